@@ -182,6 +182,7 @@ VALUES: dict[str, Value] = {
     "--subset": lambda d: ["+".join(d.qids())],
     "--summary": _new("summary", *ENDS),
     "--suppress": _one("0.5", "0", "1"),
+    "--suppress-cells": lambda d: [row(d.qids(1, 2))],
     "--suppressed": _one("block", "everyone", "out", "candidates", "ignored"),
     "--t": SHARE,
     "--t-ordered": SHARE,

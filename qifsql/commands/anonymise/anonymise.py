@@ -60,6 +60,8 @@ def anonymise(
         hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
         minimise: lattice: penalty (certainty penalty), classes (as many as possible),
             discernibility or entropy (non-uniform).
+        suppress_cells: recode: quasi-identifiers whose cells are suppressed, least important
+            first, in records of classes that break a limit, before the whole record is.
         until: lattice: bounds on the risk of the release: crs<=0.1, cas(SECRET)<=0.8,
             crs.singled_out<=5, k>=5.
         time_budget: lattice: seconds after which the search ends with the best node so far
@@ -187,6 +189,7 @@ def _of_recoding(request: Request) -> dict[str, object]:
         return {}
     plain: dict[str, object] = {
         "changes": list(request.changes),
+        **({"suppress_cells": list(request.suppress_cells)} if request.suppress_cells else {}),
         "hierarchies": dict(request.hierarchies) or None,
     }
     if request.method == "lattice":

@@ -134,8 +134,11 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
     for column in columns:
         i = column.number
         suppressed: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
+        hidden: exp.Expr = exp.column("suppressed", table="classes")
+        if column.by_step:
+            hidden = exp.or_(hidden, exp.column(column.key, table="classes") < 0)
         for suffix, content in zip(column.suffixes, _contents(column), strict=True):
-            case = exp.Case().when(exp.column("suppressed", table="classes"), suppressed.copy())
+            case = exp.Case().when(hidden.copy(), suppressed.copy())
             parts.append(exp.alias_(case.else_(content), f"cell_{i}{suffix}"))
         for side, place in _joined(column):
             key = "part" if side == f"values_{i}" else "place"

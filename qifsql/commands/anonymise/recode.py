@@ -39,6 +39,7 @@ from qifsql.query.splice import Numbers, splice
 
 LARGE = 2_000  # rows of which a coarser table is worth making
 SOURCES = 16  # tables that are rolled up, at most
+HIDDEN = -1  # the step of a cell that is suppressed
 BROKEN = "One row per class that breaks a limit."
 SERVED = 100  # a table is worth making for a hundredth of all nodes
 
@@ -306,16 +307,70 @@ class Recoding:
         worth = 2 * rolled_rows <= rows
         self.sources.append((node, name, rolled_rows if worth else rows))
 
-    def release(self, node: Node) -> None:
-        """Make the tables ``done`` and ``refused`` of the classes of a node."""
+    def release(self, node: Node, order: Sequence[int] = ()) -> None:
+        """Make the tables ``done`` and ``refused`` of the classes of a node.
+
+        In the people of classes that break a limit, the cells of the quasi-identifiers of ``order``
+        (their numbers) are hidden one after the other. People who hide the same ones then form
+        classes among themselves. All others keep theirs, so these go on keeping the limits.
+        """
         self.passes.statements[render.statement(self._measuring("tuples", node))] = None
         people = self._of_node("tuples", node)
         places = [_element(i, number(1)).as_(f"place_{i}") for i, _ in enumerate(node, 1)]
         of_node = Step("tuples_of_node", "One row per person.", people.select(*places))
         self.passes.keep("done", Plan((of_node,), self._splice("done_of_node")))
+        self._judge()
+        for i in order:
+            self._hide(i)
+        if len(set(order)) == len(self.ladders):  # nothing is left of these records
+            hidden = [exp.EQ(this=exp.column(s), expression=number(HIDDEN)) for s in self._steps]
+            gone = exp.select("part").distinct().from_(own_table("done")).where(*hidden)
+            judged = exp.select("part").from_(own_table("refused"))
+            self.passes.append("refused", exp.except_(gone, judged))
+
+    def _judge(self) -> None:
+        """Make the table ``refused`` of the classes that break a limit."""
         self.passes.judge(self.wishes, "sides_of_classes")
         small = self.passes.query("too_small", {"wanted_k": self.wishes.k})
         self.passes.append("refused", small)
+
+    def _hide(self, i: int) -> None:
+        """Hide the cells of a quasi-identifier in all classes that break a limit."""
+        places = [f"place_{j}" for j, _ in enumerate(self.ladders, 1)]
+        broken = exp.Not(this=exp.column("part", table="refused").is_(exp.null()))
+        steps: list[exp.Expr] = [exp.column(step) for step in self._steps]
+        steps[i - 1] = exp.Case().when(broken, number(HIDDEN)).else_(steps[i - 1])
+        named = [exp.alias_(step, name) for step, name in zip(steps, self._steps, strict=True)]
+        same = equal(exp.column("part", table="done"), exp.column("part", table="refused"))
+        refused_parts = exp.alias_(own_table("refused"), "refused", table=True)
+        done = exp.alias_(own_table("done"), "done", table=True)
+        hiding = exp.select(*places, *named, "people").from_(done)
+        hiding = hiding.join(refused_parts, on=same, join_type="left")
+        order = exp.Order(expressions=[exp.Ordered(this=exp.column(s)) for s in self._steps])
+        part = exp.alias_(exp.Window(this=exp.DenseRank(), order=order), "part")
+        query = exp.select(part, *places, *self._steps, "people").from_(hiding.subquery("hiding"))
+        self.passes.keep("hidden", query)
+        self.passes.drop("done", "refused")
+        self.passes.keep("done", exp.select("*").from_(own_table("hidden")))
+        self.passes.drop("hidden")
+        self._judge()
+
+    def hidden(self) -> list[int]:
+        """Return how many cells of each quasi-identifier are suppressed, without whole records."""
+        shown = exp.Not(this=exp.column("suppressed"))
+        counts = []
+        for step in self._steps:
+            cells = exp.and_(exp.EQ(this=exp.column(step), expression=number(HIDDEN)), shown.copy())
+            total = exp.Filter(
+                this=exp.Sum(this=exp.column("size")), expression=exp.Where(this=cells)
+            )
+            counts.append(exp.func("coalesce", total, exp.Literal.number(0)))
+        return [int(n) for n in self.passes.row(exp.select(*counts).from_(own_table("classes")))]
+
+    @property
+    def _steps(self) -> list[str]:
+        """Return the columns of the steps of a record."""
+        return [f"step_{i}" for i, _ in enumerate(self.ladders, 1)]
 
     def widen(self) -> None:
         """Make the table ``classes`` of ``own_classes``, with intervals that cover all of a step.
@@ -323,7 +378,7 @@ class Recoding:
         So records at the same step have the same cell, whatever their class; only records that are
         not suppressed count.
         """
-        steps = [f"step_{i}" for i, _ in enumerate(self.ladders, 1)]
+        steps = self._steps
         parts = exp.select("part").from_(own_table("done")).group_by("part")
         parts = parts.select(*(exp.Min(this=exp.column(s)).as_(s) for s in steps))
         columns: list[exp.Expr] = [exp.column(c, table="classes") for c in ("part", "size")]
@@ -355,7 +410,8 @@ class Recoding:
             shown = exp.select("part").from_(own_table("refused")).subquery("refused")
             parts = [exp.column(f"step_{i}").as_("part"), exp.column(f"place_{i}")]
             done = exp.select(*parts, "sum(people)::BIGINT AS people").from_(own_table("done"))
-            done = done.join(shown, using=["part"], join_type="anti").group_by("1", "2")
+            done = done.join(shown, using=["part"], join_type="anti")
+            done = done.where(exp.column(f"step_{i}") >= 0).group_by("1", "2")
             self.passes.keep("done_by_step", done)
             make_values(self.passes, column, "done_by_step")
             self.passes.drop("done_by_step")

@@ -27,7 +27,15 @@ from qifsql.data.types import INTEGERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import DatasetError, InputError, InternalError, quoted, several
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    InternalError,
+    did_you_mean,
+    quoted,
+    several,
+)
 from qifsql.query.plan import Plan
 from qifsql.study import bounds
 
@@ -65,10 +73,12 @@ COLUMNS: dict[str, pl.DataType] = {
     "generalised": pl.Float64(),
     "certainty_penalty": pl.Float64(),
     "changes": pl.List(pl.String()),
+    "suppressed_cells": pl.Int64(),
 }
 """One row per quasi-identifier: its different values, what its cells are (``intervals``, ``sets``,
 ``centroids``, ``bounds``, ``midpoints``, ``labels``, ``values`` as they are, ``suppressed`` in all
-records, ``left out``), the same two shares, and the changes that make them (recode, lattice)."""
+records, ``left out``), the same two shares, the changes that make them (recode, lattice), and the
+cells that are suppressed beside those of whole records (NULL unless it is asked for)."""
 
 NODES: dict[str, pl.DataType] = {
     "steps": pl.List(pl.Int64()),
@@ -105,6 +115,7 @@ class Work:
         self.catalog = catalog
         self.microdata = microdata
         self.request = request
+        self.order = self._order()
         self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
         self.meter = meter
         self.name = microdata.dataset.name
@@ -260,6 +271,10 @@ class Work:
     def _recode(self, ladders: Sequence[Sequence[Rung]], ending: str) -> dict[str, Any]:
         """Make the classes of the changes, or of the best node, and their cells; the summary."""
         passes, request = self.passes, self.request
+        for i in self.order:
+            if ladders[i - 1][-1].content == "everything":
+                name = quoted(self.scales[i - 1].attribute.name)
+                raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
         recoding = Recoding(passes, self.scales, ladders, request.wishes)
         recoding.make(nested=request.method == "lattice")
         losses = [recoding.losses(i) for i, _ in enumerate(ladders, 1)]
@@ -267,7 +282,7 @@ class Work:
         if request.method == "lattice":
             node, optimal = self._search(recoding, losses)
         self.meter.inside(0.8, "writing cells")
-        recoding.release(node)
+        recoding.release(node, self.order)
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
         recoding.widen()
         sizes = self._sizes()
@@ -290,13 +305,24 @@ class Work:
             self.cells.append(column)
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
+        hidden = recoding.hidden() if request.suppress_cells else None
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
         shares = [steps[s] for steps, s in zip(losses, node, strict=True)]
         changes = [ladder[s].texts for ladder, s in zip(ladders, node, strict=True)]
-        self._describe([(s.generalised, float(s.penalty)) for s in shares], changes)
+        self._describe([(s.generalised, float(s.penalty)) for s in shares], changes, hidden)
         steps = node if request.method == "lattice" else [len(texts) for texts in changes]
         return self._summary(sizes, steps=list(steps), optimal=optimal)
+
+    def _order(self) -> list[int]:
+        """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
+        names = [q.name for q in self.microdata.qids]
+        for name in self.request.suppress_cells:
+            if name not in names:
+                raise ColumnError(
+                    f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, names)}"
+                )
+        return [names.index(name) + 1 for name in dict.fromkeys(self.request.suppress_cells)]
 
     def _search(
         self, recoding: Recoding, losses: Sequence[Sequence[StepLoss]]
@@ -418,13 +444,15 @@ class Work:
         self,
         shares: Sequence[tuple[float, float]],
         changes: Sequence[Sequence[str] | None] | None = None,
+        hidden: Sequence[int] | None = None,
     ) -> None:
         """Make the table of quasi-identifiers (``COLUMNS``)."""
         words = {column.number: column.words for column in self.cells}
+        none = [None] * len(shares)
         rows = [
-            (scale.attribute.name, scale.values, words.get(i, "left out"), *share, texts)
-            for i, (scale, share, texts) in enumerate(
-                zip(self.scales, shares, changes or [None] * len(shares), strict=True), 1
+            (scale.attribute.name, scale.values, words.get(i, "left out"), *share, texts, n)
+            for i, (scale, share, texts, n) in enumerate(
+                zip(self.scales, shares, changes or none, hidden or none, strict=True), 1
             )
         ]
         self.details = {

@@ -51,6 +51,8 @@ class AnonymiseOptions(TypedDict, total=False):
     quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
     of the records that may be suppressed, because they are in classes that break a limit: they get
     ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss.
+    ``suppress_cells``: before that, in a record of such a class, the cells of these
+    quasi-identifiers, one after the other until its class keeps the limits (``recode``).
     ``until``: bounds on the risk of the release as it is written, with one class of all suppressed
     records (``qifsql.study.bounds``).
     ``cells``: ``interval`` writes intervals and sets that contain the values of all members of a
@@ -148,6 +150,15 @@ class AnonymiseOptions(TypedDict, total=False):
             panel=DETAILS,
         ),
     ]
+    suppress_cells: Annotated[
+        str | Sequence[str],
+        Option(
+            NAMES,
+            "recode: before whole records, suppress cells of these quasi-identifiers, the least "
+            "important first, in classes that break a limit.",
+            panel=DETAILS,
+        ),
+    ]
     within: Annotated[
         int,
         Option(
@@ -186,6 +197,7 @@ class Request:
     minimise: str = "penalty"
     time_budget: float = BUDGET
     until: tuple[str, ...] = ()
+    suppress_cells: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
@@ -223,6 +235,7 @@ class Request:
             minimise=options["minimise"],
             time_budget=options["time_budget"] or BUDGET,
             until=as_tuple(options["until"]),
+            suppress_cells=as_names(options["suppress_cells"]),
         )
         request.check(secret=bool(options["secret"]), k=options["k"] is not None)
         return request
@@ -257,6 +270,11 @@ class Request:
                 "no limit says which records to suppress; name one, such as --k 5, or leave "
                 "suppress out"
             )
+        if self.suppress_cells and not limited:
+            raise InputError(
+                "no limit says which cells to suppress; name one, such as --k 5, or leave "
+                "suppress_cells out"
+            )
 
     def remarks(self, *, secret: bool) -> list[str]:
         """Return notes on options that have no effect."""
@@ -285,8 +303,13 @@ def _check_method(method: str, options: AnonymiseOptions) -> None:
             raise InputError("time_budget is for lattice alone; leave it out")
         if options["until"]:
             raise InputError("until is for lattice alone; leave it out")
-    if method == "recode" and not options["change"]:
-        raise InputError(f"recode makes the changes that are named; name one (--change {HOW})")
+    if method != "recode" and options["suppress_cells"]:
+        raise InputError("suppress_cells is for recode alone; leave it out")
+    if method == "recode" and not options["change"] and not options["suppress_cells"]:
+        raise InputError(
+            f"recode makes the changes that are named; name one (--change {HOW}), or cells to "
+            "suppress (--suppress-cells)"
+        )
 
 
 def _share(value: bool | Number) -> Fraction:

@@ -26,7 +26,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     last = [said("changes")] * recoded
     table = Table.of([*heads, said("generalised"), said("penalty"), *last], right=(1, 3, 4))
-    for one in tables["quasi_identifiers"].iter_rows(named=True):
+    columns = tables["quasi_identifiers"].rows(named=True)
+    for one in columns:
         changes = [" + ".join(map(escaping.cell, one["changes"]))] if recoded else []
         table.add_row(
             escaping.cell(one["quasi_identifier"]),
@@ -37,6 +38,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         )
     table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
+    counts = {one["quasi_identifier"]: one.get("suppressed_cells") for one in columns}
+    if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
+        message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
+        parts.insert(1, Paragraph(said(message, columns=escaping.cell(words.listed(hidden)))))
     if limits := spec.get("until"):
         message = (
             "The release keeps {bounds}, as an attack on it measures them: all suppressed records "

@@ -1,5 +1,7 @@
 """Recoded releases: the changes of what-if, written; and cells that other tools read."""
 
+import tempfile
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -241,3 +243,121 @@ def test_a_recoded_release_is_read_as_what_it_stands_for(samples: Path, tmp_path
         assert blocks == result.frame["blocks"].to_list()
         columns = compared.details["columns"]
         assert columns["outside"].to_list() == [0] * columns.height
+
+
+# Cells that are suppressed, the least important first.
+
+
+def hidden(
+    rows: Sequence[tuple[str, ...]], order: Sequence[int], fits: Callable[[list[int]], bool]
+) -> list[tuple[str, ...]]:
+    """The rows with ``*`` for cells that are suppressed, and in all cells of suppressed records."""
+    shown = [list(row) for row in rows]
+
+    def broken() -> list[int]:
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for n, row in enumerate(shown):
+            groups.setdefault(tuple(row), []).append(n)
+        return [n for group in groups.values() if not fits(group) for n in group]
+
+    for i in order:
+        for n in broken():
+            shown[n][i] = "*"
+    for n in broken():
+        shown[n] = ["*"] * len(shown[n])
+    return [tuple(row) for row in shown]
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.integers(0, 2), st.integers(0, 2)),
+        min_size=1,
+        max_size=30,
+    ),
+    st.permutations(["n", "t", "m"]).flatmap(
+        lambda names: st.integers(1, 3).map(lambda width: names[:width])
+    ),
+    st.integers(1, 4),
+    st.none() | st.integers(1, 3),
+    st.booleans(),
+)
+def test_cells_are_suppressed_as_slow_python_says(
+    people: list[tuple[int, str, int, int]],
+    order: list[str],
+    k: int,
+    l: int | None,  # noqa: E741 - it is called l
+    coarse: bool,
+) -> None:
+    secrets = [person[3] for person in people]
+    if k > len(people) or (l is not None and l > len(set(secrets))):
+        return
+    names = ["n", "t", "m"]
+    rows = [
+        (f"[{n // 5 * 5},{n // 5 * 5 + 4}]" if coarse else str(n), t, str(m))
+        for n, t, m, _ in people
+    ]
+
+    def fits(group: list[int]) -> bool:
+        return len(group) >= k and (l is None or len({secrets[n] for n in group}) >= l)
+
+    expected = hidden(rows, [names.index(name) for name in order], fits)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        columns = list(zip(*people, strict=True))
+        table = pa.table(dict(zip((*names, "s"), map(list, columns), strict=True)))
+        pq.write_table(table, place / "in.parquet")
+        result = qifsql.anonymise(
+            place / "in.parquet",
+            place / "out.csv",
+            method="recode",
+            qids=names,
+            secret="s",
+            k=k,
+            l=l,
+            suppress=True,
+            suppress_cells=order,
+            change=["n:5"] if coarse else [],
+        )
+        written = pl.read_csv(place / "out.csv", infer_schema=False).select(names).rows()
+        attacked = qifsql.attack(
+            "crs", qifsql.Dataset.open(place / "out.csv", all_varchar=True), qids=names
+        )
+    assert written == expected
+    gone = sum(row == ("*",) * 3 for row in expected)
+    row = result.frame.row(0, named=True)
+    assert row["suppressed"] == gone
+    assert row["classes"] + (gone > 0) == attacked.frame["blocks"][0] == len(set(expected))
+    counts = [sum(row[i] == "*" for row in expected) - gone for i in range(3)]
+    assert result.details["quasi_identifiers"]["suppressed_cells"].to_list() == counts
+    assert row["smallest_class"] is None or row["smallest_class"] >= k
+
+
+def test_cells_of_other_shapes_are_suppressed_too(source: Path) -> None:
+    asked: dict[str, Any] = {"method": "recode", "qids": ["age", "zip"], "k": 2, "suppress": True}
+    asked |= {"change": ["age:10", "zip:2"], "suppress_cells": "age"}
+    out = source.parent / "out.parquet"
+    qifsql.anonymise(source, out, **asked)
+    frame = pl.read_parquet(out)
+    assert frame["zip"].to_list() == ["13***", "13***", "*", "20***", "20***", "20***", "*", "*"]
+    assert [cell is None for cell in frame["age"]] == [False, False, *[True] * 6]
+    qifsql.anonymise(source, out.with_name("bounds.csv"), **asked, cells="bounds")
+    frame = pl.read_csv(out.with_name("bounds.csv"), infer_schema=False)
+    assert frame["age_lower"].to_list() == ["10", "10", *[None] * 6]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"suppress_cells": "agee", "k": 2}, 'did you mean "age"'),
+        ({"suppress_cells": "age"}, "no limit says which cells to suppress"),
+        ({"suppress_cells": "age", "k": 2, "change": "drop=age"}, '"age" is dropped'),
+        ({"suppress_cells": "age", "k": 2, "method": "mondrian"}, "is for recode alone"),
+        ({"suppress_cells": "age", "k": 2}, r"4 records of 8 \(50.00 %\)|records of 8"),
+    ],
+)
+def test_cells_that_cannot_be_suppressed(options: dict[str, Any], says: str, source: Path) -> None:
+    asked = {"method": "recode", "qids": "age,zip"} | options
+    with pytest.raises(InputError, match=says):
+        qifsql.anonymise(source, source.parent / "out.csv", **asked)
+    assert not (source.parent / "out.csv").exists()
