@@ -530,6 +530,7 @@ def test_charts_are_written_beside_the_result(here: Path, kind: str):
 def test_charts_of_hostile_names_and_of_some_subsets(hostile: tuple[str, ...], here: Path):
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")
-    done = run(*hostile, "--quiet", "--charts", "figures")
-    assert (done.code, done.err) == (0, "")
-    assert "<script>alert" not in (here / "figures" / "success.html").read_text()
+    for kind, ending in (((), "svg"), (("--chart-format", "html"), "html")):
+        done = run(*hostile, "--quiet", "--charts", "figures", *kind)
+        assert (done.code, done.err) == (0, "")
+        assert "<script>alert" not in (here / "figures" / f"success.{ending}").read_text()
