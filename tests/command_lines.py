@@ -68,7 +68,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "compose": ("compose mondrian.parquet --people people.parquet -q age,occupation -s illness",),
     "what-if": ("what-if people.parquet -q age,gender -s illness --change age:10",),
     "link": ("link people.parquet later.csv -q age,occupation",),
-    "unhash": ("unhash hashed.csv -c hash --hash md5 -p [0-9] --mapping mapping.csv",),
+    "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
     "wp29": ("wp29 people.parquet -q age,gender -s illness",),

@@ -457,7 +457,7 @@ def test_memory_that_is_far_too_small(here: Path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("unhash", "hashes.csv", "-c", "hash", "--hash", "md5", "--pattern", "\udcff"),
+        ("unhash", "hashes.csv", "--column", "hash", "--hash", "md5", "--pattern", "\udcff"),
         ("attack", "crs", "hashes.csv", "-q", "hash", "--encoding", "\udcff"),
         ("init", "study.toml", "--data", "hashes.csv", "--delimiter", "\udcff"),
         ("attack", "crs", "hashes.csv", "-q", "hash", "--where", "hash = '\udcff'"),

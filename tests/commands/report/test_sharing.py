@@ -134,7 +134,7 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     both = (own / "one.parquet", own / "two.parquet", "--people", i.data)
     yield "compose", ("compose", *both, *KNOWN, *WANTED)
     yield "link", ("link", i.data, i.later, "-q", "town,wage", *FILTER, "--truth", "person")
-    hashed = ("-c", "hash", "--hash", "sha256")
+    hashed = ("--column", "hash", "--hash", "sha256")
     yield "unhash", ("unhash", i.log, *hashed, "--pattern", f"{MARK}person[0-9]{{3}}")
     yield "found", ("unhash", i.log, *hashed, "--candidates", own / "all.txt", *FILTER)
     yield "unicity", ("unicity", i.log, "--key", "town", "-q", "born,wage", *FILTER)

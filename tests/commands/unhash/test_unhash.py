@@ -195,9 +195,9 @@ IDENTIFIERS = st.sampled_from([None, "a1", "b2", "ab1", "zz9", "", "c3", "'", "n
 def test_counts_of_candidates_are_readable_by_other_programs(tmp_path: Path):
     file, out = tmp_path / "hashes.parquet", tmp_path / "found.parquet"
     pl.DataFrame({"h": [hashlib.md5(b"7").hexdigest()]}).write_parquet(file)
-    assert run("unhash", file, "-c", "h", "--hash", "md5", "-p", "[0-9]", "-o", out).code == 0
+    assert run("unhash", file, "--column", "h", "--hash", "md5", "-p", "[0-9]", "-o", out).code == 0
     assert pq.read_table(tmp_path / "found.patterns.parquet")["candidates"].to_pylist() == [10]
-    refused = run("unhash", file, "-c", "h", "--hash", "md5", "-p", "[0-9]", "--max", 2**63)
+    refused = run("unhash", file, "--column", "h", "--hash", "md5", "-p", "[0-9]", "--max", 2**63)
     assert refused.code == 2
     assert "a number of candidates, from 1 to" in refused.err
 
@@ -371,7 +371,7 @@ def test_bad_input_is_an_error_that_says_what_to_do(
 
 
 def test_the_command_prints_what_the_function_gives(file: Path, tmp_path: Path):
-    asked = ("unhash", file, "-c", "md", "--hash", "md5", "-p", "[0-4]", "-p", "[3-9]")
+    asked = ("unhash", file, "--column", "md", "--hash", "md5", "-p", "[0-4]", "-p", "[3-9]")
     done = run(*asked, "--format", "json")
     document = json.loads(done.out)
     (row,) = document["results"]
@@ -392,7 +392,7 @@ def test_the_command_prints_what_the_function_gives(file: Path, tmp_path: Path):
 def test_the_mapping_and_the_result_are_two_files(tmp_path: Path) -> None:
     file, out = tmp_path / "plain.csv", tmp_path / "m.csv"
     file.write_text("h\n0cc175b9c0f1b6a831c399e269772661\nnone\n", "utf-8")
-    asked = ("unhash", file, "-c", "h", "-p", "[a-c]")
+    asked = ("unhash", file, "--column", "h", "-p", "[a-c]")
     done = run(*asked, "--hash", "md5", "--mapping", out, "-o", out)
     assert (done.code, out.exists()) == (2, False)
     assert "-o and --mapping both name" in done.err
