@@ -336,9 +336,10 @@ class Recoding:
 
     def _hide(self, i: int) -> None:
         """Hide the cells of a quasi-identifier in all classes that break a limit."""
-        places = [f"place_{j}" for j, _ in enumerate(self.ladders, 1)]
+        places = [exp.column(f"place_{j}") for j, _ in enumerate(self.ladders, 1)]
+        shown = [exp.column(step) for step in self._steps]
         broken = exp.Not(this=exp.column("part", table="refused").is_(exp.null()))
-        steps: list[exp.Expr] = [exp.column(step) for step in self._steps]
+        steps: list[exp.Expr] = [step.copy() for step in shown]
         steps[i - 1] = exp.Case().when(broken, number(HIDDEN)).else_(steps[i - 1])
         named = [exp.alias_(step, name) for step, name in zip(steps, self._steps, strict=True)]
         same = equal(exp.column("part", table="done"), exp.column("part", table="refused"))
@@ -348,7 +349,7 @@ class Recoding:
         hiding = hiding.join(refused_parts, on=same, join_type="left")
         order = exp.Order(expressions=[exp.Ordered(this=exp.column(s)) for s in self._steps])
         part = exp.alias_(exp.Window(this=exp.DenseRank(), order=order), "part")
-        query = exp.select(part, *places, *self._steps, "people").from_(hiding.subquery("hiding"))
+        query = exp.select(part, *places, *shown, "people").from_(hiding.subquery("hiding"))
         self.passes.keep("hidden", query)
         self.passes.drop("done", "refused")
         self.passes.keep("done", exp.select("*").from_(own_table("hidden")))
