@@ -93,31 +93,23 @@ INNER JOIN (
 LEFT JOIN refused ON sides.part = refused.part
 GROUP BY ALL;
 
--- One row per kind of class: how many classes have that size, that many people with the most
--- frequent value of a secret, and that many values of it.
-CREATE OR REPLACE VIEW profile_of_sides AS
+-- One row per class as it is released: its size, how many people have the most frequent value of a
+-- secret, and how many values of it occur.
+CREATE OR REPLACE VIEW released_blocks AS
 SELECT
-    size,
-    mode,
-    "values",
-    count(*) AS blocks
+    part,
+    sum(people)::BIGINT AS size,
+    max(people)::BIGINT AS mode,
+    count(*) AS "values"
 FROM (
     SELECT
         part,
-        sum(people)::BIGINT AS size,
-        max(people)::BIGINT AS mode,
-        count(*) AS "values"
-    FROM (
-        SELECT
-            part,
-            secret,
-            sum(people)::BIGINT AS people
-        FROM released
-        GROUP BY part, secret
-    ) AS counted
-    GROUP BY part
-) AS sized
-GROUP BY size, mode, "values";
+        secret,
+        sum(people)::BIGINT AS people
+    FROM released
+    GROUP BY part, secret
+) AS counted
+GROUP BY part;
 
 -- One row per different tuple of places: its class, and its steps in the node that is released.
 CREATE OR REPLACE VIEW done_of_node AS

@@ -250,8 +250,9 @@ class Recoding:
         profiles = {}
         for j in range(len(self.passes.coded.secrets) + 1):
             column = f"secrets_{j}" if j else "part"
-            query = splice("anonymise/profile_of_sides", columns={"secret": column})
-            sql = render.statement(Plan(tuple(steps), query))
+            classes = splice("anonymise/released_blocks", columns={"secret": column})
+            blocks = Step("blocks", "One row per class and its best guess.", classes)
+            sql = render.statement(Plan((*steps, blocks), splice("attack/profile")))
             rows = self.passes.stream.rows(sql)
             names = ["size", "mode", "values", "blocks"]
             frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64()), orient="row")

@@ -184,6 +184,12 @@ def test_entropy_and_suppression_are_not_monotone() -> None:
 # With the engine.
 
 
+def topped(drawn: Sequence[Ladder]) -> tuple[list[Ladder], list[Ladder]]:
+    """The ladders without steps that say nothing, and the same with ``*`` as the last step."""
+    kept = [[s for s in ladder if len(set(s.values())) > 1 or s is ladder[0]] for ladder in drawn]
+    return list(kept), [[*ladder, dict.fromkeys(range(4), "*")] for ladder in kept]
+
+
 def hierarchy(path: Path, ladder: Ladder, values: Sequence[Any]) -> Path:
     """Write the steps of the values as ARX does, the last one as ``*``."""
     labels = [[f"s{s}g{step[v]}" for s, step in enumerate(ladder[1:], 1)] for v in values]
@@ -201,11 +207,7 @@ def test_the_release_is_that_of_the_best_node(
     records = len(secrets[0])
     if (limits.l is not None and limits.l > len(set(secrets[0]))) or limits.k > records:
         return
-    drawn_ladders = [
-        [s for s in ladder if len(set(s.values())) > 1 or s is ladder[0]]
-        for ladder in drawn_ladders
-    ]
-    with_top = [[*ladder, dict.fromkeys(range(4), "*")] for ladder in drawn_ladders]
+    drawn_ladders, with_top = topped(drawn_ladders)
     names = [f"q{i}" for i, _ in enumerate(columns)]
     if texts:
         columns = [[str(v) for v in column] for column in columns]
@@ -332,11 +334,7 @@ def test_the_release_is_the_best_of_those_that_keep_a_bound(
     records = len(secret)
     if (limits.l is not None and limits.l > len(set(secret))) or limits.k > records:
         return
-    drawn_ladders = [
-        [s for s in ladder if len(set(s.values())) > 1 or s is ladder[0]]
-        for ladder in drawn_ladders
-    ]
-    with_top = [[*ladder, dict.fromkeys(range(4), "*")] for ladder in drawn_ladders]
+    drawn_ladders, with_top = topped(drawn_ladders)
     names = [f"q{i}" for i, _ in enumerate(columns)]
     pairs = list(zip(with_top, columns, strict=True))
     if name == "entropy":
