@@ -67,6 +67,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "compare": ("compare people.parquet mondrian.parquet -q age,occupation -s illness",),
     "compose": ("compose mondrian.parquet --people people.parquet -q age,occupation -s illness",),
     "what-if": ("what-if people.parquet -q age,gender -s illness --change age:10",),
+    "tables": (
+        "tables people.parquet --table age,gender:suppress<2 --table age,illness -s illness",
+        "tables --published counts.csv --published shown.csv:suppress<3",
+    ),
     "link": ("link people.parquet later.csv -q age,occupation",),
     "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
@@ -100,5 +104,8 @@ def lay_out(folder: Path) -> None:
     (folder / "worth.csv").write_text("value,worth\nyes,2\nno,1\n")
     (folder / "prior.csv").write_text("illness,probability\nyes,0.5\nno,0.5\n")
     (folder / "illness.csv").write_text("yes;any\nno;any\n")
+    (folder / "counts.csv").write_text("age,gender,count\n25,F,3\n25,M,2\n49,F,3\n49,M,1\n60,M,1\n")
+    shown = "age,illness,count\n25,yes,3\n25,no,*\n49,yes,*\n49,no,*\n60,no,*\n"
+    (folder / "shown.csv").write_text(shown)
     digits = [hashlib.md5(str(i).encode()).hexdigest() for i in range(4)]
     (folder / "hashed.csv").write_text("\n".join(["hash", *digits]) + "\n")

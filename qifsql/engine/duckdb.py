@@ -248,10 +248,11 @@ class DuckDB:
                 )
         return {name for (name,) in self.query(tables, where)}
 
-    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> None:
-        """Keep the result of a plan as a table that other plans can read."""
+    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
+        """Keep the result of a plan as a table that other plans can read; return the statement."""
         sql = keeping(plan, name, catalog)
         self._run(what, where, lambda: self._fetch(sql))
+        return sql
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""

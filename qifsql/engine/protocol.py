@@ -77,8 +77,8 @@ class Engine(Protocol):
     def open_kept(self, path: Path | None = None) -> set[str]:
         """Open the catalog of kept tables, in a file or in memory; return their names."""
 
-    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = ...) -> None:
-        """Keep the result of a plan as a table that other plans can read."""
+    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = ...) -> str:
+        """Keep the result of a plan as a table that other plans can read; return the statement."""
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""

@@ -28,8 +28,8 @@ class Tables:
     def make(self, name: str, query: exp.Query | Plan, what: str = "") -> None:
         """Create a table of the rows of a query or plan."""
         plan = _plan(query)
-        self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
-        self.statements += [*plan.setup, render.keeping(plan, name, LOADED)]
+        statement = self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
+        self.statements += [*plan.setup, statement]
 
     def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
         """Return the rows of a query or plan, which are few and not part of the answer."""

@@ -87,6 +87,29 @@ class Data:
 
 
 @dataclass(frozen=True)
+class Records:
+    """Options of data that need not be there."""
+
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Records: Parquet, CSV, JSON, Excel, SPSS, ..."),
+    ] = None
+    where: Annotated[
+        str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
+    ] = None
+    all_varchar: AllVarchar = False
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+
+    def dataset(self) -> Dataset | None:
+        """Return the named dataset; None without a file."""
+        if self.file is None:
+            return None
+        data = Data(self.file, self.where, self.all_varchar, self.delimiter, self.encoding)
+        return data.dataset()
+
+
+@dataclass(frozen=True)
 class Others:
     """The auxiliary datasets of a collection."""
 

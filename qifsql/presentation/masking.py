@@ -19,7 +19,11 @@ Sizes: TypeAlias = Mapping[str | None, int]
 """The number of people in each group of one table, by the name of the group."""
 IDS = ("name", "attack_id", "rule", "model", "secret", "measure")  # columns that identify a table
 MINIMUM = 10  # people in a group that is shown, by default
-SUMMED = ("individuals", "singled_out", "individuals_certain")
+SIZES = ("individuals", "people")  # columns of the number of people in a group
+SUMMED = (
+    *("individuals", "singled_out", "individuals_certain"),
+    *("people", "reconstructed", "certain_inference"),
+)
 
 
 def is_grouped(table: pl.DataFrame) -> bool:
@@ -27,15 +31,21 @@ def is_grouped(table: pl.DataFrame) -> bool:
     return {"by", "group"} <= set(table.columns)
 
 
+def size_column(table: pl.DataFrame) -> str | None:
+    """Return the column of the number of people in each group; None if there is none."""
+    return next((name for name in SIZES if name in table.columns), None)
+
+
 def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
-    """Return the column of the groups of each question, and their sizes."""
-    if "individuals" not in table.columns:  # written by an earlier version
+    """Return the column of the groups of each question, and their sizes; 0 if it is not known."""
+    column = size_column(table)
+    if column is None:  # written by an earlier version
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
     questions = rows.group_by("by", *ids, maintain_order=True)
     return [
-        (str(by), dict(part.select("group", "individuals").iter_rows()))
+        (str(by), dict(part.select("group", pl.col(column).fill_null(0)).iter_rows()))
         for (by, *_), part in questions
     ]
 
@@ -81,7 +91,7 @@ def masked(
     which only states whether the level is met.
     """
     rows = table.with_row_index("place")
-    has_sizes = "individuals" in table.columns
+    has_sizes = size_column(table) is not None
     named = table.select("by", "group").iter_rows()
     flags = [by is not None and (not has_sizes or group in hides(by)) for by, group in named]
     is_hidden = pl.Series(flags, dtype=pl.Boolean)
@@ -117,10 +127,9 @@ def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
     for _, part in rows.group_by(ids, maintain_order=True):
         name = counted("other groups ({n} group)", "other groups ({n} groups)", part.height)
         line = _without_numbers(part.tail(1), (), name)
-        if part["individuals"].sum() >= minimum and part.height > 1:
-            line = line.with_columns(
-                pl.lit(part[c].sum(), part.schema[c]).alias(c) for c in SUMMED if c in part.columns
-            )
+        if part[size_column(part) or "individuals"].sum() >= minimum and part.height > 1:
+            summed = [c for c in SUMMED if c in part.columns and not part[c].null_count()]
+            line = line.with_columns(pl.lit(part[c].sum(), part.schema[c]).alias(c) for c in summed)
         lines.append(line)
     return pl.concat(lines)
 

@@ -16,12 +16,13 @@ LINE = 80  # characters of a list in one line
 WIDE = 10_000  # characters of a function with its arguments in one line
 
 
-def render(tree: exp.Expr, *, pretty: bool = False) -> str:
+def render(tree: exp.Expr, *, pretty: bool = False, copy: bool = True) -> str:
     """Return one tree as SQL text; raise an error if the dialect has no words for a part of it.
 
-    InputError if a name or a text in the tree has bytes that are not characters.
+    ``copy``: the tree is used again, so that it must stay as it is. InputError if a name or a text
+    in the tree has bytes that are not characters.
     """
-    text = tree.sql(DUCKDB, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
+    text = tree.sql(DUCKDB, pretty=pretty, copy=copy, unsupported_level=ErrorLevel.RAISE)
     try:
         text.encode()
     except UnicodeEncodeError as e:
@@ -65,7 +66,7 @@ def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
-    return render(_whole(plan), pretty=pretty)
+    return render(_whole(plan), pretty=pretty, copy=False)
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
@@ -101,7 +102,7 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
     """
     table = exp.table_(name, db="main", catalog=catalog)
     create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
-    return render(create, pretty=again)
+    return render(create, pretty=again, copy=False)
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:

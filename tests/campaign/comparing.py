@@ -104,6 +104,30 @@ def _same(found: Any, right: Any) -> bool:
     return math.isclose(float(found), float(right), rel_tol=1e-9, abs_tol=1e-12)
 
 
+def tables(data: Table, qids: Sequence[str], secret: str) -> Check:
+    """One exact table of all columns, which tells what the records tell."""
+
+    def check(out: str) -> list[str]:
+        (row,) = _results(out)
+        person, value = (oracle.attack(data.rows, qids, s) for s in (None, secret))
+        everybody = len(data.rows)
+        success = value["posterior_probabilistic"]
+        right = {
+            **dict.fromkeys(("people", "reconstructed"), everybody),
+            "singled_out": person["singled_out"],
+            "certain_inference": value["individuals_certain"],
+            "prior": value["prior_probabilistic"],
+            **dict.fromkeys(("lowest", "highest", "believed", "actual", "records"), success),
+        }
+        return [
+            f"{name} is {row[name]!r}, not {float(number)!r}"
+            for name, number in right.items()
+            if not _same(row[name], number)
+        ]
+
+    return check
+
+
 def describe(data: Table) -> Check:
     """Missing, distinct and singled out of every column."""
 

@@ -18,7 +18,7 @@ from campaign.draft import Step
 from campaign.tables import CANARY, HUSH
 
 CODES = (0, 2, 3, 4)
-VERDICTS = ("check", "levels", "what-if", "run")  # commands that end with 4
+VERDICTS = ("check", "levels", "what-if", "run", "tables")  # commands that end with 4
 MACHINE = ("--memory", "--temp", "--threads", "--timeout", "--command", "--out", "-o")
 BESIDE = (".manifest.json",)
 WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay after an error
@@ -201,6 +201,8 @@ def reveals(argv: Sequence[str]) -> bool:
     """Return whether the line asks for cell values, so that its output may contain them."""
     command, words = argv[0], [w.partition("=")[0] for w in argv[1:]]
     if command in ("blocks", "hyper", "records", "receipt", "refines", "shell", "levels"):
+        return True
+    if command == "tables":  # components have names, such as schools
         return True
     if any(w in words for w in ("--by", "--wave", "--target", "--values", "--show-blocks")):
         return True

@@ -1,6 +1,7 @@
 """A recipe for every command: a command line that should work on the tables of a draft."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from campaign import comparing
@@ -476,11 +477,51 @@ def change(d: Draft, name: str) -> str:
     return str(d.one(f"drop={quoted}", "sample=0.5"))
 
 
+def tables(d: Draft) -> Words:
+    """Published tables: made of the records, or read from files of counts."""
+    qids, secret = d.qids(1, 3), d.secret()
+    if d.chance(0.3):
+        return _published(d)
+    if d.chance(0.3) and comparing.comparable(d.data, d.file):
+        argv = ["tables", d.file, "--table", row([*qids, secret]), *d.wants(secret)]
+        return _checked(d, argv, comparing.tables(d.data, qids, secret))
+    both = [table(d, [*qids[:-1], secret]), table(d, qids)]
+    named = [word for text in both for word in ("--table", text)]
+    wanted = d.wants(secret) if d.chance(0.6) else []
+    if d.chance(0.15):
+        return ["tables", d.file, *named, *wanted, "--until", d.one(*TABLE_BOUNDS)]
+    return ["tables", d.file, *named, *wanted]
+
+
+TABLE_BOUNDS = ("reconstructed<=0", "singled_out<=5", "certain_inference<=0", "actual<=0.5")
+PROTECTIONS = ("", "", ":exact", ":suppress<5", ":suppress<3 zeros", ":round:5", ":round:3 random",
+               ":noise:2", ":atleast:10")  # fmt: skip
+
+
+def table(d: Draft, names: Sequence[str] = ()) -> str:
+    """A table to make, with a protection."""
+    return row(list(names) or d.qids(1, 2)) + str(d.one(*PROTECTIONS))
+
+
+def published(d: Draft) -> str:
+    """A file of published counts: of two columns, whose values have letters and digits alone."""
+    counts = Counter((d.rng.choice("abc"), d.rng.choice("xyz")) for _ in range(40))
+    rows = [(*values, n) for values, n in sorted(counts.items())]
+    return d.listing(["region", "kind", "count"], rows)
+
+
+def _published(d: Draft) -> Words:
+    protection = d.one("", "", ":exact", ":round:1", ":noise:1")
+    count = ["--count", "40"] if protection or d.chance(0.3) else []
+    wanted = ["--secret", "kind"] if d.chance(0.6) else []
+    return ["tables", "--published", published(d) + protection, *count, *wanted]
+
+
 def explain(d: Draft) -> Words:
     """One measure, or all."""
     return [
         "explain",
-        d.one("bayes", "worst_case", "k", "t", "shannon", "singled_out", "marketer_risk"),
+        d.one("bayes", "worst_case", "k", "t", "shannon", "singled_out", "marketer_risk", "undone"),
     ]
 
 
@@ -514,11 +555,13 @@ RECIPES: dict[str, Recipe] = {
     "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
-    "what-if": what_if, "explain": explain, "sql": sql, "shell": shell, "demo": demo,
+    "what-if": what_if, "tables": tables, "explain": explain, "sql": sql, "shell": shell,
+    "demo": demo,
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
-    "compose": 3, "compare": 3, "run": 2, "report": 3, "explain": 1, "init": 3, "start": 1,
+    "compose": 3, "compare": 3, "tables": 3, "run": 2, "report": 3, "explain": 1, "init": 3,
+    "start": 1,
 }  # fmt: skip
 NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "sql", "shell", "demo",
              "explain")  # fmt: skip

@@ -73,6 +73,13 @@ def _baseline(d: Draft) -> Words:
     return [d.text(d.new("last") + ".json", '{"qifsql": "0.1.0", "spec": {}, "results": []}')]
 
 
+def _possible(d: Draft) -> Words:
+    """A file of the combinations that occur."""
+    names = d.qids(1, 2)
+    rows = {tuple(row[n] for n in names): None for row in d.data.rows}
+    return [d.listing(names, list(rows))]
+
+
 def _release(d: Draft) -> Words:
     return [d.other_file]
 
@@ -83,6 +90,7 @@ NUMBER = _one("1", "2", "3", "5", "20")
 
 VALUES: dict[str, Value] = {
     "--absent": _one("null", "distinct"),
+    "--across": _one("kind", "region", "kind=x,y"),
     "--alpha": SHARE,
     "--aux": lambda d: [d.other_file],
     "--baseline": _baseline,
@@ -100,12 +108,14 @@ VALUES: dict[str, Value] = {
     "--columns": lambda d: [row(d.rng.sample(d.data.columns, 2))],
     "--command": _one("cp {input} {output}", "false", "sh -c 'exit 3'", "nosuch {input} {output}"),
     "--confidence": _one("0.25,1/3", "0.5", "1"),
-    "--counts": _one("1", "2", "3"),
+    "--count": _one("40", "1", "1000"),
+    "--counts": _one("1", "2", "3", "count"),
     "--data": lambda d: [d.file],
     "--delimiter": lambda d: _one(",", ",", ",", ";", "\\t", "|")(d) if d.is_csv else [],
     "--delta": _one("0", "0.01", "0.5"),
     "--dialect": _one("duckdb", "duckdb", "spark"),
     "--domain": _one("observed", "whole"),
+    "--dominance": _one("1,85", "2,70", "3,99.5"),
     "--draws": _one("10", "1000"),
     "--drop": lambda d: [row([d.data.key])],
     "--encoding": lambda d: _one("utf-8", "utf-8", "latin-1", "utf-16")(d) if d.is_csv else [],
@@ -123,6 +133,7 @@ VALUES: dict[str, Value] = {
     "--k": _one("2", "5", "2,3,5"),
     "--k-map": NUMBER,
     "--key": lambda d: [row([d.data.key])],
+    "--known": lambda d: [row(d.qids(1, 2))],
     "--l": _one("1", "2", "3"),
     "--l-entropy": _one("1", "1.5", "2"),
     "--l-recursive": _one("2,2", "3,2", "2"),
@@ -131,6 +142,7 @@ VALUES: dict[str, Value] = {
     "--largest": NUMBER,
     "--limit": _one("0", "1", "100"),
     "--link": lambda d: [row([d.rng.choice(list(d.data.qids))])],
+    "--magnitude": lambda d: [f"{identifier(d.data.weight)}:{row(d.qids(1, 2))}"],
     "--mapping": _new("mapping", ".parquet", ".csv"),
     "--max": _one("10", "100000"),
     "--measures": _one("all", "shannon", "guessing", "capacity", "risks", "shannon,guessing"),
@@ -141,9 +153,11 @@ VALUES: dict[str, Value] = {
     "--minimise": _one("penalty", "classes", "discernibility", "entropy"),
     "--minimum": _one("1", "3", "10", "200"),
     "--name-groups": lambda d: [d.one(*d.data.columns)],
+    "--nested": lambda d: [row(d.rng.sample(d.data.columns, 2))],
     "--null": _one("distinct", "drop"),
     "--order": _order,
     "--out": _new("out", *ENDS),
+    "--p-percent": _one("10", "0.5", "100"),
     "--pattern": _one("[0-9]{2}[AB]", r"\d{2}"),
     "--people": lambda d: [d.other_file],
     "--people-word": _one("pupils", "people", "<b>", "x" * 50),
@@ -152,12 +166,14 @@ VALUES: dict[str, Value] = {
     "--policy": _policy,
     "--population": lambda d: [d.other_file],
     "--population-size": _one("1000", "100000"),
+    "--possible": _possible,
     "--predicate": lambda d: [f"{identifier(d.rng.choice(list(d.data.qids)))} IS NOT NULL"],
     "--presence": _one("1", "0.9", "0.5"),
     "--presence-max": SHARE,
     "--presence-min": SHARE,
     "--preset": _one("k3", "k5", "k10", "health", "hipaa", "wp216"),
     "--prior": _prior,
+    "--published": lambda d: [recipes.published(d) + d.one("", ":round:5", ":noise:2")],
     "--qids": _attribute,
     "--quantile": SHARE,
     "--records": _new("rows", ".parquet", ".csv"),
@@ -175,7 +191,9 @@ VALUES: dict[str, Value] = {
     "--show": _one("prior", "joint", "channel", "hyper", "cooccurrence"),
     "--sizes": _one("1", "1-2", "2"),
     "--skew": _one("2", "1.5", "10"),
+    "--small": _one("1", "3", "10"),
     "--smallest": NUMBER,
+    "--require": _one(*recipes.TABLE_BOUNDS),
     "--result": _one("risk.json"),
     "--step": _one("blocks", "microdata", "qids", "profile"),
     "--store": _new("store", ".duckdb"),
@@ -186,16 +204,18 @@ VALUES: dict[str, Value] = {
     "--suppressed": _one("block", "everyone", "out", "candidates", "ignored"),
     "--t": SHARE,
     "--t-ordered": SHARE,
+    "--table": lambda d: [recipes.table(d)],
     "--target": _target,
     "--temp": _folder,
     "--threads": _one("1", "2", "3"),
     "--threshold": _one("0.5", "0.2", "1"),
-    "--time-budget": _one("1m", "30s", "0.1s"),
+    "--time-budget": _one("1m", "30s", "0.1s", "5"),
     "--timeout": _one("5", "20"),
     "--title": _one("A title", "<b>title</b>", "=1+1", "\U0001f642"),
+    "--total": _one("Total", "all", ""),
     "--truth": lambda d: [row([d.data.key])],
     "--unit": _one("BRL", "<b>", "=x"),
-    "--until": _one("crs<=0.5", "k>=2", "cas<=0.9"),
+    "--until": _one("crs<=0.5", "k>=2", "cas<=0.9", "reconstructed<=0"),
     "--useful": lambda d: [row(d.qids(1, 1))],
     "--values": _one("1", "5"),
     "--wave": _column,

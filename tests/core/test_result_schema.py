@@ -31,6 +31,10 @@ FURTHER = {
         "levels people.parquet -q age -s illness --show-blocks --k 2,3 --l-recursive 3,2",
         "levels people.parquet -q age --population people.csv",
     ),
+    "tables": (
+        "tables people.parquet --table age,gender --table age,illness -s illness,gender "
+        "--progressive --leave-one-out --by age --remedies --change age:10 --magnitude id:gender",
+    ),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
     "refines": ("refines people.parquet age gender",),
 }

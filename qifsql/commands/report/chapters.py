@@ -116,9 +116,10 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
 
 def _card(results: Sequence[Stored]) -> Table:
     card = Table.of(["", ""])
-    records = [s.frame["records"].max() for s in results if "records" in s.frame.columns]
+    counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
+    records = [n for n in (frame["records"].max() for frame in counted_in) if n is not None]
     if records:
-        most: Any = max(r for r in records if r is not None)
+        most: Any = max(records)
         card.add_row(said("records"), words.count(most))
     nulls = {
         "distinct": said("one value, equal to each other"),

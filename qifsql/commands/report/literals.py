@@ -4,6 +4,7 @@ A literal may be the value of a cell. Literals are found by the tokens of SQL th
 Text that cannot be parsed must not be shown, so functions return None for it.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -16,11 +17,20 @@ from sqlglot.errors import SqlglotError
 from qifsql.adversary import changes as adversary_changes
 from qifsql.adversary.spec import Attribute
 from qifsql.data.expressions import split_name
+from qifsql.data.option import names
 from qifsql.errors import InputError
 from qifsql.presentation.language import said
 
 DIALECT = "duckdb"
 BOOLEANS = (TokenType.TRUE, TokenType.FALSE)
+PROTECTED = re.compile(
+    r"(.*?)((?:\s*:\s*(?:exact|\w+\s*[<:]\s*\d+(?:\s+(?:zeros|random))?))?(?: \(\d+\))?)", re.S
+)
+"""A published table: its dimensions, and its protection and number."""
+REMEDY = re.compile(
+    r"(leave out |hide counts below \d+ in |round to \d+ in |make .+? coarser: )(.*)", re.S
+)
+"""A remedy of published tables: its words, and the table or the coarser dimension."""
 
 
 def expression(text: str) -> str | None:
@@ -50,6 +60,27 @@ def named(text: str) -> str | None:
     """Return the name of a column, or ``name=expression`` with the kinds of its literals."""
     parts = split_name(text)
     return text if parts is None else _joined(f"{parts[0]}=", expression(parts[1]))
+
+
+def dimensions(text: str) -> tuple[str, ...]:
+    """Return the dimensions of a published table, ``school,sex:suppress<5``."""
+    match = PROTECTED.fullmatch(text)
+    return names([match[1] if match else text])
+
+
+def table(text: str) -> str | None:
+    """Return a published table with the kinds of literals in its dimensions."""
+    match = PROTECTED.fullmatch(text)
+    shown = [named(name) for name in dimensions(text)]
+    if match is None or None in shown:
+        return None
+    return ",".join(map(str, shown)) + match[2]
+
+
+def remedy(text: str) -> str | None:
+    """Return a remedy of published tables with the kinds of literals in its dimensions."""
+    match = REMEDY.fullmatch(text)
+    return None if match is None else _joined(match[1], table(match[2]))
 
 
 def datatype(text: str) -> str | None:

@@ -25,8 +25,18 @@ OF_KIND = {
     "wp29": ("wp29",),
     "dit": ("differentiability",),
     "dp": ("privacy_loss", "utility", "scenario", "semantic"),
+    "tables": (
+        *("reconstructed", "reconstructed_ones", "components_proved", "certain_inference"),
+        *("believed", "actual", "bracket"),
+        *("small_cells", "undone", "group_disclosure", "differencing"),
+    ),
 }
-OF_DETAIL = {"histogram": "histogram", "groups": "groups", "borders": "borders"}
+OF_DETAIL = {
+    "histogram": ("histogram",),
+    "groups": ("groups",),
+    "borders": ("borders",),
+    "magnitudes": ("dominance", "p_percent"),
+}
 
 BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
@@ -38,10 +48,11 @@ def method(results: Sequence[Stored]) -> Section:
     """Return formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
     attacks = [s for s in results if s.kind in ATTACKS]
-    if attacks:
-        parts += [Heading(said("What is assumed"))]
-        parts += [Paragraph(text) for text in _assumptions(attacks)]
-        parts.append(Paragraph(said(BASE_RATE)))
+    assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
+    if any(s.kind == "tables" for s in results):
+        assumptions += _assumptions_of_tables()
+    if assumptions:
+        parts += [Heading(said("What is assumed")), *map(Paragraph, assumptions)]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
     if remarks:
         parts += [Heading(said("Remarks"))]
@@ -64,7 +75,9 @@ def used(results: Sequence[Stored]) -> list[str]:
         measures |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
         if stored.kind == "levels" and stored.is_known:
             measures |= dict.fromkeys(stored.frame["measure"])
-        measures |= dict.fromkeys(m for name, m in OF_DETAIL.items() if name in stored.details)
+        names = [name for name in OF_DETAIL if name in stored.details]
+        names = [name for name in names if (stored.kind, name) != ("tables", "groups")]
+        measures |= dict.fromkeys(measure for name in names for measure in OF_DETAIL[name])
     return list(measures)
 
 
@@ -95,6 +108,19 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
         said(
             "The adversary guesses once about each person and takes the most likely value; "
             "success is the chance to be right, averaged over all people."
+        ),
+    ]
+
+
+def _assumptions_of_tables() -> list[str]:
+    return [
+        said(
+            "Published tables: the adversary has the tables, knows how each is protected, knows "
+            "the known dimensions of the people exactly, and has nothing else."
+        ),
+        said(
+            "To a Bayesian adversary every assignment of the people to combinations that agrees "
+            "with the tables is equally likely. What is proved needs no such assumption."
         ),
     ]
 

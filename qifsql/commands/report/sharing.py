@@ -16,17 +16,17 @@ from sqlglot.errors import SqlglotError
 
 from qifsql.commands.report import literals
 from qifsql.data.expressions import split_name
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 from qifsql.presentation import masking
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.masking import Columns
 from qifsql.results.kinds import kind_of
 from qifsql.results.stored import Stored
 
-LISTS, NAMES = ("qids",), (
-    "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier"
+LISTS, NAMES = ("qids", "known", "dimensions"), (
+    "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension"
 )  # fmt: skip
-ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known"}
+ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known", "dimensions"}
 """Options that name columns."""
 TEXTS = frozenset((
     "name", "kind", "state", "digest", "release", "releases", "datasets", "when", "attack_id",
@@ -43,20 +43,30 @@ PLAIN = frozenset((
     "sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark", "bounds",
     "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
-    "cells", "suppress", "entries", "unnamed",
+    "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
+    "until", "time_budget",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
     "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
-    "columns", "column", "register_qids", "plain", "drop", "a", "b", "member",
+    "columns", "column", "register_qids", "plain", "drop", "a", "b", "member", "dimensions",
 ))  # fmt: skip
 """Options whose value is a column name, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
-    "hierarchies", "prior", "candidates", "study", "release", "without",
+    "hierarchies", "prior", "candidates", "study", "release", "without", "possible",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
+WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
+    "tables": {
+        **dict.fromkeys(("tables", "table", "without"), literals.table),
+        **dict.fromkeys(("known", "dimensions", "dimension", "number"), literals.named),
+        **dict.fromkeys(("bounds", "protection"), str),
+        "remedy": literals.remedy,
+    }
+}
+"""Further columns of texts, by the kind of result, each with the function that shows its texts."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,9 @@ def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
 def _of_groups(stored: Stored, by: str) -> Columns:
     """Return the columns that define the groups named ``by``."""
     rules = stored.spec.get("rules") or ()
-    groupings = [
+    titles = stored.spec.get("tables", ()) if stored.kind == "tables" else ()
+    groupings = [name for title in titles for name in literals.dimensions(str(title))]
+    groupings += [
         str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text
     ]
     texts = [text for text in groupings if text == by or text.partition("=")[0].strip() == by]
@@ -197,6 +209,7 @@ def _shared(stored: Stored, masks: _Masks) -> Stored:
 def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     """Return the columns of a table that may be shown, with its small groups hidden."""
     written = {"gain": literals.gain, "type": literals.datatype}
+    of_kind = _written(stored)
     qids = [str(name) for name in stored.spec.get("qids") or ()]
     columns: list[pl.Expr | pl.Series] = []
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
@@ -210,6 +223,8 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
                 [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
             ]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
+        elif name in of_kind:
+            columns.append(pl.Series(name, _each(table[name].to_list(), of_kind[name]), kind))
         elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = table.select(columns)
@@ -246,21 +261,54 @@ def _note(stored: Stored) -> dict[str, Any]:
     """Return the manifest without folders, literals and the seed."""
     note = dict(stored.manifest)
     inputs = [dict(file) for file in note.get("inputs", ())]
-    names = {str(file["path"]): Path(str(file["path"])).name for file in inputs}
+    names = _paths(stored)
     inputs = [file | {"path": names[str(file["path"])]} for file in inputs]
-    notes = [_without_paths(str(text), names) for text in note.get("notes", ())]
+    notes = [_replaced(str(text), names | _titles(stored)) for text in note.get("notes", ())]
     sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
-    spec = _public_spec(stored.spec)
+    spec = _public_spec(stored.spec, _written(stored))
     return note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
 
 
-def _without_paths(text: str, names: Mapping[str, str]) -> str:
-    for path in sorted(names, key=len, reverse=True):
-        text = text.replace(path, names[path])
+def _replaced(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with other names of paths and titles, the longest first."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, names[name])
     return text
 
 
-def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _paths(stored: Stored) -> dict[str, str]:
+    """Return the names of the files of a result by their paths."""
+    paths = (str(file["path"]) for file in stored.manifest.get("inputs", ()))
+    return {path: Path(path).name for path in paths}
+
+
+def _written(stored: Stored) -> dict[str, Callable[[str], str | None]]:
+    """Return the functions that show texts of a kind of result, without paths, by column."""
+    paths = _paths(stored)
+
+    def without(shown: Callable[[str], str | None]) -> Callable[[str], str | None]:
+        return lambda text: shown(_replaced(text, paths))
+
+    return {name: without(shown) for name, shown in WRITTEN.get(stored.kind, {}).items()}
+
+
+def _titles(stored: Stored) -> dict[str, str]:
+    """Return the texts of a kind of result that must not be shown as they are, as they may be."""
+    names: dict[str, str] = {}
+    for table in (stored.frame, *stored.details.values()):
+        for column, shown in _written(stored).items():
+            if column in table.columns:
+                texts = (
+                    table[column].explode() if table[column].dtype.is_nested() else table[column]
+                )
+                names |= {str(text): str(_each(text, shown)) for text in texts.drop_nulls()}
+    names = {name: shown for name, shown in names.items() if name != shown}
+    return names | {quoted(name)[1:-1]: shown for name, shown in names.items()}
+
+
+def _public_spec(
+    spec: Mapping[str, Any], of_kind: Mapping[str, Callable[[str], str | None]]
+) -> dict[str, Any]:
     """Return the options as they may be shown; leave out those that are on no list."""
     qids = [str(name) for name in spec.get("qids") or ()]
     masked: dict[str, Callable[[str], str | None]] = {
@@ -271,6 +319,8 @@ def _public_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
         "link": literals.rule,
         "changes": lambda text: literals.change(text, qids),
     }
+    if "tables" in of_kind:
+        masked |= dict.fromkeys(("tables", "nested"), of_kind["tables"])
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
         if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import oracle_inference
 import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
+import oracle_published as op
 import polars as pl
 import pytest
 from hypothesis import given
@@ -40,6 +42,7 @@ from qifsql.commands.explain.examples.levels import SKEW
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.examples.subsets import STUDENT, THRESHOLD, UNSEEN
 from qifsql.commands.explain.examples.success import BELIEF, PENALTY, WEIGHT
+from qifsql.commands.explain.examples.tables import DOMINANCE, HIDDEN, P_PERCENT, SMALL
 from qifsql.commands.explain.explain import explain
 from qifsql.commands.explain.result import SCHEMA as FIELDS
 from qifsql.commands.explain.result import Explanation, frame
@@ -49,6 +52,8 @@ from qifsql.commands.sweep import samples as sampling
 from qifsql.commands.sweep.answers import COARSEN_FIRST
 from qifsql.commands.sweep.plan import PLAN
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT, Sweep
+from qifsql.commands.tables import breakdown, magnitude
+from qifsql.commands.tables.tables import SCHEMA as OF_TABLES
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.commands.unicity.unicity import UNICITY
 from qifsql.counting import losses
@@ -223,6 +228,39 @@ def test_the_examples_of_samples_and_links_are_those_of_their_commands(
     assert last(every["link_vulnerability"].example) == near(row["link_vulnerability"])
 
 
+def test_the_examples_of_published_tables_are_those_of_their_command(
+    every: dict[str, Explanation],
+) -> None:
+    """Three pairs of tables of the people; the sums are of ages, by gender."""
+    pair, options = ["age,gender", "age,illness"], {"secret": "illness", "small": SMALL}
+    said = {name: last(e.example) for name, e in every.items()}
+    result = qifsql.tables(PEOPLE, table=pair, **options)
+    (row,) = result.rows()
+    for name in ("reconstructed", "reconstructed_ones", "cells_proved", "certain_inference"):
+        assert said[name] == row[name]
+    assert said["components_proved"] == near(row["components_proved"])
+    assert last(every["bracket"].example[:-1]) == near(row["lowest"])
+    assert said["bracket"] == near(row["highest"])
+    assert said["small_cells"] == result.details["checks"]["small"][1]
+    disclosed = result.details["disclosure"].row(-1, named=True)
+    assert (disclosed["table"], disclosed["dimension"]) == (pair[1], "illness")
+    assert said["group_disclosure"] == disclosed["people"]
+    (overlap,) = result.details["overlaps"].to_dicts()
+    assert last(every["differencing"].example[:-1]) == overlap["cells"]
+    assert said["differencing"] == overlap["people"]
+    both = ["age,illness", "gender,illness"]
+    (row,) = qifsql.tables(PEOPLE, table=both, known=["age", "gender"], secret="illness").rows()
+    assert (said["believed"], said["actual"]) == near_all(row["believed"], row["actual"])
+    hidden = qifsql.tables(PEOPLE, table=["age", f"age,illness:suppress<{HIDDEN}"], **options)
+    assert said["undone"] == hidden.details["checks"]["undone"][1]
+    sizes = pl.read_csv(PEOPLE).group_by("age", "gender").len("people")
+    sums = qifsql.tables(
+        sizes, table="gender", magnitude="people:gender", dominance=DOMINANCE, p_percent=P_PERCENT
+    )
+    (row,) = sums.details["magnitudes"].to_dicts()
+    assert (said["dominance"], said["p_percent"]) == (row["dominated"], row["p_percent"])
+
+
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
     rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
     best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
@@ -387,6 +425,73 @@ def releases(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     return {"composition": left, "generalisation": moved}
 
 
+def published(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
+    """Return what tables of k and g, and of k and s, prove; what those of k, s and g, s tell."""
+    people = [(row["k"], row["g"], row["s"]) for row in rows]
+    n = len(people)
+    closed, naive = (op.closed_form(people, [(0, x), (y, 2)]) for x, y in ((1, 0), (2, 1)))
+    assert closed is not None
+    assert naive is not None
+    ranges = list(closed.bounds.values())
+    settled = [low for low, high in ranges if low == high]
+    few = [low for low, high in ranges if low > 0 and high < SMALL]
+    blocks = {k: [p[1:] for p in people if p[0] == k] for k, _, _ in people}
+    counts = {k: Counter(s for _, s in some) for k, some in blocks.items()}
+    single = sum(len(some) for k, some in blocks.items() if len(counts[k]) == 1)
+    sums = [
+        sorted(Counter(k for k, g, _ in people if g == group).values(), reverse=True)
+        for group in dict.fromkeys(g for _, g, _ in people)
+    ]
+
+    def proved() -> Fraction:
+        whole = [all(a == b for c, (a, b) in closed.bounds.items() if c[0] == k) for k in blocks]
+        return Fraction(sum(whole), len(whole))
+
+    def greatest() -> Fraction:
+        """All arrays of a block with the people of its groups and values, one by one."""
+        total = 0
+        for some in blocks.values():
+            tables = [op.Table((i,)) for i in (0, 1)]
+            told = tuple((table, dict(op.count(some, table.dims))) for table in tables)
+            problem = op.Problem(op.domains(some), len(some), told)
+            total += max(
+                op.vulnerability(op.margin(problem, x, (0, 1)), 1, secret=True)
+                for x in op.consistent(problem)
+            )
+        return Fraction(total, n)
+
+    def undone() -> int:
+        """Hidden counts of each block that are the same in all that add up to its people."""
+        found = 0
+        for values in counts.values():
+            hidden = [n for n in values.values() if n < HIDDEN]
+            each = product(range(1, HIDDEN), repeat=len(hidden))
+            agree = [x for x in each if sum(x) == sum(hidden)]
+            found += sum(len(set(column)) == 1 for column in zip(*agree, strict=True))
+        return found
+
+    def rest(parts: list[int]) -> int:
+        return sum(parts[2:])
+
+    most, percent = DOMINANCE
+    return {
+        "reconstructed": lambda: sum(settled),
+        "reconstructed_ones": lambda: settled.count(1),
+        "cells_proved": lambda: len(settled),
+        "components_proved": proved,
+        "certain_inference": lambda: single,
+        "bracket": greatest,
+        "believed": lambda: op.vulnerability(naive.means, n, secret=True),
+        "actual": lambda: op.success(op.guesses(naive.means), Counter(people)) / n,
+        "small_cells": lambda: sum(k < SMALL for c in counts.values() for k in c.values()),
+        "group_disclosure": lambda: single,
+        "undone": undone,
+        "differencing": lambda: sum(few),
+        "dominance": lambda: sum(100 * sum(x[:most]) > percent * sum(x) for x in sums),
+        "p_percent": lambda: sum(100 * rest(x) < P_PERCENT * x[0] for x in sums),
+    }
+
+
 def owed(rows: list[dict[str, Any]]) -> Fraction:
     """Return what the guess about one of the first block owes to them; cells are single values."""
     block = rows[0]["k"]
@@ -507,6 +612,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "unicity": unicity,
         **samples(Counter(row["k"] for row in rows)),
         **releases(rows),
+        **published(rows),
         "wp29": lambda: plain["posterior_deterministic"],
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
@@ -540,6 +646,8 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     assert {*KEYLESS, *LINKS, *CALIBRATION} <= columns
     assert set(COLUMNS) <= columns
     assert {column for schema in OF_A_SWEEP for column in schema} <= columns
+    assert {*OF_TABLES, *breakdown.CHECKS, *breakdown.DISCLOSURE} - {"table"} <= columns
+    assert {*magnitude.MAGNITUDES} - {"table", "number", "dimensions"} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns
     assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
 
@@ -562,6 +670,9 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
         ("posterior_coarser", "saved"),
         ("share", "thresholds"),
         ("minimal risky", "borders"),
+        ("highest", "bracket"),
+        ("dominated", "dominance"),
+        ("hidden", "undone"),
     ],
 )
 def test_a_measure_is_found_by_any_of_its_names(asked: str, name: str) -> None:

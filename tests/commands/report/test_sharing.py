@@ -71,6 +71,12 @@ class Inputs:
         moves = [f"{MARK}town{i},{MARK}town{i},1" for i in range(5)]
         self.text("moves.csv", ["from,to,probability", *moves])
         self.text("all.txt", [f"{MARK}person{i:03d}" for i in range(PEOPLE)])
+        places = [f"{MARK}town{i}" for i in range(3)]
+        counts = [f"{place},{MARK}{sex},4" for place in places for sex in "ab"]
+        for name in ("first", "second"):
+            (folder / name).mkdir()
+            column = ("sex", "race")[name == "second"]
+            self.text(f"{name}/counts.csv", [f"town,{column},count", *counts])
         for name in ("one", "two"):
             asked = ("--method", "mondrian", "--k", 3 if name == "one" else 5)
             made("anonymise", self.data, *KNOWN, *WANTED, *asked, "-o", folder / f"{name}.parquet")
@@ -110,6 +116,23 @@ def attacks(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     links = ("--link", "wage", "--link", f"town:table={i.file('moves.csv')}", "--presence", "0.9")
     both = (i.data, i.later, "-q", "1:wage,2:wage,1:town,2:town")
     yield "links", ("attack", "crl,cal", *both, *WANTED, *links, "--truth", "person")
+
+
+def tables(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Attacks on published tables, made of the records and read from files."""
+    dims = f"sick=concat(illness, '{MARK}')", f"rich=CASE WHEN wage > {NUMBER} THEN 1 ELSE 0 END"
+    made_of = (f"town,{dims[0]}:suppress<5", f"region,town,{dims[1]}", f"{dims[1]},{dims[0]}")
+    listed = [text for one in made_of for text in ("--table", one)]
+    more = ("--progressive", "--leave-one-out", "--by", "region", "--show-cells")
+    checks = ("--magnitude", "wage:town", "--time-budget", "2", "--known", "town,region,rich")
+    coarser = f"town=left(town, length('{MARK}'))"
+    remedies = ("--remedies", "--change", coarser, "--until", "certain_inference<=0")
+    asked = (*more, *checks, *remedies, "--where", f"born > DATE '{DAY}'")
+    yield "tables", ("tables", i.data, *listed, "--secret", "sick", *asked)
+    files = [
+        text for n in ("first", "second") for text in ("--published", i.file(f"{n}/counts.csv"))
+    ]
+    yield "published", ("tables", *files, "--secret", "race", "--by", "sex", "--show-cells")
 
 
 def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -157,10 +180,10 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of results of every kind, in Parquet and in JSON."""
     i = Inputs(tmp_path_factory.mktemp("secretfolder"))
-    for name, command in (*attacks(i), *others(i)):
+    for name, command in (*attacks(i), *tables(i), *others(i)):
         work = ("--workspace", i.folder / "work.sweep") if command[0] == "sweep" else ()
         made(*command, *work, "-o", i.out / f"{name}.parquet")
-        if name in ("by_region", "sql", "changes"):
+        if name in ("by_region", "sql", "changes", "tables"):
             made(*command, "-o", i.out / f"{name}_again.json")
     asked = ("--method", "mondrian", "--k", 3, "--summary", i.out / "anonymised.parquet")
     made("anonymise", i.data, *KNOWN, *WANTED, *FILTER, *asked, "-o", i.folder / "three.parquet")
@@ -234,7 +257,7 @@ def test_a_report_for_others_numbers_groups_and_says_what_is_left_out(
     assert {line} == {line, *others}
     for part in ("values of people", "fewer than 10 people", "blocks", "receipt", "target"):
         assert part in line
-    assert "names of groups by region, t (--name-groups shows those of a column)" in line
+    assert "names of groups by region, t, sex (--name-groups shows those of a column)" in line
     for ending in ("html", "md"):
         text = (reports[0] / f"report.{ending}").read_text("utf-8")
         assert "group 1" in text
@@ -252,7 +275,7 @@ def test_only_the_names_that_are_released_are_in_a_report(
     named = ("--name-groups", "region", *drawn)
     done = run("report", results, *named, "-o", tmp_path / f"report.{ending}")
     assert done.code == 0, done.err
-    assert "names of groups by t (--name-groups" in done.err
+    assert "names of groups by t, sex (--name-groups" in done.err
     own = dict(texts(tmp_path)) | {"stderr": done.err.replace(str(tmp_path), "")}
     assert any(NORTH in text for text in own.values())
     others = {

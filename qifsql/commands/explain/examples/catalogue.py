@@ -7,10 +7,18 @@ the last line is the measure itself.
 
 from collections.abc import Callable, Mapping
 
-from qifsql.commands.explain.examples import distribution, levels, linking, noisy, subsets, success
+from qifsql.commands.explain.examples import (
+    distribution,
+    levels,
+    linking,
+    noisy,
+    subsets,
+    success,
+    tables,
+)
 from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-MODULES = (success, distribution, subsets, levels, noisy, linking)
+MODULES = (success, distribution, subsets, levels, noisy, linking, tables)
 EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
     name: example
     for module in MODULES

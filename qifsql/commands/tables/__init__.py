@@ -1,0 +1,1 @@
+"""The command ``tables``: what published tables of counts give away."""

@@ -1,0 +1,209 @@
+"""All arrays of counts that agree with the tables, for a component that has few of them.
+
+Everything about such a component is exact: the bounds, the bracket, and the mean over all
+assignments of people to cells, in which an array x has the weight n! / prod x_c!.
+
+Source: M92, M99, M100.
+"""
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Cell = tuple[int, ...]
+ARRAYS = 10_000  # arrays of a small component
+VISITS = 300_000  # steps of the search before it gives up
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A condition: the counts of some cells, by their places in a list, add up to so many."""
+
+    cells: Sequence[int]
+    lower: int
+    upper: int
+
+
+@dataclass
+class Solved:
+    """The exact solution of a component.
+
+    ``lines``, ``block_lines`` (cell: lower, upper) and ``sure`` (cell: people) hold somebody for
+    sure; ``cells`` is the number of cells that may hold somebody. ``lowest`` and ``highest`` are
+    the bracket of the best guess, ``believed`` its mean, in people; ``means`` are the expected
+    counts of what is known and the secret. None: not solved.
+    """
+
+    lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
+    block_lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
+    sure: dict[Cell, int] = field(default_factory=dict)
+    cells: int = 0
+    lowest: int | None = None
+    highest: int | None = None
+    believed: Fraction | None = None
+    means: dict[Cell, Fraction] = field(default_factory=dict)
+
+
+class TooManyError(Exception):
+    """There are more arrays than are listed."""
+
+
+def arrays(
+    bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, visits: int = VISITS
+) -> list[tuple[int, ...]]:
+    """Return all arrays within bounds of cells and sums; raise TooManyError if they are not few.
+
+    The search gives up after so many ``visits``.
+    """
+    of_cell: list[list[int]] = [[] for _ in bounds]
+    for g, one in enumerate(sums):
+        for c in one.cells:
+            of_cell[c].append(g)
+    least = [sum(bounds[c][0] for c in one.cells) for one in sums]
+    most = [sum(bounds[c][1] for c in one.cells) for one in sums]
+    if any(a > s.upper or b < s.lower for a, b, s in zip(least, most, sums, strict=True)):
+        return []
+    search = _Search(list(bounds), sums, of_cell, least, most, deadline, visits)
+    return list(search.run())
+
+
+@dataclass
+class _Search:
+    """A depth-first search; ``least`` and ``most`` are what each sum can still become."""
+
+    bounds: list[tuple[int, int]]
+    sums: Sequence[Sum]
+    of_cell: list[list[int]]
+    least: list[int]
+    most: list[int]
+    deadline: float
+    most_visits: int
+    visits: int = 0
+    arrays: int = 0
+
+    def run(self) -> Iterator[tuple[int, ...]]:
+        """Yield all arrays."""
+        size = len(self.bounds)
+        counts = [0] * size
+        ranges: list[tuple[int, int]] = [(0, -1)] * (size + 1)
+        depth = 0
+        if not size:
+            yield ()
+            return
+        ranges[0] = self._range(0)
+        counts[0] = ranges[0][0] - 1
+        placed = [False] * size
+        while depth >= 0:
+            if placed[depth]:
+                self._move(depth, counts[depth], -1)
+                placed[depth] = False
+            counts[depth] += 1
+            if counts[depth] > ranges[depth][1]:
+                depth -= 1
+                continue
+            self._move(depth, counts[depth], 1)
+            placed[depth] = True
+            self._visit()
+            if depth == size - 1:
+                self.arrays += 1
+                if self.arrays > ARRAYS:
+                    raise TooManyError
+                yield tuple(counts)
+                continue
+            depth += 1
+            ranges[depth] = self._range(depth)
+            counts[depth] = ranges[depth][0] - 1
+
+    def _visit(self) -> None:
+        self.visits += 1
+        late = self.visits % 1000 == 0 and time.monotonic() > self.deadline
+        if self.visits > self.most_visits or late:
+            raise TooManyError
+
+    def _range(self, c: int) -> tuple[int, int]:
+        """Return the counts of a cell that its sums still allow."""
+        low, high = self.bounds[c]
+        for g in self.of_cell[c]:
+            one = self.sums[g]
+            low = max(low, one.lower - self.most[g] + self.bounds[c][1])
+            high = min(high, one.upper - self.least[g] + self.bounds[c][0])
+        return low, high
+
+    def _move(self, c: int, count: int, sign: int) -> None:
+        low, high = self.bounds[c]
+        for g in self.of_cell[c]:
+            self.least[g] += sign * (count - low)
+            self.most[g] -= sign * (high - count)
+
+
+def solve(
+    cells: Sequence[Cell],
+    every: Sequence[tuple[int, ...]],
+    knowledge: Sequence[int],
+    secret: int | None,
+) -> Solved:
+    """Return what all arrays together say; ``knowledge`` and ``secret`` are places in a cell."""
+    solved = Solved()
+    columns = list(zip(*every, strict=True))
+    for cell, counts in zip(cells, columns, strict=True):
+        if max(counts):
+            solved.cells += 1
+        if min(counts):
+            solved.lines[cell] = (min(counts), max(counts))
+    blocks: dict[Cell, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for c, cell in enumerate(cells):
+        value = 0 if secret is None else cell[secret]
+        blocks[tuple(cell[i] for i in knowledge)][value].append(c)
+    weights = _weights(every, columns)
+    total = sum(weights)
+    rights = [0] * len(every)
+    solved.believed = Fraction(0)
+    for block, values in blocks.items():
+        of_value = {v: [sum(x[c] for c in group) for x in every] for v, group in values.items()}
+        sizes = [sum(several) for several in zip(*of_value.values(), strict=True)]
+        if min(sizes):
+            solved.block_lines[block] = (min(sizes), max(sizes))
+        if secret is None:
+            rights = [r + (n > 0) for r, n in zip(rights, sizes, strict=True)]
+            continue
+        largest = [max(several) for several in zip(*of_value.values(), strict=True)]
+        rights = [r + n for r, n in zip(rights, largest, strict=True)]
+        occurring = [v for v, counts in of_value.items() if max(counts)]
+        if len(occurring) == 1 and min(sizes):
+            solved.sure[block] = min(sizes)
+        means = {v: _mean(counts, weights, total) for v, counts in of_value.items()}
+        solved.believed += max(means.values())
+        solved.means |= {(*block, v): mean for v, mean in means.items()}
+    if secret is None:
+        solved.believed = _mean(rights, weights, total)
+    solved.lowest, solved.highest = min(rights), max(rights)
+    return solved
+
+
+def _weights(every: Sequence[tuple[int, ...]], columns: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return numbers in proportion to the assignments of people to cells that give each array.
+
+    These are n! / prod x_c!, of which the cells with the same count in all arrays cancel out.
+    """
+    largest = [(c, max(counts)) for c, counts in enumerate(columns) if min(counts) < max(counts)]
+    return [math.prod(math.perm(most, most - x[c]) for c, most in largest) for x in every]
+
+
+def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fraction:
+    return Fraction(sum(n * w for n, w in zip(numbers, weights, strict=True)), total)
+
+
+def best(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
+    """Return the values of the secret with the largest mean, by what is known."""
+    guesses: dict[Cell, list[int]] = {}
+    largest: dict[Cell, Fraction] = {}
+    for (*block, value), mean in means.items():
+        key = tuple(block)
+        if key not in largest or mean > largest[key]:
+            largest[key], guesses[key] = mean, [value]
+        elif mean == largest[key]:
+            guesses[key].append(value)
+    return guesses

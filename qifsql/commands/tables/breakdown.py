@@ -1,0 +1,344 @@
+"""The harm by table, by group of people and by component, and where tables overlap."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.tables import arrays
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import Published, grouped, joined, place, places, values_of
+from qifsql.commands.tables.proofs import JOINT, Question, lines
+from qifsql.commands.tables.table_sets import Measured, excluded
+from qifsql.query.columns import number
+
+WORST = 20  # components that are listed
+
+CHECKS: dict[str, pl.DataType] = {
+    "table": pl.String(),
+    "protection": pl.String(),
+    "cells": pl.Int64(),
+    "hidden": pl.Int64(),
+    "undone": pl.Int64(),
+    "small": pl.Int64(),
+    "ones": pl.Int64(),
+    "twos": pl.Int64(),
+}
+"""One row per table: its published ``cells``, the ``hidden`` ones among them, and of these the
+``undone`` ones, whose count follows from the tables. ``small`` cells show a count from 1 to less
+than the named number; ``ones`` and ``twos`` show 1 and 2."""
+
+DISCLOSURE: dict[str, pl.DataType] = {
+    "table": pl.String(),
+    "dimension": pl.String(),
+    "rows": pl.Int64(),
+    "people": pl.Int64(),
+}
+"""One row per table and dimension: the rows with a single cell that is not 0, so that the value of
+the dimension is certain for at least so many ``people`` in them (group disclosure)."""
+
+OVERLAPS: dict[str, pl.DataType] = {
+    "tables": pl.List(pl.String()),
+    "dimensions": pl.List(pl.String()),
+    "cells": pl.Int64(),
+    "people": pl.Int64(),
+}
+"""One row per pair of tables: the combinations of the dimensions of both that are proved to hold
+somebody, and fewer people than the named number (differencing)."""
+
+GROUPS: dict[str, pl.DataType] = {
+    "secret": pl.String(),
+    "by": pl.String(),
+    "group": pl.String(),
+    "people": pl.Int64(),
+    "reconstructed": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "certain_inference": pl.Int64(),
+    "actual": pl.Float64(),
+}
+"""One row per question and group of people. ``people`` and ``actual`` are NULL without records;
+``singled_out`` and ``certain_inference`` are NULL where the group is not known."""
+
+COMPONENTS: dict[str, pl.DataType] = {
+    "secret": pl.String(),
+    "component": pl.String(),
+    "people": pl.Int64(),
+    "reconstructed": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "certain_inference": pl.Int64(),
+    "lowest": pl.Float64(),
+    "highest": pl.Float64(),
+}
+"""One row per question and component, such as a school: those in which most people are proved."""
+
+
+def checks(measured: Measured, small: int) -> pl.DataFrame:
+    """Return the checks of each table (``CHECKS``)."""
+    margins = measured.margins
+    rows = []
+    for table in measured.published:
+        shown = exp.column("published")
+        below = exp.Between(this=shown, low=number(1), high=number(small - 1))
+        counted = {
+            "cells": exp.Count(this=exp.Star()),
+            "hidden": _count_if(exp.column("hidden")),
+            "small": _count_if(below),
+            "ones": _count_if(exp.EQ(this=shown.copy(), expression=number(1))),
+            "twos": _count_if(exp.EQ(this=shown.copy(), expression=number(2))),
+        }
+        query = exp.select(*(tree.as_(name) for name, tree in counted.items()))
+        (numbers,) = margins.rows(query.from_(table.cells))
+        undone = _undone(measured, table) if numbers["hidden"] else 0
+        rows.append(
+            {"table": table.title, "protection": table.protection.text, "undone": undone} | numbers
+        )
+    return pl.DataFrame(rows, schema=CHECKS)
+
+
+def _count_if(condition: exp.Expr) -> exp.Expr:
+    return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition))
+
+
+def _undone(measured: Measured, table: Published) -> int:
+    """Return how many hidden cells have one possible count."""
+    margins = measured.margins
+    cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
+    hidden = exp.select("count(*)").from_(cells).where("cells.hidden")
+    hidden = joined(hidden, margins.nodes[table.edge], "bounds", table.edge)
+    ((n,),) = margins.tables.rows(hidden.where("bounds.lower = bounds.upper"))
+    settled = measured.settled.get(table.edge, set())
+    if settled:
+        still = exp.select(*places(table.edge)).from_(cells.copy()).where("cells.hidden")
+        still = joined(still, margins.nodes[table.edge], "bounds", table.edge)
+        rows = margins.tables.rows(still.where("bounds.lower < bounds.upper").limit(JOINT))
+        n += sum(tuple(row) in settled for row in rows)
+    return int(n)
+
+
+def disclosure(measured: Measured) -> pl.DataFrame:
+    """Return the rows of tables with a single cell that is not 0 (``DISCLOSURE``)."""
+    margins = measured.margins
+    rows = []
+    for table in measured.published:
+        if table.protection.unlisted or len(table.edge) < 2:
+            continue
+        for i in sorted(table.edge):
+            block = grouped(exp.select().from_(table.cells), table.edge - {i})
+            block = block.select("max(lower) AS people").where("upper > 0")
+            block = block.having("count(*) = 1 AND max(lower) > 0")
+            query = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
+            ((n, people),) = margins.tables.rows(query.from_(block.subquery("blocks")))
+            rows.append(
+                {
+                    "table": table.title,
+                    "dimension": margins.domain.names[i],
+                    "rows": int(n),
+                    "people": int(people),
+                }
+            )
+    return pl.DataFrame(rows, schema=DISCLOSURE)
+
+
+def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
+    """Return the pairs of tables of which neither has all dimensions of the other."""
+    return [
+        (a, b)
+        for k, a in enumerate(published)
+        for b in published[k + 1 :]
+        if not a.edge <= b.edge and not b.edge <= a.edge
+    ]
+
+
+def overlaps(measured: Measured, small: int) -> pl.DataFrame:
+    """Return what pairs of tables prove to be small (``OVERLAPS``)."""
+    margins = measured.margins
+    by_edge: dict[Edge, list[str]] = {}
+    for a, b in pairs(measured.published):
+        by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
+    rows = []
+    for edge, titles in by_edge.items():
+        proved = lines(margins, edge)
+        query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
+        below = exp.LT(this=exp.column("upper"), expression=number(small))
+        ((n, people),) = margins.tables.rows(query.where(below))
+        names = [margins.domain.names[i] for i in sorted(edge)]
+        rows.append({"tables": titles, "dimensions": names, "cells": int(n), "people": int(people)})
+    return pl.DataFrame(rows, schema=OVERLAPS)
+
+
+def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.DataFrame:
+    """Return what is proved of each group of people (``GROUPS``)."""
+    margins, records = measured.margins, measured.release.records
+    column = exp.column(place(by))
+    name = margins.domain.names[by]
+    texts = exp.select("code", exp.cast(exp.column("value"), "VARCHAR").as_("text"))
+    values = dict(margins.tables.rows(texts.from_(values_of(by)).order_by("code")))
+    sizes: dict[int, int] = {}
+    if records is not None:
+        truth = exp.select(column.copy(), "people").from_(records.truth(frozenset([by])))
+        sizes = dict(margins.tables.rows(truth))
+    rows = []
+    for question in questions:
+        counts = _proved_by(measured, question, by)
+        rights = _right_by(measured, question, by)
+        secret = None if question.secret is None else margins.domain.names[question.secret]
+        for code, text in values.items():
+            here = {m: None if c is None else int(c.get(code, 0)) for m, c in counts.items()}
+            people = sizes.get(code, 0) if records is not None else None
+            actual = None
+            if rights is not None and people:
+                actual = float(rights.get(code, Fraction(0)) / people)
+            line = {"secret": secret, "by": name, "group": text, "people": people}
+            rows.append(line | here | {"actual": actual})
+    return pl.DataFrame(rows, schema=GROUPS)
+
+
+def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dict[int, Any] | None]:
+    """Return the people of whom something is proved, by group; None where it is not known."""
+    proofs, solved = measured.proofs[question], measured.solved[question]
+    total, closed_line = "sum(lower)::BIGINT", "lower = upper"
+    sums = _sums(measured, question, by, (proofs.lines, total, closed_line))
+    every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
+    for one in solved.values():
+        for cell, (low, high) in one.lines.items():
+            _add(sums, cell[every.index(by)], low if low == high else 0)
+    if by not in question.knowledge:
+        return {"reconstructed": sums, "singled_out": None, "certain_inference": None}
+    one_person = "lower = 1 AND upper = 1"
+    alone = _sums(measured, question, by, (proofs.block_lines, "count(*)", one_person))
+    sure: dict[int, Any] = {}
+    if proofs.sure is not None:
+        sure = _sums(measured, question, by, (proofs.sure, "sum(people)::BIGINT", "people > 0"))
+    for one in solved.values():
+        for cell, both in one.block_lines.items():
+            _add(alone, cell[knowledge.index(by)], int(both == (1, 1)))
+        for cell, people in one.sure.items():
+            _add(sure, cell[knowledge.index(by)], people)
+    return {"reconstructed": sums, "singled_out": alone, "certain_inference": sure}
+
+
+def _sums(
+    measured: Measured, question: Question, by: int, of: tuple[str, str, str]
+) -> dict[int, Any]:
+    """Return a sum by group over components that were not solved: of a table, under a condition."""
+    table, total, condition = of
+    query = exp.select(exp.column(place(by)), exp.maybe_parse(total, dialect="duckdb"))
+    query = excluded(query.from_(table).where(condition), "", measured.solved[question])
+    return dict(measured.margins.tables.rows(query.group_by(exp.column(place(by)))))
+
+
+def _add(counts: dict[int, Any], code: int, n: int | Fraction) -> None:
+    counts[code] = counts.get(code, 0) + n
+
+
+def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Fraction] | None:
+    """Return the people guessed right by group; None without records or a secret."""
+    margins, records = measured.margins, measured.release.records
+    if records is None or question.secret is None or question not in measured.best:
+        return None
+    rights: dict[int, Fraction] = {}
+    best = measured.best[question]
+    solved = measured.solved[question]
+    if best is not None:
+        table, edge = best
+        truth = exp.alias_(exp.to_table(records.truth(edge | {by})), "truth", table=True)
+        query = exp.select(exp.column(place(by), "truth"), "best.ties", "sum(truth.people)::BIGINT")
+        query = joined(query.from_(truth), table, "best", edge)
+        query = excluded(query, "best", solved)
+        for code, ties, n in margins.tables.rows(
+            query.group_by(exp.column(place(by), "truth"), "best.ties")
+        ):
+            _add(rights, code, Fraction(int(n), int(ties)))
+    if solved:
+        attributes = sorted(question.scope | {by})
+        scope = sorted(question.knowledge)
+        truth_table = records.truth(question.scope | margins.shared | {by})
+        node = margins.nodes[margins.shared]
+        query = exp.select("component", "people", *places(attributes)).from_(truth_table)
+        query = joined(query, node, "totals", margins.shared)
+        guesses = {c: arrays.best(one.means) for c, one in solved.items()}
+        for component, n, *codes in margins.tables.rows(query):
+            cell = dict(zip(attributes, codes, strict=True))
+            chosen = guesses.get(component, {}).get(tuple(cell[i] for i in scope), [])
+            if cell[question.secret] in chosen:
+                _add(rights, cell[by], Fraction(int(n), len(chosen)))
+    return rights
+
+
+def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
+    """Return the components with most people proved (``COMPONENTS``), if there are several."""
+    margins = measured.margins
+    attributes = sorted(margins.shared)
+    secret = None if question.secret is None else margins.domain.names[question.secret]
+    return [
+        {
+            "secret": secret,
+            "component": _value(measured, [(i, row[place(i)]) for i in attributes]),
+            "people": row["people"],
+            "reconstructed": row["reconstructed"],
+            "singled_out": row["singled_out"],
+            "certain_inference": row["certain"],
+            "lowest": row["lowest"] / row["people"],
+            "highest": row["highest"] / row["people"],
+        }
+        for row in worst(measured, question)
+        if row["people"]
+    ]
+
+
+def worst(measured: Measured, question: Question) -> list[dict[str, Any]]:
+    """Return the components with most people proved, with their numbers and codes, if several."""
+    margins = measured.margins
+    if not margins.shared:
+        return []
+    solved = measured.solved[question]
+    attributes = sorted(margins.shared)
+    columns = (
+        "component",
+        "people",
+        "reconstructed",
+        "singled_out",
+        "certain",
+        "lowest",
+        "highest",
+    )
+    query = exp.select(*columns, *places(attributes)).from_(measured.by_component[question])
+    query = query.order_by("reconstructed DESC", "singled_out DESC", "certain DESC")
+    rows = margins.rows(query.order_by(*places(attributes)).limit(WORST))
+    if solved:
+        node = exp.select("component", "upper AS people", *places(attributes))
+        node = node.from_(margins.nodes[margins.shared])
+        for row in margins.rows(node.where(_listed(sorted(solved)))):
+            one = solved[row["component"]]
+            row["reconstructed"] = sum(low for low, high in one.lines.values() if low == high)
+            row["singled_out"] = sum(both == (1, 1) for both in one.block_lines.values())
+            row["certain"] = sum(one.sure.values())
+            row["lowest"], row["highest"] = one.lowest, one.highest
+            rows.append(row)
+    codes = [place(i) for i in attributes]
+    rows.sort(
+        key=lambda r: (
+            -r["reconstructed"],
+            -r["singled_out"],
+            -r["certain"],
+            *(r[c] for c in codes),
+        )
+    )
+    return rows[:WORST]
+
+
+def _listed(numbers: Sequence[int]) -> exp.Expr:
+    return exp.In(this=exp.column("component"), expressions=[number(n) for n in numbers])
+
+
+def _value(measured: Measured, codes: Sequence[tuple[int, int]]) -> str:
+    """Return the values of a component as a text."""
+    texts = []
+    for i, code in codes:
+        query = exp.select(exp.cast(exp.column("value"), "VARCHAR")).from_(values_of(i))
+        query = query.where(exp.EQ(this=exp.column("code"), expression=number(code)))
+        ((text,),) = measured.margins.tables.rows(query)
+        texts.append("" if text is None else str(text))
+    return ", ".join(texts)

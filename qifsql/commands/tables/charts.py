@@ -1,0 +1,259 @@
+"""Charts of published tables: what each one proves, the best guess, the cells of a component."""
+
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.tables.component_cells import MOST
+from qifsql.presentation import escaping
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    SKY,
+    Chart,
+    data,
+    distinct,
+    dressed,
+    extra,
+    hints,
+    labels,
+    word_questions,
+)
+from qifsql.presentation.words import count, listed, percent
+
+GREY, PALE, GREEN = "#E0E0E0", "#CCE7F7", "#009E73"
+SPLIT = r"split(datum.value, '\n')"  # the lines of a panel's title
+WIDE = 240  # pixels of the name of a set of tables
+MARKS = ("prior", "believed", "actual", "records")
+SHAPES = ("triangle-down", "circle", "diamond", "square")
+COLOURS = (ORANGE, BLUE, "#000000", GREEN)
+
+Row = Mapping[str, Any]
+
+
+def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of published tables, by name."""
+    shown = {"proofs": proofs(frame)} if has_sets(frame) else {}
+    shown["guess"] = guess(frame)
+    if "cells" in details and details["cells"].height:
+        shown["cells"] = cells(details["cells"])
+    return shown
+
+
+def whole(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of all tables together."""
+    return frame.filter(pl.col("tables").list.len() == pl.col("tables").list.len().max())
+
+
+def has_sets(frame: pl.DataFrame) -> bool:
+    """Return whether a result has rows of several sets of tables."""
+    return frame.height > whole(frame).height
+
+
+def proofs(frame: pl.DataFrame) -> Chart:
+    """Draw the people of whom something is proved, a bar per set of tables.
+
+    ``frame`` has the columns of ``tables.SCHEMA``; the panels are the people reconstructed, and of
+    each question those who are singled out and those whose secret is certain.
+    """
+    alt, _ = extra()
+    rows = _bars(frame)
+    amounts = pl.Series("amount", [count(n) for n in rows["people"]])
+    rows = rows.with_columns(amounts)
+    most = max(1, *rows["people"])
+    x = alt.X("people:Q", title=said("people")).scale(domain=[0, 1.25 * most])
+    x = x.stack(None).axis(format=",d", tickCount=4, tickMinStep=1)
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    tooltip = hints(alt, {"known:N": said("tables"), "amount:N": said("people")})
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    chart = _panels(alt, bars.mark_bar(color=BLUE) + texts, rows)
+    words = []
+    for (panel,), lines in rows.group_by("question", maintain_order=True):
+        message = "{question}: {first} with the first table, {last} with all."
+        values = {"first": lines["amount"][0], "last": lines["amount"][-1]}
+        words.append(said(message, question=" ".join(str(panel).split()), **values))
+    below = said("Each bar is about the tables up to this one. More may follow than is proved.")
+    return dressed(chart, said("People of whom the tables prove something"), below, words)
+
+
+def _bars(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per bar, in drawing order."""
+    names = _sets(frame)
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        knowledge = listed(list(labels(row["known"]).values())) if row["known"] else said("nothing")
+        values = {said("reconstructed"): row["reconstructed"]}
+        if row["secret"] is not None:
+            secret = labels([row["secret"]])[row["secret"]]
+            certain = said("{secret} certain, knowing {known}", secret=secret, known=knowledge)
+            values[certain] = row["certain_inference"]
+        values[said("singled out, knowing {known}", known=knowledge)] = row["singled_out"]
+        for panel, people in values.items():
+            line = {
+                "question": _wrapped(panel),
+                "known": names[len(row["tables"])],
+                "people": people,
+            }
+            if line not in panels.setdefault(panel, []):
+                panels[panel].append(line)
+    lines = [line | {"order": k} for k, each in enumerate(panels.values()) for line in each]
+    return pl.DataFrame(lines)
+
+
+def guess(frame: pl.DataFrame) -> Chart:
+    """Draw the least and greatest success of the best guess, with marks, a line per set of tables.
+
+    The marks are the success without tables, as a Bayesian adversary expects it, in fact, and with
+    the records themselves.
+    """
+    alt, _ = extra()
+    models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
+    questions = word_questions(frame.with_columns(model=models))
+    names, kinds = _sets(frame), _kinds()
+    places = {kind: i for i, kind in enumerate(kinds.values())}
+    rows, words = [], []
+    for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
+        key = {"question": row["question"], "order": row["order"]}
+        key |= {"known": names[len(row["tables"])]}
+        ends = {"low": row["lowest"], "high": row["highest"]}
+        shown = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
+        rows.append(key | ends | {"amount": shown})
+        marks = {kinds[name]: row[name] for name in MARKS if row[name] is not None}
+        rows += [
+            key | {"kind": kind, "success": value, "amount": percent(value), "place": places[kind]}
+            for kind, value in marks.items()
+        ]
+        each = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
+        words.append(f"{row['question']}, {key['known']}: {shown}; {each}.")
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    present = [kind for kind in kinds.values() if kind in set(table["kind"])]
+    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380, symbolSize=90)
+    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
+    colour = colour.scale(domain=present, range=[COLOURS[places[kind]] for kind in present])
+    shape = alt.Shape("kind:N", title=None, sort=present).legend(legend)
+    shape = shape.scale(domain=present, range=[SHAPES[places[kind]] for kind in present])
+    tooltip = hints(alt, {"known:N": said("tables"), "kind:N": said("best guess"),
+                          "amount:N": said("best guess is right")})  # fmt: skip
+    line = alt.Chart(height=alt.Step(44))
+    span = line.transform_filter("isValid(datum.low)").mark_bar(
+        color=PALE, stroke=SKY, size=32, orient="horizontal"
+    )
+    span = span.encode(x=alt.X("low:Q", **x), x2="high:Q", y=y, tooltip=tooltip[::2])
+    dots = [
+        line.transform_filter(alt.datum.place == places[kind])
+        .mark_point(filled=True, size=70, opacity=1, yOffset=8 * places[kind] - 12)
+        .encode(x=alt.X("success:Q", **x), y=y, color=colour, shape=shape, tooltip=tooltip)
+        for kind in present
+    ]
+    chart = _panels(alt, alt.layer(span, *dots), table)
+    below = said(
+        "Bars: the success with the records themselves, from the least to the greatest over all "
+        "records that agree with the tables, or beyond where these bounds are not sharp."
+    )
+    return dressed(chart, said("The best guess with published tables"), below, words)
+
+
+def _kinds() -> dict[str, str]:
+    """Return the names of the marks."""
+    return {
+        "prior": said("without the tables"),
+        "believed": said("with the tables, as a Bayesian adversary expects"),
+        "actual": said("with the tables, in fact"),
+        "records": said("with the records themselves"),
+    }
+
+
+def cells(detail: pl.DataFrame) -> Chart:
+    """Draw a map of the combinations of a component (``component_cells.CELLS``)."""
+    alt, _ = extra()
+    states = [said("proved: one person"), said("proved"), said("not settled")]
+    first = detail.row(0, named=True)
+    rows = detail.select("row", "column").to_dict(as_series=False)
+    names = [", ".join(map(escaping.cell, values)) or said("all") for values in rows["row"]]
+    columns = [escaping.cell(value) for value in rows["column"]]
+    across, down = labels(columns), labels(names)
+    lines, words = [], []
+    for line, name, column in zip(detail.iter_rows(named=True), names, columns, strict=True):
+        is_proved = line["lower"] == line["upper"]
+        amount = count(line["lower"])
+        if not is_proved:
+            amount = said("{low} to {high}", low=amount, high=count(line["upper"]))
+        state = states[2] if not is_proved else states[0 if line["lower"] == 1 else 1]
+        one = {"known": down[name], "group": across[column], "amount": amount, "kind": state}
+        if line["people"] is not None:
+            one["people"] = count(line["people"])
+        lines.append(one)
+        words.append(f"{name}, {column}: {amount}.")
+    column_name = escaping.cell(first["column_dimension"])
+    x = alt.X("group:N", title=column_name, sort=None).axis(labelAngle=0, orient="top")
+    row_names = [escaping.cell(name) for name in first["row_dimensions"]]
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    titles = {"known:N": ", ".join(row_names) or said("all"), "group:N": column_name}
+    titles |= {"amount:N": said("people"), "kind:N": said("state")}
+    titles |= {"people:N": said("in fact")} if "people" in lines[0] else {}
+    base = alt.Chart(data(alt, pl.DataFrame(lines)), width=alt.Step(72), height=alt.Step(24))
+    base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
+    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
+    colour = alt.Color("kind:N", title=None, sort=states).legend(legend)
+    present = [i for i, state in enumerate(states) if any(one["kind"] == state for one in lines)]
+    colours = [(ORANGE, SKY, GREY)[i] for i in present]
+    colour = colour.scale(domain=[states[i] for i in present], range=colours)
+    chart = base.mark_rect(stroke="white").encode(color=colour) + base.mark_text().encode(
+        text="amount:N"
+    )
+    below = said(
+        "Each cell has the least and the greatest count that agrees with the tables. Cells that "
+        "are left white are empty for sure."
+    )
+    if row_names:
+        below += " " + said("Rows: {names}.", names=", ".join(row_names))
+    if detail.height == MOST:
+        below += " " + said("Only the first {n} combinations are shown.", n=count(MOST))
+    return dressed(chart, title_of_cells(first), below, words)
+
+
+def title_of_cells(row: Row) -> str:
+    """Return the title of the combinations of a component."""
+    if row["component"] is None:
+        return said("Combinations of all people")
+    message = "Combinations of {component}, where most people are proved"
+    return said(message, component=", ".join(map(escaping.cell, row["component"])))
+
+
+def _sets(frame: pl.DataFrame) -> dict[int, str]:
+    """Return a label for each set of tables, by the number of its tables."""
+    titles = frame["tables"].list.len().alias("n")
+    sets = dict(zip(titles, frame["tables"].list.last(), strict=True))
+    shown = labels(sets.values())
+    if len(sets) == 1:
+        return {n: said("all tables") for n in sets}
+    first = min(sets)
+    texts = [
+        f"{n}. {shown[title]}"
+        if n == first
+        else said("and {release}", release=f"{n}. {shown[title]}")
+        for n, title in sets.items()
+    ]
+    return dict(zip(sets, distinct(texts), strict=True))
+
+
+def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
+    """Return panels one below the other, each under its title: phones are narrow."""
+    facet = alt.Facet("question:N").sort(field="order", op="min")
+    facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
+    panels = chart.facet(facet=facet, data=data(alt, rows), columns=1)
+    return panels.resolve_scale(y="independent")
+
+
+def _wrapped(text: str) -> str:
+    """Return the title of a panel, on a few lines."""
+    return "\n".join(wrap(text, 64, max_lines=3, placeholder=" …"))

@@ -1,0 +1,130 @@
+"""The combinations of the worst component, with the bounds of each count."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.tables.breakdown import worst
+from qifsql.commands.tables.hypergraph import maximal
+from qifsql.commands.tables.margins import Margins, fits, joined, place, places, values_of
+from qifsql.commands.tables.proofs import Question, clique, complete
+from qifsql.commands.tables.table_sets import Measured
+from qifsql.query.columns import number
+
+MOST = 200  # combinations that are listed
+JOINED = 10_000  # combinations that are looked at
+
+CELLS: dict[str, pl.DataType] = {
+    "component": pl.List(pl.String()),
+    "row_dimensions": pl.List(pl.String()),
+    "row": pl.List(pl.String()),
+    "column_dimension": pl.String(),
+    "column": pl.String(),
+    "lower": pl.Int64(),
+    "upper": pl.Int64(),
+    "people": pl.Int64(),
+}
+"""One row per combination that may hold somebody, of the component in which most people are proved
+(``component``: its values; NULL: all people), at most 200. Its count is from ``lower`` to
+``upper``, which may be outer bounds; ``people`` is the true count (NULL without records).
+``column`` is the value of one dimension, the secret if there is one, ``row`` are those of the
+others."""
+
+
+def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
+    """Return the detail ``cells`` (``CELLS``), or add a note if the combinations are too many."""
+    margins = measured.margins
+    every = margins.domain.every
+    component = None
+    inner = every - margins.shared
+    if inner and (first := worst(measured, question)[:1]):
+        component = first[0]
+    inner = every if component is None else inner
+    bounds = _bounds(measured, question, component)
+    if bounds is None:
+        measured.notes.append("the combinations of the worst component are too many to list")
+        return {}
+    secret = question.secret if question.secret in inner else None
+    column = min(inner, key=lambda i: (margins.domain.sizes[i], -i)) if secret is None else secret
+    rows = sorted(inner - {column})
+    order = [*(place(i) for i in rows), place(column)]
+    bounds.sort(key=lambda one: [one[name] for name in order])
+    texts = {i: _texts(margins, i, {one[place(i)] for one in bounds[:MOST]}) for i in inner}
+    values: list[str | None] | None = None
+    if component is not None:
+        of_component = [(i, component[place(i)]) for i in sorted(margins.shared)]
+        values = [_texts(margins, i, [code])[code] for i, code in of_component]
+    lines = [
+        {
+            "component": values,
+            "row_dimensions": [margins.domain.names[i] for i in rows],
+            "row": [texts[i][one[place(i)]] for i in rows],
+            "column_dimension": margins.domain.names[column],
+            "column": texts[column][one[place(column)]],
+            "lower": one["lower"],
+            "upper": one["upper"],
+            "people": one["people"],
+        }
+        for one in bounds[:MOST]
+    ]
+    return {"cells": pl.DataFrame(lines, schema=CELLS)}
+
+
+def _bounds(
+    measured: Measured, question: Question, component: dict[str, Any] | None
+) -> list[dict[str, Any]] | None:
+    """Return the codes, bounds and true counts of the combinations of a component."""
+    margins = measured.margins
+    every = margins.domain.every
+    edges = maximal(margins.edges)
+    query = clique(margins, every)
+    if every in margins.nodes and complete(margins, every):
+        edges = [every]
+        query = exp.select("component", *places(every)).from_(margins.nodes[every])
+        query = query.where("upper > 0")
+    if component is not None:
+        query = exp.select("*").from_(query.subquery("possible"))
+        query = query.where(_is(component["component"]))
+    if not fits(margins, query, JOINED):
+        return None
+    codes = places(every, "cells")
+    uppers = [exp.column("upper", f"margin_{k}") for k in range(len(edges))]
+    bounded = exp.select("cells.component", *codes, exp.func("least", *uppers).as_("most"))
+    bounded = bounded.from_(exp.alias_(exp.to_table(margins.make(query)), "cells", table=True))
+    for k, edge in enumerate(edges):
+        bounded = joined(bounded, margins.nodes[edge], f"margin_{k}", edge)
+    proved = measured.proofs[question].lines
+    answer = exp.select(
+        "cells.component",
+        *codes,
+        "coalesce(proved.lower, 0)::BIGINT AS lower",
+        "least(cells.most, coalesce(proved.upper, cells.most))::BIGINT AS upper",
+    ).from_(exp.alias_(exp.to_table(margins.make(bounded)), "cells", table=True))
+    answer = joined(answer, proved, "proved", every, join_type="left")
+    records = measured.release.records
+    if records is None:
+        answer = answer.select("NULL::BIGINT AS people")
+    else:
+        answer = joined(answer, records.truth(every), "truth", every, join_type="left")
+        answer = answer.select("coalesce(truth.people, 0)::BIGINT AS people")
+    rows = margins.rows(answer)
+    for row in rows:
+        one = measured.solved[question].get(row["component"])
+        cell = tuple(row[place(i)] for i in sorted(every))
+        if one is not None and cell in one.lines:
+            row["lower"], row["upper"] = one.lines[cell]
+    return rows
+
+
+def _is(component: int) -> exp.Expr:
+    return exp.EQ(this=exp.column("component"), expression=number(component))
+
+
+def _texts(margins: Margins, i: int, codes: Iterable[int]) -> dict[int, str | None]:
+    """Return the values of codes of an attribute as texts; None: missing."""
+    listed: Sequence[exp.Expr] = [number(code) for code in sorted(set(codes))]
+    query = exp.select("code", exp.cast(exp.column("value"), "VARCHAR").as_("text"))
+    query = query.from_(values_of(i))
+    return dict(margins.tables.rows(query.where(exp.column("code").isin(*listed))))

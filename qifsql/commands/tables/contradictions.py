@@ -1,0 +1,92 @@
+"""Tables that contradict each other: the smallest set of them that does, and where."""
+
+import time
+from collections.abc import Sequence
+from itertools import combinations
+
+from sqlglot import exp
+
+from qifsql.commands.tables import table_sets
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import ContradictionError, Published, grouped, places
+from qifsql.commands.tables.proofs import Question
+from qifsql.commands.tables.table_sets import Release
+from qifsql.errors import InputError, several
+from qifsql.query.columns import number
+
+SECONDS = 10  # for the exact solution of each set that is tried
+
+
+def error(release: Release, published: Sequence[Published]) -> InputError:
+    """Return the error about tables for which no counts exist: which, and in which lines."""
+    tables = _smallest(release, published)
+    names = [t.title for t in tables]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    if len(tables) == 1:
+        return InputError(
+            f"{listed} contradicts the number of people, {release.domain.people:,}: no counts "
+            "within its protection add up to it; check --count and the protection"
+        )
+    where = _where(release, tables[0], tables[1]) if len(tables) == 2 else ""
+    pairs = "" if len(tables) == 2 else ", though fewer of them do not"
+    return InputError(
+        f"the tables {listed} contradict each other{pairs}: no counts agree with all of them"
+        f"{where}; correct a count, or say how the tables are protected"
+    )
+
+
+def _smallest(release: Release, published: Sequence[Published]) -> Sequence[Published]:
+    """Return the first of the smallest sets of tables for which no counts exist."""
+    for n in range(1, len(published)):
+        for some in combinations(published, n):
+            if not _agree(release, some):
+                return some
+    return published
+
+
+def _agree(release: Release, published: Sequence[Published]) -> bool:
+    question = Question(release.domain.every, None)
+    try:
+        measured = table_sets.measure(release, published, [question], time.monotonic() + SECONDS)
+    except ContradictionError:
+        return False
+    measured.margins.close()
+    return True
+
+
+def _where(release: Release, one: Published, other: Published) -> str:
+    """Return in which cells two tables have no common count, by lines of their files."""
+    shared = one.edge & other.edge
+    query = exp.select("count(*)", "min(first.line)", "min(second.line)")
+    query = query.from_(_sums(release, one, shared).subquery("first"))
+    second = _sums(release, other, shared).subquery("second")
+    if shared:
+        query = query.join(second, using=tuple(places(shared)), join_type="full")
+    else:
+        query = query.join(second, join_type="cross")
+    apart = exp.or_(
+        _less("first", "second", one.protection.unlisted),
+        _less("second", "first", other.protection.unlisted),
+    )
+    ((n, line, other_line),) = release.tables.rows(query.where(apart))
+    if not n:
+        return ""
+    text = f", in {several(n, 'cell')} of what both have"
+    if line is not None and other_line is not None:
+        text += f" (the first in line {line} of {one.title}, line {other_line} of {other.title})"
+    elif line is not None or other_line is not None:
+        title = one.title if line is not None else other.title
+        text += f" (the first in line {line or other_line} of {title})"
+    return text
+
+
+def _sums(release: Release, table: Published, shared: Edge) -> exp.Select:
+    query = grouped(exp.select().from_(table.cells), shared)
+    return query.select("min(line) AS line", "sum(lower) AS lower", "sum(upper) AS upper")
+
+
+def _less(one: str, other: str, unlisted: int) -> exp.Expr:
+    """Return the condition that the largest count of one side is below the least of the other."""
+    upper = exp.func("coalesce", exp.column("upper", one), number(unlisted))
+    lower = exp.func("coalesce", exp.column("lower", other), number(0))
+    return exp.LT(this=upper, expression=lower)

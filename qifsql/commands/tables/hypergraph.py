@@ -1,0 +1,141 @@
+"""The hypergraph of a set of tables: attributes are its vertices, tables its edges.
+
+A set of tables is decomposable if its edges can be ordered so that what each shares with all before
+it lies in one of them (the running intersection property); its cliques and separators then
+determine every array of greatest entropy, and the bounds of its cells have a closed form.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+Edge = frozenset[int]
+MOST = 256  # margins of one set of tables
+NOTHING: Edge = frozenset()
+
+
+@dataclass(frozen=True)
+class Link:
+    """One edge of an order: its attributes, and those that it shares with the edges before it.
+
+    ``parent`` is the place in the order of an edge that has all of them; None where there is none.
+    """
+
+    edge: Edge
+    shared: Edge
+    parent: int | None
+
+
+def maximal(edges: Iterable[Edge]) -> list[Edge]:
+    """Return the edges that lie in no other one, each once, in their order."""
+    different = list(dict.fromkeys(edges))
+    return [e for e in different if not any(e < other for other in different)]
+
+
+def closure(edges: Iterable[Edge]) -> list[Edge]:
+    """Return the edges and all their intersections, the larger ones first."""
+    knowledge = dict.fromkeys(edges)
+    fresh = list(knowledge)
+    while fresh and len(knowledge) < MOST:
+        meets = [a & b for a in fresh for b in list(knowledge)]
+        fresh = [meet for meet in dict.fromkeys(meets) if meet not in knowledge]
+        knowledge |= dict.fromkeys(fresh)
+    return sorted(knowledge, key=lambda e: (-len(e), sorted(e)))
+
+
+def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
+    """Return the pairs of a node and the next smaller ones, without another between them."""
+    pairs = []
+    for inner in nodes:
+        smaller = [node for node in nodes if node < inner]
+        pairs += [(inner, p) for p in smaller if not any(p < other for other in smaller)]
+    return pairs
+
+
+def chain(edges: Sequence[Edge]) -> list[Link]:
+    """Return the edges in their order, each with what it shares with those before it."""
+    links: list[Link] = []
+    seen: Edge = NOTHING
+    for edge in edges:
+        shared = edge & seen
+        parent = next((i for i, one in enumerate(links) if shared <= one.edge), None)
+        links.append(Link(edge, shared, parent))
+        seen |= edge
+    return links
+
+
+def tree(edges: Sequence[Edge]) -> list[Link] | None:
+    """Return the maximal edges in an order with running intersections; None if there is none.
+
+    The order is that of a spanning tree whose shared attributes are as many as possible, which has
+    running intersections if any order has.
+    """
+    left = maximal(edges)
+    order = left[:1]
+    left = left[1:]
+    while left:
+        best = max(left, key=lambda e: max(len(e & one) for one in order))
+        order.append(best)
+        left.remove(best)
+    links = chain(order)
+    return links if all(link.parent is not None for link in links[1:]) else None
+
+
+def triangulated(edges: Sequence[Edge]) -> list[Link]:
+    """Return cliques that hold all edges, in an order with running intersections.
+
+    For a decomposable set they are its maximal edges. Else attributes are eliminated, the one that
+    joins the fewest others first.
+    """
+    links = tree(edges)
+    if links is not None:
+        return links
+    near = {v: {w for e in edges if v in e for w in e} - {v} for e in edges for v in e}
+    cliques = []
+    while near:
+        v = min(near, key=lambda v: (_fill(near, v), len(near[v]), v))
+        cliques.append(frozenset(near[v] | {v}))
+        for a, b in combinations(sorted(near[v]), 2):
+            near[a].add(b)
+            near[b].add(a)
+        for w in near.pop(v):
+            near[w].discard(v)
+    return tree(cliques) or chain(maximal(cliques))
+
+
+def _fill(near: dict[int, set[int]], v: int) -> int:
+    return sum(b not in near[a] for a, b in combinations(sorted(near[v]), 2))
+
+
+def reduced(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
+    """Return the edges after attributes of one edge alone, not asked for, are summed out.
+
+    What these tables say about the margin ``asked`` stays the same.
+    """
+    left = maximal(edges)
+    while True:
+        lonely = {v for e in left for v in e - scope if sum(v in other for other in left) == 1}
+        left = maximal(e - lonely for e in left)
+        if not lonely:
+            return left
+
+
+def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
+    """Return the cliques that the best guess of a secret depends on, knowing all else of ``asked``.
+
+    A leaf of the tree is left out if nothing beyond what it shares is asked for, or if it does not
+    hold the secret and all that it shares is known.
+    """
+    edges = [link.edge for link in links]
+    while len(edges) > 1:
+        for edge in edges:
+            others = [e for e in edges if e != edge]
+            shared = edge & frozenset().union(*others)
+            leaf = any(shared <= other for other in others)
+            knowledge = secret is not None and secret not in edge and shared <= scope - {secret}
+            if leaf and (not (edge - shared) & scope or knowledge) and tree(others) is not None:
+                edges = others
+                break
+        else:
+            break
+    return tree(edges) or list(links)

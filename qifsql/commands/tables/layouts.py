@@ -1,0 +1,215 @@
+"""Files of published tables: their texts, and which of their columns are counts.
+
+A long file has one column of counts, and every other column is a dimension. In a wide file the
+columns of counts are values of one dimension, ``across``. The texts of a file are loaded once; what
+they mean is decided once for each different text (``sql/tables/published.sql``).
+"""
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlglot import exp
+
+from qifsql.commands.tables.protections import Protection
+from qifsql.data.dataset import Column, Dataset
+from qifsql.data.expressions import FLOATING, SOURCE, column, filled, with_one_missing
+from qifsql.data.option import csv_row
+from qifsql.data.relation import relation
+from qifsql.data.types import NUMBERS, family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+
+COUNTS = frozenset((
+    "count", "counts", "n", "people", "persons", "population", "records", "total", "value", "freq",
+    "frequency", "obs_value", "contagem", "pessoas", "total_pessoas", "quantidade",
+))  # fmt: skip
+"""Usual names of columns of counts."""
+TOTALS = frozenset(("total", "totals", "grand total"))
+"""Values that are totals, so that they must be declared."""
+WHOLE = (
+    "CASE WHEN trunc(x) = x AND abs(x) < 1e15 THEN CAST(CAST(x AS BIGINT) AS TEXT) ELSE words END"
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file whose texts are loaded: its title, and the names and kinds of its columns.
+
+    Column p is ``place_p`` of the table ``fields_i`` of file i, beside ``line``: the header is
+    line 1, and a line break inside a cell does not count. ``meanings_i`` has the different texts of
+    each column. A kind is ``counts``, ``labels`` or ``unclear``.
+    """
+
+    number: int
+    title: str
+    protection: Protection
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    def place(self, name: str | None) -> int | None:
+        """Return the place of the column of a name, whatever its case; None without one."""
+        places = (p for p, n in enumerate(self.names, 1) if name and bare(n) == bare(name))
+        return next(places, None)
+
+    def places(self, kind: str) -> list[int]:
+        """Return the places of the columns of a kind."""
+        return [p for p, k in enumerate(self.kinds, 1) if k == kind]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A file and the places of its columns of counts, which are values of ``across`` if wide."""
+
+    file: File
+    counts: tuple[int, ...]
+    across: str | None = None
+
+    @property
+    def stubs(self) -> tuple[int, ...]:
+        """Return the places of the columns that are dimensions."""
+        return tuple(p for p in range(1, len(self.file.names) + 1) if p not in self.counts)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Return the names of the dimensions; that across is the last."""
+        names = tuple(self.file.names[p - 1] for p in self.stubs)
+        return (*names, self.across) if self.across else names
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Return the values of the dimension across; none in a long file."""
+        return tuple(self.file.names[p - 1] for p in self.counts) if self.across else ()
+
+
+def bare(text: str) -> str:
+    """Return a text without case and the blanks around it, as ``meanings`` has it."""
+    return unicodedata.normalize("NFC", text).strip().lower()
+
+
+def load(tables: Tables, i: int, dataset: Dataset, title: str, protection: Protection) -> File:
+    """Load the texts of file i; raise ColumnError or DatasetError if it is no table."""
+    catalog = Catalog(tables.engine, dataset, mentions=lambda _: False)
+    columns = catalog.schema.columns
+    first: dict[str, str] = {}
+    for place, c in enumerate(columns, 1):
+        if not c.name.strip():
+            raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
+        if nested(c.type):
+            raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")
+        if bare(c.name) in first:
+            raise ColumnError(
+                f"columns {quoted(first[bare(c.name)])} and {quoted(c.name)} of {title} differ "
+                "only in case or blanks; rename one of them"
+            )
+        first[bare(c.name)] = c.name
+    places = range(1, len(columns) + 1)
+    texts = [exp.alias_(_text(c), f"place_{p}") for p, c in enumerate(columns, 1)]
+    rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
+    fields, meanings = f"fields_{i}", f"meanings_{i}"
+    tables.make(fields, exp.select(*texts, "row_number() OVER () + 1 AS line").from_(rows))
+    if not tables.count(fields):
+        raise DatasetError(f"{title} has no lines below its header; name another file")
+    typed = {"typed": [int(family(c.type) in NUMBERS) for c in columns]}
+    different = splice("tables/texts", places=places, numbers=typed, tables={"fields": fields})
+    tables.make(meanings, Plan((Step("texts", "", different),), splice("tables/meanings")))
+    kinds = dict(tables.rows(splice("tables/kinds", tables={"meanings": meanings})))
+    names = tuple(c.name for c in columns)
+    return File(i, title, protection, names, tuple(kinds[p] for p in places))
+
+
+def _text(cell: Column) -> exp.Expr:
+    """Return the text of a cell; a whole number has no digits after the point."""
+    tree: exp.Expr = column(cell)
+    kind = family(cell.type)
+    tree = with_one_missing(tree) if kind in FLOATING else tree
+    words = exp.cast(tree, "TEXT")
+    return filled(WHOLE, {"x": tree, "words": words}) if kind in (*FLOATING, "DECIMAL") else words
+
+
+def layouts(
+    files: Sequence[File], across: str | None, counts: str | None, labels: Collection[str]
+) -> list[Layout]:
+    """Return which columns of the files are counts, and values of which dimension.
+
+    Args:
+        files: The files.
+        across: The dimension whose values are columns of the files without a column of its name:
+            the last columns, or those named in ``sex=male,female``.
+        counts: The column of counts of the files that have it.
+        labels: The bare labels of totals.
+
+    Raises:
+        ColumnError: That is not clear, or a name is in no file, or is written in two ways.
+
+    """
+    name, _, columns = (across or "").partition("=")
+    name, listed = name.strip(), csv_row(columns) if columns else []
+    for column_name in (*listed, *([counts] if counts else [])):
+        if all(file.place(column_name) is None for file in files):
+            hint = did_you_mean(column_name, chain.from_iterable(file.names for file in files))
+            raise ColumnError(f"no published table has a column {quoted(column_name)}{hint}")
+    result = []
+    for file in files:
+        wide = name and file.place(name) is None and file.place(counts) is None
+        if wide and listed and any(file.place(n) for n in listed):
+            places = {p for n in listed if (p := file.place(n))}
+            places |= {p for p, n in enumerate(file.names, 1) if bare(n) in labels}
+            result.append(Layout(file, tuple(sorted(places)), name))
+        elif wide and not listed:
+            result.append(Layout(file, _last_columns(file, name, labels), name))
+        else:
+            result.append(Layout(file, (_column_of_counts(file, counts),)))
+        if sum(bare(header) in labels for header in result[-1].headers) > 1:
+            raise ColumnError(f"{file.title} has several columns of totals; leave all but one out")
+        if not result[-1].dims:
+            raise DatasetError(f"{file.title} has counts but no dimension; name another file")
+    _check_names(result)
+    return result
+
+
+def _column_of_counts(file: File, counts: str | None) -> int:
+    """Return the place of the column of counts of a long file."""
+    if place := file.place(counts):
+        return place
+    usual = [p for p, n in enumerate(file.names, 1) if bare(n) in COUNTS]
+    places = [p for p in usual if file.kinds[p - 1] != "labels"] or file.places("counts")
+    if len(places) != 1 or places[0] not in {*usual, len(file.names)}:
+        raise ColumnError(
+            f"which column of {file.title} has the counts is not clear; name it with --counts or, "
+            "where the values of a dimension are columns, name this dimension with --across"
+        )
+    return places[0]
+
+
+def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int, ...]:
+    """Return the places of the columns of counts of a wide file, which are its last ones."""
+    places, n = file.places("counts"), len(file.names)
+    usual = COUNTS - TOTALS - set(labels)
+    doubts = [p for p in places if bare(file.names[p - 1]) in usual or p <= max(1, n - len(places))]
+    doubts += file.places("unclear")
+    if doubts or not places:
+        such = f" (such as {quoted(file.names[min(doubts) - 1])})" if doubts else ""
+        raise ColumnError(
+            f"which columns of {file.title} are values of {quoted(across)} is not clear{such}; "
+            f'name them, as in --across "{across}=COLUMN,COLUMN", or name the one column of '
+            "counts with --counts"
+        )
+    return tuple(places)
+
+
+def _check_names(files: Sequence[Layout]) -> None:
+    """Refuse dimensions whose names differ only in case or blanks."""
+    first: dict[str, tuple[str, str]] = {}
+    for layout in files:
+        for name in layout.dims:
+            other, title = first.setdefault(bare(name), (name, layout.file.title))
+            if other != name:
+                raise ColumnError(
+                    f"dimension {quoted(name)} of {layout.file.title} is {quoted(other)} in "
+                    f"{title}; write one name"
+                )

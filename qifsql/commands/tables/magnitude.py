@@ -1,0 +1,278 @@
+"""Tables of sums: cells in which a contributor could estimate what another one contributes.
+
+A magnitude table publishes in each cell the sum of a number, such as turnover. A contributor is a
+record that has the number. With its contributions x_1 >= x_2 >= ... and their sum T, a cell fails
+
+- (n, k)-dominance where x_1 + ... + x_n > k/100 T: the n largest are nearly all of it,
+- the p % rule where T - x_1 - x_2 < p/100 x_1: whoever contributes x_2 takes it off the sum and
+  knows x_1 within p %.
+
+Both are about numbers from 0 on. Numbers become whole ones, so that sums and comparisons are exact.
+Source: M108 and M109; Hundepool et al., Statistical Disclosure Control, 2012, chapter 4.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary import names as naming
+from qifsql.adversary import roles
+from qifsql.adversary.bind import with_types
+from qifsql.adversary.spec import Attack, Microdata
+from qifsql.commands.tables.spec import DOMINANCE, P_PERCENT, SMALL
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_tuple, names
+from qifsql.data.types import NUMBERS, family, scale_of
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.query import microdata_steps
+from qifsql.query.columns import number
+from qifsql.query.plan import Step
+from qifsql.query.splice import Row, splice
+from qifsql.query.templates import load
+
+MOST_LARGEST = 1000  # contributors of (n, k)-dominance
+DIGITS = 12  # after the point of a percentage
+BITS = 126  # of a sum
+_SPLIT = re.compile(r"""((?:[^:"']|"[^"]*"|'[^']*'|::)+?):(?!:)(.*)""", re.S)
+
+MAGNITUDES: dict[str, pl.DataType] = {
+    "table": pl.String(),
+    "number": pl.String(),
+    "dimensions": pl.List(pl.String()),
+    "without_number": pl.Int64(),
+    "cells": pl.Int64(),
+    "contributors": pl.Int64(),
+    "one_or_two": pl.Int64(),
+    "small": pl.Int64(),
+    "dominated": pl.Int64(),
+    "p_percent": pl.Int64(),
+    "either": pl.Int64(),
+    "failing": pl.Int64(),
+}
+"""One row per table of sums: its text, the ``number`` and the ``dimensions``. The ``contributors``
+are records with a number; the ``without_number`` others are in no cell. The rest are numbers of
+``cells``, which have contributors: cells with ``one_or_two`` of them, with fewer than the ``small``
+number, cells that fail (n, k)-dominance (``dominated``), the p % rule (``p_percent``), ``either``
+of these two, or any of the three (``failing``)."""
+
+
+@dataclass(frozen=True)
+class Magnitude:
+    """A table of sums as it is written: the ``number`` that is summed, and its ``dimensions``."""
+
+    text: str
+    number: str
+    dimensions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a cell: its fewest contributors, (n, k)-dominance, and the p % rule.
+
+    ``k`` and ``p`` are shares.
+    """
+
+    small: int
+    n: int
+    k: Fraction
+    p: Fraction
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        small: int = SMALL,
+        dominance: str | Sequence[float | str] = DOMINANCE,
+        p_percent: float | str | Sequence[float | str] = P_PERCENT,
+    ) -> "Rules":
+        """Return the rules as users write them, ``dominance="1,85"`` and ``p_percent=10``."""
+        listed = dominance.split(",") if isinstance(dominance, str) else list(dominance)
+        n, k = map(_fraction, listed) if len(listed) == 2 else (None, None)
+        if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 0 < k < 100:
+            raise InputError(
+                f"dominance is N,K: a whole number from 1 to {MOST_LARGEST:,}, and a percentage "
+                f"above 0 and below 100 with at most {DIGITS} digits after the point, as in 1,85"
+            )
+        alone = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
+        p = _fraction(alone[0]) if len(alone) == 1 else None
+        if p is None or not 0 < p <= 100:
+            raise InputError(
+                "p_percent is one percentage above 0, up to 100, with at most "
+                f"{DIGITS} digits after the point, as in 10"
+            )
+        if isinstance(small, bool) or not isinstance(small, int) or small < 1:
+            raise InputError("small is a whole number from 1 on: cells below it are small")
+        return cls(small, int(n), k / 100, p / 100)
+
+    @property
+    def row(self) -> Row:
+        """Return the rules as the columns of the table ``asked`` of the views."""
+        numbers = {
+            "small": self.small,
+            "n": self.n,
+            "listed": max(2, self.n),
+            "k": self.k.numerator,
+            "k_whole": self.k.denominator,
+            "p": self.p.numerator,
+            "p_whole": self.p.denominator,
+        }
+        return {name: number(value) for name, value in numbers.items()}
+
+
+def _fraction(text: float | str) -> Fraction | None:
+    """Return a number as it is written, None if it is none or has too many digits."""
+    try:
+        value = Fraction(str(text).strip())
+    except (ValueError, ZeroDivisionError):
+        return None
+    return value if 10**DIGITS % value.denominator == 0 else None
+
+
+def read(texts: str | Sequence[str]) -> list[Magnitude]:
+    """Return the tables of sums that texts ask for, ``NUMBER:DIMENSIONS``.
+
+    The first colon separates the two; colons in quotes and the ``::`` of a cast do not. Raises
+    InputError.
+    """
+    magnitudes: list[Magnitude] = []
+    for text in as_tuple(texts):
+        parts = _SPLIT.fullmatch(text)
+        numbers, dimensions = (names([p.strip()]) for p in parts.groups()) if parts else ((), ())
+        if len(numbers) != 1 or not dimensions:
+            raise InputError(
+                f"{quoted(text)} is not a table of sums; write one number, a colon and the "
+                "dimensions, as in 'turnover:region,industry'"
+            )
+        if any(m.text == text.strip() for m in magnitudes):
+            raise InputError(f"the table of sums {quoted(text.strip())} is given twice")
+        magnitudes.append(Magnitude(text.strip(), numbers[0], dimensions))
+    return magnitudes
+
+
+def measure(
+    tables: Tables,
+    dataset: Dataset,
+    magnitudes: Iterable[Magnitude],
+    rules: Rules,
+    *,
+    where: str | None = None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the checks of tables of sums (``MAGNITUDES``), and remarks on records left out.
+
+    The engine of ``tables`` is open on the dataset. Raises InputError if a number is unusable.
+    """
+    magnitudes = list(magnitudes)
+    dimensions = tuple(name for m in magnitudes for name in m.dimensions)
+    numbers = tuple(m.number for m in magnitudes)
+    named = Attack((), dataset, dimensions, numbers, where=where)
+    catalog = Catalog(tables.engine, dataset, named.mentions)
+    rows, notes = [], []
+    for magnitude in magnitudes:
+        microdata = bind(catalog, magnitude, where)
+        row = check(tables, microdata, rules)
+        if row["without_number"]:
+            left_out = f"{several(row['without_number'], 'record')} of {microdata.dataset.name}"
+            notes.append(
+                f"{left_out} without {quoted(row['number'])} contribute to no cell of "
+                f"{quoted(magnitude.text)}"
+            )
+        rows.append({"table": magnitude.text, **row})
+    return pl.DataFrame(rows, schema=MAGNITUDES), notes
+
+
+def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Microdata:
+    """Return microdata with the dimensions as quasi-identifiers and the number as the secret."""
+    schema = catalog.schema
+    dimensions = naming.attributes(magnitude.dimensions, schema, "dimension")
+    numbers = naming.attributes((magnitude.number,), schema, "number")
+    if len(numbers) > 1:
+        raise ColumnError(f"{quoted(magnitude.text)} sums one number; make a table for each")
+    condition = catalog.filter(where)
+    used = with_types({roles.QID: dimensions, roles.SECRET: numbers}, None, catalog)
+    (amount,) = used[roles.SECRET]
+    if any(amount.expression == d.expression for d in dimensions):
+        raise ColumnError(f"number {quoted(amount.name)} is a dimension of its own table of sums")
+    if (kind := family(amount.type)) not in NUMBERS:
+        raise ColumnError(
+            f"number {quoted(amount.name)} is of type {kind}; cast it, as in "
+            "NAME=column::DECIMAL(18,2)"
+        )
+    return Microdata(
+        dataset=catalog.dataset,
+        qids=used[roles.QID],
+        secrets=(amount,),
+        where=condition,
+        zoned=any("TIME ZONE" in c.type for c in schema.columns),
+        columns=roles.columns(schema, used, where=condition),
+    )
+
+
+def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
+    """Return the checks of one table of sums: a row of ``MAGNITUDES`` without its text.
+
+    The quasi-identifiers of the microdata are its dimensions, the one secret is its number.
+    """
+    steps = microdata_steps.steps(microdata)
+    amounts = microdata_steps.plan(microdata, steps, splice("tables/amounts", secret=1))
+    tables.make("amounts", amounts, "reading numbers")
+    whole, without = _whole(tables, microdata)
+    steps = microdata_steps.steps(whole)
+    for name in ("sums", "sum_checks"):
+        template, rows = load(f"tables/{name}"), {"asked": rules.row}
+        query = splice(template, width=len(whole.qids), secret=1, rows=rows)
+        steps.append(Step(name, template.doc, query))
+    plan = microdata_steps.plan(whole, steps, splice("tables/sum_failures"))
+    (counts,) = tables.answer(plan, "checking sums")
+    tables.drop("amounts")
+    return {
+        "number": microdata.secrets[0].name,
+        "dimensions": [q.name for q in microdata.qids],
+        "without_number": without,
+        **dict(zip(list(MAGNITUDES)[4:], map(int, counts), strict=True)),
+    }
+
+
+def _whole(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
+    """Return the microdata with whole numbers, and how many records have none.
+
+    A DECIMAL becomes its digits, a floating number its multiple by a power of two. Raises
+    InputError if no record has the number, one is below 0 or infinite, or 128 bits may not hold
+    the sum of all.
+    """
+    amount, where = microdata.secrets[0], microdata.dataset.name
+    what = f"number {quoted(amount.name)} of {where}"
+    query = exp.select("records", "contributors", "negative", "most", "scale").from_("amounts")
+    ((records, contributors, negative, most, scale),) = tables.rows(query)
+    if not contributors:
+        after = " after the filter (where)" if microdata.where is not None else ""
+        raise InputError(f"{what} is missing in all of {several(records, 'record')}{after}")
+    if negative or math.isinf(most):
+        how = f"below 0 in {several(negative, 'record')}" if negative else "infinite"
+        raise InputError(
+            f"{what} is {how}: dominance and the p % rule are about finite numbers from 0 on; "
+            "correct them, use --where, or sum gains and losses in tables of their own"
+        )
+    factor = scale if amount.floating else 10 ** scale_of(amount.type)
+    if math.isinf(factor) or Fraction(most) * Fraction(factor) * contributors >= 2**BITS:
+        raise InputError(
+            f"{what} is too large, or its values differ by too many orders of magnitude, to be "
+            "added exactly; round it to a DECIMAL, as in NAME=round(amount, 2)::DECIMAL(18,2)"
+        )
+    tree = microdata_steps.normal(amount)
+    if amount.floating:
+        power = exp.select("scale").from_("amounts").subquery()
+        tree = exp.Mul(this=exp.cast(tree, "DOUBLE"), expression=power)
+    elif family(amount.type) == "DECIMAL":  # its digits, without the point
+        marks = map(exp.Literal.string, (".", ""))
+        tree = exp.func("replace", exp.cast(tree, "VARCHAR"), *marks)
+    tree = exp.cast(tree, "HUGEINT")
+    secret = replace(amount, expression=tree, type="HUGEINT")
+    return replace(microdata, secrets=(secret,)), records - contributors

@@ -1,0 +1,136 @@
+"""Protections of published counts: which counts a published cell may stand for.
+
+A table says how it is protected; each cell of it, and each combination that is not listed, then
+gives an interval of possible counts. Source: M90.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.query.columns import number
+
+Kind = Literal["exact", "suppress", "round", "noise", "atleast"]
+LARGEST = 10**9  # of the number of a protection
+WORDS = (
+    "exact", "suppress<5", "suppress<5 zeros", "round:5", "round:5 random", "noise:2", "atleast:10",
+)  # fmt: skip
+_NUMBERED = (
+    r"(?:suppress\s*<\s*\d+(?:\s+zeros)?|(?:round|noise|atleast|top)\s*:\s*\d+(?:\s+random)?)"
+)
+_PROTECTION = re.compile(rf"\s*(?:exact|{_NUMBERED})\s*", re.I)
+_MARKED = re.compile(r"[a-z]+\s*[<:]\s*\d+(?:\s+\w+)?|[a-z]+", re.I)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A protection of counts: its kind, its number, and its variant.
+
+    ``suppress`` hides counts from 1 to ``number`` - 1, with ``variant`` (zeros) 0, too; ``round``
+    rounds to multiples of ``number``, half up, or with ``variant`` (random) up or down without
+    bias; ``noise`` adds at most ``number`` up or down; ``atleast`` tells counts from ``number`` on
+    only as "that many or more".
+    """
+
+    kind: Kind = "exact"
+    number: int = 0
+    variant: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return the protection as it is written: ``suppress<5``."""
+        if self.kind == "exact":
+            return "exact"
+        sign = "<" if self.kind == "suppress" else ":"
+        words = {"suppress": " zeros", "round": " random"}
+        return f"{self.kind}{sign}{self.number}{words.get(self.kind, '') * self.variant}"
+
+    @property
+    def exact(self) -> bool:
+        """Return whether every cell tells its count."""
+        return self.kind == "exact"
+
+    @property
+    def hides_zeros(self) -> bool:
+        """Return whether a hidden cell may be empty."""
+        return self.kind == "suppress" and self.variant
+
+    @property
+    def unlisted(self) -> int:
+        """Return the largest count of a combination that is not listed, a published 0."""
+        if self.kind == "round":
+            return self.number - 1 if self.variant else (self.number + 1) // 2 - 1
+        return self.number if self.kind == "noise" else 0
+
+    def hidden(self) -> tuple[int, int]:
+        """Return the least and the largest count of a hidden cell."""
+        return (0 if self.variant else 1), self.number - 1
+
+    def lower(self, published: exp.Expr) -> exp.Expr:
+        """Return the least count behind a published one."""
+        if self.kind == "round":
+            down = self.number - 1 if self.variant else self.number // 2
+            return exp.func("greatest", number(0), _minus(published, down))
+        if self.kind == "noise":
+            return exp.func("greatest", number(0), _minus(published, self.number))
+        return published
+
+    def upper(self, published: exp.Expr) -> exp.Expr:
+        """Return the largest count behind a published one; NULL: there is none."""
+        if self.kind == "round":
+            up = self.number - 1 if self.variant else (self.number + 1) // 2 - 1
+            return _plus(published, up)
+        if self.kind == "noise":
+            return _plus(published, self.number)
+        if self.kind == "atleast":
+            open_end = exp.GTE(this=published, expression=number(self.number))
+            return exp.case().when(open_end, exp.null()).else_(published)
+        return published
+
+
+def _plus(tree: exp.Expr, more: int) -> exp.Expr:
+    return exp.Add(this=tree, expression=number(more))
+
+
+def _minus(tree: exp.Expr, less: int) -> exp.Expr:
+    return exp.Sub(this=tree, expression=number(less))
+
+
+def parse(text: str) -> Protection:
+    """Return the protection that a text names; raise InputError if it names none."""
+    words = text.strip().casefold()
+    match = re.fullmatch(r"(exact|suppress|round|noise|atleast|top)\s*[<:]?\s*(\d*)\s*(\w*)", words)
+    if match is None or not _PROTECTION.fullmatch(words):
+        raise InputError(
+            f"unknown protection {quoted(text.strip())}{did_you_mean(words, WORDS)}; protections "
+            f"are {', '.join(WORDS)}"
+        )
+    name, n = match[1].replace("top", "atleast"), int(match[2] or 0)
+    kinds: tuple[Kind, ...] = ("exact", "suppress", "round", "noise", "atleast")
+    kind = next(k for k in kinds if k == name)
+    least = {"suppress": 2, "round": 2, "noise": 1, "atleast": 1}.get(kind, 0)
+    if not least <= n <= LARGEST or (match[3] == "random") > (kind == "round"):
+        raise InputError(
+            f"protection {quoted(text.strip())} has an impossible number; give {kind} one from "
+            f"{least} to {LARGEST:,}"
+        )
+    return Protection(kind, n, variant=bool(match[3]))
+
+
+def split(text: str) -> tuple[str, Protection]:
+    """Return the names (or the file) before a protection, and the protection, exact without one.
+
+    A coarser form such as ``age:5`` is none. Raises InputError for an unknown protection.
+    """
+    for colon in (m.start() for m in re.finditer(":", text)):
+        rest = text[colon + 1 :]
+        if _PROTECTION.fullmatch(rest):
+            return text[:colon], parse(rest)
+    colon = text.rfind(":")
+    rest = text[colon + 1 :].strip()
+    if colon > 0 and ("<" in rest or did_you_mean(rest.casefold(), WORDS).startswith("; did")):
+        parse(rest)
+    return text, Protection()

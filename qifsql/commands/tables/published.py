@@ -1,0 +1,343 @@
+"""Published tables of counts, read from files: each cell with the counts that it may stand for.
+
+Hidden cells are ``*``, ``..``, ``...``, ``:``, ``[c]`` and the like, the letters c, d, s and x, or
+tell a limit: ``<5``. A dash is refused, because it means 0 in some tables and a hidden count in
+others. A line or column with a label of ``total`` is a cell of the table without that dimension.
+In messages the header of a file is line 1.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.commands.tables.layouts import TOTALS, File, Layout, bare, layouts, load
+from qifsql.commands.tables.protections import Protection, parse, split
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import filled
+from qifsql.engine.tables import Tables
+from qifsql.errors import DatasetError, InputError, quoted
+from qifsql.query.columns import equal, number
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+
+WHAT = "reading published tables"
+FAULTS = {
+    "empty": "has no count; write 0, or * for a hidden count",
+    "sign": "has a sign that is 0 in some tables and a hidden count in others; write 0 or *",
+    "negative": "has a negative count; correct the file",
+    "fraction": "has a count that is not whole; give a table of counts, not of shares or sums",
+    "large": "has a count of more than 15 digits; correct the file",
+    "other": "has neither a count nor a mark of a hidden one; write numbers, *, <5 or 5+",
+}
+CONTRADICTIONS = {  # counts that a protection would not have left as they are
+    "suppress": "amount BETWEEN 1 AND n - 1",
+    "round": "amount % n <> 0",
+    "atleast": "amount > n",
+}
+AMOUNTS = {  # of the kinds of texts in ``meanings``
+    "published": "CASE WHEN kind IN ('count', 'grouped', 'above') THEN amount END",
+    "lower": """
+        CASE
+            WHEN kind IN ('hidden', 'letter') THEN least_hidden
+            WHEN kind = 'below' THEN least(least_below, amount - 1)
+            WHEN kind = 'above' THEN amount
+            ELSE least_printed
+        END
+    """,
+    "upper": """
+        CASE
+            WHEN kind IN ('hidden', 'letter') THEN most_hidden
+            WHEN kind = 'below' THEN amount - 1
+            WHEN kind <> 'above' THEN most_printed
+        END
+    """,
+    "hidden": "kind IN ('hidden', 'letter', 'below')",
+}
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published table: its title, its dimensions, its protection, its cells in the engine.
+
+    ``cells`` is a table with a row per cell: ``value_1``, ``value_2``, ... of the dimensions (NULL
+    is missing), the ``line`` of the file, ``published`` (NULL if hidden; 5 of "5 or more"),
+    ``lower`` and ``upper`` (NULL: unbounded) of the counts it may stand for, and ``hidden``.
+    """
+
+    title: str
+    dims: tuple[str, ...]
+    protection: Protection
+    cells: str
+
+
+def sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Protection]]:
+    """Return the files of texts ``FILE[:PROTECTION]`` as datasets, and their protections.
+
+    CSV is read as text. A file whose name has a colon may be named as it is. Raises InputError.
+    """
+    datasets, protections = [], []
+    for i, text in enumerate(map(str, texts), 1):
+        file, protection = text, None
+        with suppress(OSError, ValueError):  # too long for the name of a file
+            protection = Protection() if Path(text).exists() else None
+        if protection is None:
+            file, protection = split(text)
+            _check_protection(file)
+        dataset = Dataset.open(file)
+        csv = dataset.format == "csv"
+        datasets.append(replace(dataset, all_varchar=csv, catalog=f"attached_{i}"))
+        protections.append(protection)
+    return datasets, protections
+
+
+def _check_protection(file: str) -> None:
+    """Refuse a text after a file and a colon that names no protection."""
+    for colon in (m.start() for m in re.finditer(":", file)):
+        if Path(file[:colon]).is_file():
+            parse(file[colon + 1 :])
+
+
+def read(
+    tables: Tables,
+    datasets: Sequence[Dataset],
+    protections: Sequence[Protection],
+    *,
+    across: str | None,
+    counts: str | None,
+    total: Sequence[str],
+) -> list[PublishedTable]:
+    """Read the files into tables of the engine.
+
+    Args:
+        tables: The tables of an engine that is open on the datasets.
+        datasets: The files.
+        protections: The protection of each file.
+        across: The dimension whose values are the columns of wide files, those without a column of
+            this name: the last columns, or those named in ``sex=male,female``.
+        counts: The column of counts of long files.
+        total: The labels of lines and columns with totals, in any case; an empty one means cells
+            without a value.
+
+    Returns:
+        The table of each file, and one for each combination of dimensions over which it has totals.
+
+    Raises:
+        InputError: A file is no table of counts, or contradicts itself; the message has the line.
+
+    """
+    names = [dataset.name for dataset in datasets]
+    titles = [d.name if names.count(d.name) == 1 else d.paths[0] for d in datasets]
+    each = enumerate(zip(datasets, titles, protections, strict=True), 1)
+    files = [load(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in each]
+    labels = {bare(label) for label in total}
+    read_as = layouts(files, across, counts, labels)
+    for layout in read_as:
+        _check_counts(tables, layout)
+    totals = [_totals(tables, layout, labels) for layout in read_as]
+    written = {bare(text) for texts in chain.from_iterable(totals) for text in texts}
+    for label in total:
+        if bare(label) not in written:
+            raise InputError(f"no published table has a total {quoted(label)}; check the label")
+    for name in dict.fromkeys(chain.from_iterable(layout.dims for layout in read_as)):
+        _check_spellings(tables, read_as, name, labels)
+    both = zip(read_as, totals, strict=True)
+    return [table for layout, texts in both for table in _tables(tables, layout, texts)]
+
+
+def _check_counts(tables: Tables, layout: Layout) -> None:
+    """Refuse cells that are no counts, or that their protection would have changed."""
+    file = layout.file
+    cells = Plan((Step("meanings", "", _meanings(file, layout.counts)),), exp.select("*"))
+    query = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
+    faults = query.where(exp.column("kind").isin(*FAULTS))
+    for field, line, kind in tables.rows(replace(cells, result=faults)):
+        name = quoted(file.names[field - 1])
+        raise DatasetError(f"line {line} of {file.title}, column {name}, {FAULTS[kind]}")
+    for line, sure in tables.rows(replace(cells, result=splice("tables/grouping_signs"))):
+        if line is not None and not sure:
+            raise DatasetError(
+                f"line {line} of {file.title} has a count whose comma or point may stand for "
+                "thousands or for a fraction; write the counts of this file without them"
+            )
+    if contradiction := CONTRADICTIONS.get(file.protection.kind):
+        printed = query.where("kind IN ('count', 'grouped')")
+        wrong = printed.where(filled(contradiction, {"n": number(file.protection.number)}))
+        for _, line, _ in tables.rows(replace(cells, result=wrong)):
+            raise DatasetError(
+                f"line {line} of {file.title} has a count that {file.protection.text} would not "
+                "have left as it is; name the protection of this file"
+            )
+
+
+def _meanings(file: File, places: Sequence[int]) -> exp.Select:
+    """Return what the different texts of some columns mean."""
+    chosen = exp.column("field").isin(*map(number, places))
+    return exp.select("*").from_(exp.table_(f"meanings_{file.number}")).where(chosen)
+
+
+def _totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
+    """Return the texts that are totals in each dimension; refuse totals without a label."""
+    file, words = layout.file, labels or TOTALS
+    totals = []
+    for place in layout.stubs:
+        query = _meanings(file, [place]).select("coalesce(text, '')", "line", append=False)
+        query = query.where(_is_one_of(exp.column("bare"), words)).order_by("line")
+        totals.append(tables.rows(query))
+    if layout.across:
+        totals.append([(header, 1) for header in layout.headers if bare(header) in words])
+    for name, rows in zip(layout.dims, totals, strict=True):
+        if rows and not labels:
+            raise InputError(
+                f"line {rows[0][1]} of {file.title} seems to have a total over {quoted(name)}; "
+                "declare its label, as in --total Total, or leave it out"
+            )
+    return [[text for text, _ in rows] for rows in totals]
+
+
+def _is_one_of(tree: exp.Expr, texts: Collection[str]) -> exp.Expr:
+    return tree.isin(*map(exp.Literal.string, sorted(texts))) if texts else exp.false()
+
+
+def _check_spellings(
+    tables: Tables, files: Sequence[Layout], name: str, labels: Collection[str]
+) -> None:
+    """Refuse values of a dimension that differ only in case or blanks, in one file or several."""
+    queries: list[exp.Query] = []
+    for layout in files:
+        columns = (number(layout.file.number).as_("file"), "text", "bare", "line")
+        for place in layout.stubs:
+            if layout.file.names[place - 1] == name:
+                chosen = _meanings(layout.file, [place])
+                queries.append(chosen.select(*columns, append=False))
+        if layout.across == name:
+            headers = [(header, bare(header), 1) for header in layout.headers]
+            values = exp.values(headers, alias="headers", columns=["text", "bare", "line"])
+            queries.append(exp.select(*columns).from_(values))
+    every = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+    listed = exp.select("*").from_(every.subquery("every"))
+    listed = listed.where(exp.not_(_is_one_of(exp.column("bare"), labels)))
+    first = splice("tables/spellings").order_by("place").limit(1)
+    for places in tables.rows(Plan((Step("listed", "", listed),), first)):
+        one, other = (f"line {p['line']} of {files[p['file'] - 1].file.title}" for p in places)
+        raise DatasetError(
+            f"the value of {quoted(name)} in {one} is written with other case or blanks in "
+            f"{other}; write one form"
+        )
+
+
+def _tables(
+    tables: Tables, layout: Layout, totals: Sequence[Sequence[str]]
+) -> list[PublishedTable]:
+    """Make the table of a file, and one for each combination of dimensions with totals."""
+    file = layout.file
+    tables = tables.doing(WHAT, file.title)
+    i, cells = file.number, f"cells_{file.number}"
+    steps = (
+        Step("amounts", "", _amounts(layout)),
+        Step("unfolded", "", _unfolded(layout)),
+    )
+    tables.make(cells, Plan(steps, _cells(totals)))
+    tables.drop(f"fields_{i}", f"meanings_{i}")
+    repeated = splice("tables/repeated", width=len(layout.dims), tables={"cells": cells})
+    for line, other in tables.rows(repeated.order_by("line").limit(1)):
+        raise DatasetError(
+            f"lines {line} and {other} of {file.title} are about the same combination; leave one "
+            "out, or name all columns of counts"
+        )
+    published: dict[tuple[bool, ...], PublishedTable] = {}
+    for (flags,) in tables.rows(exp.select("totals").distinct().from_(cells).order_by("totals")):
+        dims = [(j, d) for j, d in enumerate(layout.dims, 1) if not flags[j - 1]]
+        over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
+        title = f"{file.title} (totals over {over})" if over else file.title
+        name = f"published_{i}_{len(published) + 1}"
+        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, (j, _) in enumerate(dims, 1)]
+        chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
+        tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
+        dims_left = tuple(d for _, d in dims)
+        published[tuple(flags)] = PublishedTable(title, dims_left, file.protection, name)
+    tables.drop(cells)
+    if file.protection.exact:
+        _check_totals(tables, file.title, published)
+    return list(published.values())
+
+
+def _amounts(layout: Layout) -> exp.Select:
+    """Return the counts that each text of a cell may stand for."""
+    protection, amount = layout.file.protection, exp.column("amount")
+    least, most = protection.hidden() if protection.kind == "suppress" else (0, None)
+    words = {
+        "least_hidden": number(least),
+        "most_hidden": exp.null() if most is None else number(most),
+        "least_below": number(1 if protection.exact else least),
+        "least_printed": protection.lower(amount),
+        "most_printed": protection.upper(amount),
+    }
+    columns = [exp.alias_(filled(sql, words), name) for name, sql in AMOUNTS.items()]
+    meanings = _meanings(layout.file, layout.counts).subquery("meanings")
+    return exp.select("text", *columns).distinct().from_(meanings)
+
+
+def _unfolded(layout: Layout) -> exp.Select:
+    """Return a row per cell: its line, its values ``qid_1``, ``qid_2``, ... and its text."""
+    columns: list[exp.Expr] = [
+        exp.column(f"place_{p}").as_(f"qid_{j}") for j, p in enumerate(layout.stubs, 1)
+    ]
+    texts: list[exp.Expr] = [exp.column(f"place_{p}") for p in layout.counts]
+    if layout.across:
+        headers = _unnest([exp.Literal.string(header) for header in layout.headers])
+        columns += [headers.as_(f"qid_{len(layout.dims)}"), _unnest(texts).as_("text")]
+    else:
+        columns.append(texts[0].as_("text"))
+    return exp.select("line", *columns).from_(exp.table_(f"fields_{layout.file.number}"))
+
+
+def _unnest(items: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="unnest", expressions=[exp.Array(expressions=items)])
+
+
+def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
+    """Return a row per cell: which of its values are totals, the others, and its counts."""
+    flags, values = [], []
+    for j, texts in enumerate(totals, 1):
+        value = exp.column(f"qid_{j}", "unfolded")
+        flag = _is_one_of(exp.func("coalesce", value, exp.Literal.string("")), texts)
+        flags.append(flag)
+        values.append(exp.case().when(flag, exp.null()).else_(value).as_(f"qid_{j}"))
+    query = exp.select(exp.Array(expressions=flags).as_("totals"), *values, "line")
+    query = query.select(*(exp.column(name, "amounts") for name in AMOUNTS)).from_("unfolded")
+    return query.join("amounts", on="unfolded.text = amounts.text")
+
+
+def _check_totals(
+    tables: Tables, title: str, published: Mapping[tuple[bool, ...], PublishedTable]
+) -> None:
+    """Refuse totals of an exact table that are not the sums of their rows."""
+    for flags, table in published.items():
+        finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
+        nearest = [f for f in finer if sum(f) == sum(flags) - 1]
+        for other in nearest or finer:
+            numbers = {d: k for k, d in enumerate(published[other].dims, 1)}
+            parts = _summands(published[other], [numbers[d] for d in table.dims])
+            totals = _summands(table, range(1, len(table.dims) + 1), whole=True)
+            summands = Step("summands", "", exp.union(totals, parts, distinct=False))
+            wrong = splice("tables/wrong_totals", width=len(table.dims))
+            wrong = wrong.order_by("line", "part").limit(1)
+            for line, part in tables.rows(Plan((summands,), wrong)):
+                if line is None:
+                    says = f"line {part} of {title} has no total where {table.title} has others"
+                else:
+                    says = f"line {line} of {title} is a total, but not the sum of its rows"
+                raise DatasetError(
+                    f"{says}; correct the file, or name its protection, as in FILE:round:5"
+                )
+
+
+def _summands(table: PublishedTable, places: Sequence[int], *, whole: bool = False) -> exp.Select:
+    values = [exp.column(f"value_{p}").as_(f"qid_{k}") for k, p in enumerate(places, 1)]
+    is_whole = exp.convert(whole).as_("whole")
+    return exp.select(*values, "line", *AMOUNTS, is_whole).from_(exp.table_(table.cells))

@@ -1,0 +1,388 @@
+"""The tables to attack: made from records as an office would, or read as they were published."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import ColumnRoles, Microdata
+from qifsql.commands.tables import dimensions
+from qifsql.commands.tables.dimensions import NewTable, Records
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
+from qifsql.commands.tables.protections import Protection
+from qifsql.commands.tables.published import PublishedTable
+from qifsql.commands.tables.table_sets import Release
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import csv_row
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.columns import number
+
+TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The tables of a command before they are attacked.
+
+    ``nested`` are texts ``inner,outer``; ``possible`` is the file of the combinations that occur.
+    """
+
+    tables: Tables
+    nested: Sequence[str] = ()
+    possible: Dataset | None = None
+    seed: int = 0
+
+    def of_records(
+        self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
+    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
+        """Return the tables that an office would make of records, and the columns of the file."""
+        microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
+        records, edges, sizes = self._counted(microdata, dims, {})
+        people = records.people
+        domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
+        published = []
+        for k, (one, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
+            raw = records.counted[edge]
+            if one.dropped:
+                continue
+            if one.protection.hides_zeros:
+                raw = self._with_zeros(raw, edge, k)
+            cells = dimensions.publish(
+                self.tables, raw, edge, one.protection, people=people, seed=self.seed
+            )
+            self.tables.make(f"table_{k}", cells)
+            published.append(Published(one.title, edge, one.protection, f"table_{k}"))
+        return self._release(domain, _titled(published), records), microdata.columns
+
+    def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
+        """Return the tables of files alone; ``count`` is the number of people, if it is named."""
+        numbers = _numbers(read)
+        raws = {t.cells: self._raw(t, numbers) for t in read if t.dims}
+        sizes = dimensions.list_values(self.tables, _sources(read, numbers, raws))
+        people = self._people(read, count)
+        domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
+        published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        if not published:
+            raise InputError("no published table has dimensions; name tables with --published")
+        return self._release(domain, published, None)
+
+    def of_both(
+        self,
+        read: Sequence[PublishedTable],
+        count: int | None,
+        catalog: Catalog,
+        dataset: Dataset,
+        where: str | None,
+    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
+        """Return the tables of files, with the records that they were made of.
+
+        Raises InputError if the records do not give a published table.
+        """
+        microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
+        microdata = replace(
+            microdata,
+            qids=tuple(
+                replace(a, expression=exp.cast(a.expression.copy(), TEXT), type=TEXT)
+                for a in microdata.qids
+            ),
+        )
+        names = [name for t in read for name in t.dims]
+        columns_of = {
+            old: a.name for old, a in zip(dict.fromkeys(names), microdata.qids, strict=True)
+        }
+        numbers = {name: i for i, name in enumerate(columns_of.values(), 1)}
+        read = [replace(t, dims=tuple(columns_of[d] for d in t.dims)) for t in read]
+        raws = {t.cells: self._raw(t, numbers) for t in read if t.dims}
+        records, _, sizes = self._counted(microdata, dims, _sources(read, numbers, raws))
+        people = records.people
+        if count is not None and count != people:
+            raise InputError(
+                f"{dataset.name} has {several(people, 'record')}, but --count says {count:,}"
+            )
+        domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
+        published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        for table in published:
+            self._check_truth(table, records)
+        return self._release(domain, published, records), microdata.columns
+
+    def _counted(
+        self,
+        microdata: Microdata,
+        dims: Sequence[tuple[str, ...]],
+        sources: Mapping[int, Sequence[str]],
+    ) -> tuple[Records, list[Edge], dict[int, int]]:
+        """Count the people of each table; list the values of all dimensions."""
+        numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
+        records = Records(self.tables, microdata, numbers, microdata.dataset.name)
+        edges = [frozenset(numbers[name] for name in names) for names in dims]
+        relations: dict[int, list[str]] = {i: list(names) for i, names in sources.items()}
+        raws: dict[Edge, str] = {}
+        if not records.people:
+            return records, edges, {}
+        for edge in dict.fromkeys(edges):
+            raws[edge] = f"raw_table_{len(raws)}"
+            records.count(edge, raws[edge])
+            for i in edge:
+                relations.setdefault(i, []).append(raws[edge])
+        sizes = dimensions.list_values(self.tables, relations)
+        for k, (edge, raw) in enumerate(raws.items()):
+            name = f"people_of_table_{k}"
+            self.tables.make(name, dimensions.coded(raw, edge, ["people"]), "coding values")
+            records.counted[edge] = name
+            self.tables.drop(raw)
+        return records, edges, sizes
+
+    def _with_zeros(self, raw: str, edge: Edge, k: int) -> str:
+        """Return the counts of a table with its empty cells."""
+        query = exp.select("coalesce(raw.people, 0) AS people")
+        same = []
+        for n, i in enumerate(sorted(edge)):
+            code = exp.column("code", f"values_{i}")
+            query = query.select(code.as_(place(i)))
+            same.append(exp.EQ(this=code.copy(), expression=exp.column(place(i), "raw")))
+            query = query.join(values_of(i), join_type="cross") if n else query.from_(values_of(i))
+        source = exp.alias_(exp.to_table(raw), "raw", table=True)
+        query = query.join(source, on=exp.and_(*same), join_type="left")
+        self.tables.make(f"zeros_{k}", query)
+        return f"zeros_{k}"
+
+    def _raw(self, table: PublishedTable, numbers: Mapping[str, int]) -> str:
+        """Return the cells of a published table with its values by the numbers of dimensions."""
+        query = exp.select("line", "published", "lower", "upper", "hidden")
+        for k, name in enumerate(table.dims, 1):
+            query = query.select(exp.column(f"value_{k}").as_(f"value_{numbers[name]}"))
+        name = f"raw_{table.cells}"
+        self.tables.make(name, query.from_(table.cells))
+        return name
+
+    def _coded(
+        self, table: PublishedTable, numbers: Mapping[str, int], raw: str, people: int
+    ) -> Published:
+        """Return a published table with codes of its values."""
+        edge = frozenset(numbers[name] for name in table.dims)
+        query = dimensions.coded(raw, edge, ["line", "published", "lower", "upper", "hidden"])
+        most = exp.func("least", exp.column("upper"), number(people))
+        bounded = exp.select(*places(edge), "line", "published", "hidden", "lower")
+        bounded = bounded.select(exp.cast(most, "BIGINT").as_("upper"), "NULL::BIGINT AS people")
+        name = f"coded_{table.cells}"
+        self.tables.make(name, bounded.from_(query.subquery("cells")), "coding values")
+        hidden = exp.select("coalesce(bool_or(lower < upper), FALSE)")
+        hidden = hidden.from_(exp.table_(name))
+        ((hiding,),) = self.tables.rows(hidden)
+        return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
+
+    def _people(self, read: Sequence[PublishedTable], count: int | None) -> int:
+        """Return the number of people, from exact tables or as it is named; refuse two numbers."""
+        totals: dict[str, int] = {}
+        for table in read:
+            if table.protection == Protection():
+                query = exp.select("sum(lower)", "bool_or(hidden)").from_(table.cells)
+                ((n, hidden),) = self.tables.rows(query)
+                if not hidden:
+                    totals[table.title] = int(n)
+        if len(set(totals.values())) > 1:
+            (first, n), (second, m) = next(
+                (a, b) for a in totals.items() for b in totals.items() if a[1] != b[1]
+            )
+            raise InputError(
+                f"the published tables contradict each other: {first} has {several(n, 'person')}, "
+                f"{second} has {m:,}; correct one of them, or say how it is protected"
+            )
+        for title, n in totals.items():
+            if count is not None and count != n:
+                raise InputError(f"{title} has {several(n, 'person')}, but --count says {count:,}")
+        if not totals and count is None:
+            raise InputError(
+                "no exact table tells how many people there are in all; name their number with "
+                "--count"
+            )
+        people = count if count is not None else next(iter(totals.values()))
+        if people < 1:
+            raise InputError("the published tables have no people; there is nobody to attack")
+        return people
+
+    def _check_truth(self, table: Published, records: Records) -> None:
+        """Refuse a published table that the records do not give."""
+        cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
+        truth = exp.alias_(exp.to_table(records.truth(table.edge)), "truth", table=True)
+        using = tuple(places(table.edge))
+        query = exp.select("count(*)", "min(cells.line)").from_(cells)
+        query = query.join(truth, using=using, join_type="full")
+        n = exp.func("coalesce", exp.column("people", "truth"), number(0))
+        lower = exp.func("coalesce", exp.column("lower", "cells"), number(0))
+        most = number(table.protection.unlisted)
+        upper = exp.func("coalesce", exp.column("upper", "cells"), most)
+        inside = exp.Between(this=n, low=lower, high=upper)
+        ((wrong, line),) = self.tables.rows(query.where(exp.not_(inside)))
+        if wrong:
+            where = f"the first in line {line}" if line else "not one of them is listed"
+            raise InputError(
+                f"the records do not give {table.title}: {several(wrong, 'cell')} cannot have its "
+                f"published count, {where}; check the file, its protection, and the filter"
+            )
+
+    def _release(
+        self, domain: Domain, published: Sequence[Published], records: Records | None
+    ) -> Release:
+        """Return the release, with nested dimensions and the combinations that can occur."""
+        numbers = {name: i for i, name in domain.names.items()}
+        structural: list[Published] = []
+        outer: set[int] = set()
+        for k, text in enumerate(self.nested, 1):
+            inner, around = self._pair(text, numbers)
+            pairs = self._pairs(inner, around, published, records, k)
+            published = [self._extended(t, inner, around, pairs) for t in published]
+            structural.append(self._nesting(text, frozenset({inner, around}), pairs, domain))
+            outer.add(around)
+        possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
+        if self.possible is not None:
+            table = self._possible(numbers, domain, records)
+            if table.edge & outer:
+                raise InputError(
+                    "a dimension is in --possible and the outer one of --nested; list its "
+                    "combinations in the file alone"
+                )
+            structural.append(table)
+            possible //= math.prod(domain.sizes[i] for i in table.edge)
+            possible *= self.tables.count(table.cells)
+        return Release(self.tables, domain, published, records, possible, structural)
+
+    def _pair(self, text: str, numbers: Mapping[str, int]) -> tuple[int, int]:
+        """Return the inner and the outer dimension of a text."""
+        both = csv_row(text)
+        if len(both) != 2:
+            raise InputError(
+                f"{quoted(text)} is not INNER,OUTER; name two dimensions, as in --nested city,state"
+            )
+        inner, around = (numbers[dimensions.named(n, numbers, "nested")] for n in both)
+        if inner == around:
+            raise InputError(
+                f"{quoted(text)} names one dimension twice; name an inner and an outer"
+            )
+        return inner, around
+
+    def _pairs(
+        self,
+        inner: int,
+        around: int,
+        published: Sequence[Published],
+        records: Records | None,
+        k: int,
+    ) -> str:
+        """Return the table of the outer value of each inner one; refuse two for one."""
+        edge = frozenset({inner, around})
+        if records is not None:
+            source = records.truth(edge)
+            pairs: exp.Query = exp.select(*places(edge)).from_(source)
+        else:
+            both = [t for t in published if t.edge >= edge]
+            if not both:
+                raise InputError(
+                    "no table has both dimensions of --nested, so that nothing says which value "
+                    "lies in which; add one"
+                )
+            each = [exp.select(*places(edge)).from_(t.cells).where("upper > 0") for t in both]
+            pairs = exp.union(*each) if len(each) > 1 else each[0].distinct()
+        name = f"nested_{k}"
+        self.tables.make(name, pairs)
+        twice = exp.select(*places({inner})).from_(exp.table_(name)).group_by(*places({inner}))
+        twice = twice.having("count(*) > 1")
+        ((n,),) = self.tables.rows(exp.select("count(*)").from_(twice.subquery("twice")))
+        if n:
+            raise InputError(
+                f"--nested: {several(n, 'value')} of the inner dimension lie in several of the "
+                "outer one; name dimensions where each lies in one"
+            )
+        return name
+
+    def _nesting(self, text: str, edge: Edge, pairs: str, domain: Domain) -> Published:
+        """Return the pairs of a nested dimension as a table without counts."""
+        name = f"{pairs}_cells"
+        query = exp.select(*places(edge), "0::BIGINT AS lower")
+        query = query.select(exp.cast(number(domain.people), "BIGINT").as_("upper"))
+        self.tables.make(name, query.from_(pairs))
+        return Published(f"nested {text}", edge, Protection(), name, structural=True)
+
+    def _extended(self, table: Published, inner: int, around: int, pairs: str) -> Published:
+        """Return a table with the outer dimension, if it has the inner one alone."""
+        if inner not in table.edge or around in table.edge:
+            return table
+        name = f"{table.cells}_in_{around}"
+        query = exp.select("cells.*", exp.column(place(around), "pairs"))
+        query = query.from_(exp.alias_(exp.to_table(table.cells), "cells", table=True))
+        source = exp.alias_(exp.to_table(pairs), "pairs", table=True)
+        on = exp.EQ(
+            this=exp.column(place(inner), "cells"), expression=exp.column(place(inner), "pairs")
+        )
+        self.tables.make(name, query.join(source, on=on))
+        return replace(table, edge=table.edge | {around}, cells=name)
+
+    def _possible(
+        self, numbers: Mapping[str, int], domain: Domain, records: Records | None
+    ) -> Published:
+        """Return the combinations that can occur as a table without counts."""
+        assert self.possible is not None  # noqa: S101 - asked only with a file
+        catalog = Catalog(self.tables.engine, self.possible)
+        title = self.possible.name
+        columns = {
+            numbers[dimensions.named(c.name, numbers, f"column of {title}")]: c
+            for c in catalog.schema.columns
+        }
+        edge = frozenset(columns)
+        dataset = catalog.dataset
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+        source = dimensions.rows_as_text(dataset, columns)
+        query = exp.select(
+            *(exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge)),
+            "0::BIGINT AS lower",
+            exp.cast(number(domain.people), "BIGINT").as_("upper"),
+        ).distinct()
+        query = query.from_(source.subquery("listed"))
+        for i in sorted(edge):
+            text = exp.cast(exp.column("value", f"values_{i}"), TEXT)
+            on = exp.NullSafeEQ(this=exp.column(f"value_{i}", "listed"), expression=text)
+            query = query.join(values_of(i), on=on)
+        self.tables.make("possible", query)
+        if records is not None:
+            truth = exp.select("count(*)").from_(records.truth(edge))
+            other = exp.to_table("possible")
+            ((missing,),) = self.tables.rows(
+                truth.join(other, using=tuple(places(edge)), join_type="anti")
+            )
+            if missing:
+                raise InputError(
+                    f"{several(missing, 'combination')} of the records are not in {title}; add "
+                    "them, or correct the records"
+                )
+        return Published(title, edge, Protection(), "possible", structural=True)
+
+
+def _numbers(read: Sequence[PublishedTable]) -> dict[str, int]:
+    """Return the numbers of all dimensions, in the order in which tables have them."""
+    names = dict.fromkeys(name for table in read for name in table.dims)
+    return {name: i for i, name in enumerate(names, 1)}
+
+
+def _sources(
+    read: Sequence[PublishedTable], numbers: Mapping[str, int], raws: Mapping[str, str]
+) -> dict[int, list[str]]:
+    sources: dict[int, list[str]] = {}
+    for table in read:
+        for name in table.dims:
+            sources.setdefault(numbers[name], []).append(raws[table.cells])
+    return sources
+
+
+def _titled(published: Sequence[Published]) -> list[Published]:
+    """Return tables with different titles; of two with the same text the second has a number."""
+    titles: dict[str, int] = {}
+    result = []
+    for table in published:
+        titles[table.title] = titles.get(table.title, 0) + 1
+        n = titles[table.title]
+        result.append(table if n == 1 else replace(table, title=f"{table.title} ({n})"))
+    return result

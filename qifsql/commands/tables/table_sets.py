@@ -1,0 +1,561 @@
+"""One set of tables: its bounds, what they prove, and the Bayesian adversary, as a row."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.commands.tables import arrays, fit
+from qifsql.commands.tables.arrays import Cell, Solved, Sum, TooManyError
+from qifsql.commands.tables.dimensions import Records
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import (
+    ContradictionError,
+    Domain,
+    Margins,
+    Published,
+    build,
+    check_exact,
+    joined,
+    place,
+    places,
+)
+from qifsql.commands.tables.proofs import (
+    JOINT,
+    Proofs,
+    Question,
+    closed,
+    complete,
+    covered,
+    decomposed,
+    free,
+    further,
+    prove,
+    sets,
+    sharpen,
+)
+from qifsql.engine.tables import Tables
+from qifsql.query.columns import number
+
+SMALL = 400  # cells of a component whose arrays are listed
+SETTLED_VISITS = 5_000  # of the search where only the bracket is not settled
+TRIED = 5_000  # components whose arrays are listed, the smallest first
+
+
+@dataclass(frozen=True)
+class Release:
+    """The tables of a command, their dimensions, and the records behind them if they are at hand.
+
+    ``structural`` tables say only which combinations can occur, ``possible`` is their number.
+    """
+
+    tables: Tables
+    domain: Domain
+    published: Sequence[Published]
+    records: Records | None
+    possible: int
+    structural: Sequence[Published] = ()
+
+
+@dataclass
+class Measured:
+    """A set of tables with its bounds.
+
+    ``solved`` are the components that were solved exactly, by question; ``counts`` the
+    expected counts, ``notes`` remarks on them.
+    """
+
+    release: Release
+    margins: Margins
+    questions: Sequence[Question]
+    titles: Sequence[str]
+    closed: bool
+    proofs: dict[Question, Proofs] = field(default_factory=dict)
+    solved: dict[Question, dict[int, Solved]] = field(default_factory=dict)
+    open_components: int = 0
+    components: int = 0
+    solved_open: int = 0
+    counts: fit.Fit | None = None
+    settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
+    best: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
+    by_component: dict[Question, str] = field(default_factory=dict)
+    published: Sequence[Published] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(
+    release: Release,
+    published: Sequence[Published],
+    questions: Sequence[Question],
+    deadline: float,
+    others: Sequence[Edge] = (),
+) -> Measured:
+    """Return a set of tables with its bounds and what they prove.
+
+    ``others`` are further sets of attributes whose lines will be asked for.
+    """
+    every = release.domain.every
+    scope = sets(questions, every)
+    chosen = [*published, *release.structural]
+    edges = [t.edge for t in chosen]
+    margins = build(
+        release.tables,
+        release.domain,
+        chosen,
+        further=further(edges, questions, every, others),
+        scope=scope,
+        joint=scope,
+        most=JOINT,
+    )
+    in_closed_form = all(closed(margins, a) for a in scope)
+    if in_closed_form and not margins.joint:
+        check_exact(margins)  # every margin is a sum of exact counts
+    else:
+        sharpen(margins)
+    measured = Measured(
+        release,
+        margins,
+        questions,
+        [t.title for t in published],
+        in_closed_form,
+        published=published,
+    )
+    for question in questions:
+        measured.proofs[question] = prove(margins, question)
+    if not in_closed_form and closed(margins, every):
+        measured.closed = all(_decided(measured, question) for question in questions)
+    _look(measured)
+    _solve(measured, deadline)
+    left = [q for q in questions if len(measured.solved[q]) < measured.components]
+    if any(q.secret is not None for q in left):
+        measured.counts = fit.fitted(margins)
+    return measured
+
+
+def _decided(measured: Measured, question: Question) -> bool:
+    """Return whether nobody can be singled out beyond those who are, by what is known.
+
+    Only who is alone in the records can be.
+    """
+    margins, records = measured.margins, measured.release.records
+    if not closed(margins, question.scope):
+        return False
+    if closed(margins, question.knowledge):
+        return True
+    if records is None:
+        return False
+    alone = exp.select("count(*)").from_(records.truth(question.knowledge)).where("people = 1")
+    proved = exp.select("count(*)").from_(measured.proofs[question].block_lines)
+    ((n,),) = margins.tables.rows(alone)
+    ((m,),) = margins.tables.rows(proved.where("lower = 1 AND upper = 1"))
+    return bool(n == m)
+
+
+def _look(measured: Measured) -> None:
+    """Count the components, and those whose bounds are not known to be sharp."""
+    margins = measured.margins
+    measured.components = margins.tables.count(margins.nodes[margins.shared])
+    if measured.closed:
+        return
+    query = _open(measured)
+    if query is None:
+        measured.open_components = measured.components
+    else:
+        ((n,),) = margins.tables.rows(exp.select("count(*)").from_(query.subquery("open")))
+        measured.open_components = int(n)
+
+
+def _open(measured: Measured) -> exp.Query | None:
+    """Return the components with cells that are not settled; None: all of them may have some."""
+    margins = measured.margins
+    scope = sets(measured.questions, margins.domain.every)
+    if _nested(margins, scope):
+        return exp.select("0 AS component").where(exp.false())
+    conditions = []
+    if all(decomposed(margins.edges, scope_) for scope_ in scope):
+        conditions.append(margins.edges)
+    if all(a in margins.nodes and complete(margins, a) for a in scope):
+        conditions.append(scope)
+    if not conditions:
+        return None
+    each = []
+    for edges in conditions:
+        parts = [
+            exp.select("component").from_(margins.nodes[e]).where("lower < upper")
+            for e in dict.fromkeys(edges)
+        ]
+        each.append(exp.union(*parts) if len(parts) > 1 else parts[0].distinct())
+    return exp.intersect(*each) if len(each) > 1 else each[0]
+
+
+def _nested(margins: Margins, scope: Sequence[Edge]) -> bool:
+    """Return whether all tables and all that is asked lie in one another, so that bounds are sharp.
+
+    The sums of their cells are then a tree, on which propagation finds all that follows.
+    """
+    edges = sorted({*margins.edges, *scope}, key=len)
+    return all(a <= b for a, b in pairwise(edges)) and set(scope) <= set(margins.edges)
+
+
+def _solve(measured: Measured, deadline: float) -> None:
+    """Solve small components exactly, the smallest first, until the time is over."""
+    margins = measured.margins
+    every = margins.domain.every
+    measured.solved = {question: {} for question in measured.questions}
+    if every not in margins.nodes or not complete(margins, every):
+        return
+    candidates = exp.select("component", "count(*) AS cells").from_(margins.nodes[every])
+    candidates = candidates.where("upper > 0").group_by("component")
+    small = exp.select("component", "cells").from_(candidates.subquery("candidates"))
+    small = small.where(exp.LTE(this=exp.column("cells"), expression=number(SMALL)))
+    chosen = margins.make(small.order_by("cells", "component").limit(TRIED))
+    cells = _rows_of(measured, every, chosen)
+    sums = _sums_of(measured, chosen, cells)
+    still_open = _open_ones(measured)
+    attributes = sorted(every)
+    for component in sorted(cells, key=lambda c: (len(cells[c]), c)):
+        if time.monotonic() > deadline:
+            break
+        bounds = [(lower, upper) for _, lower, upper in cells[component]]
+        conditions = [one for _, _, one in sums[component]]
+        try:
+            visits = arrays.VISITS if component in still_open else SETTLED_VISITS
+            each = arrays.arrays(bounds, conditions, deadline, visits)
+        except TooManyError:
+            continue
+        if not each:
+            raise ContradictionError(chosen)
+        for edge, cell, one in sums[component]:
+            if one.lower < one.upper and len({sum(x[c] for c in one.cells) for x in each}) == 1:
+                measured.settled[edge].add(cell)
+        for question in measured.questions:
+            knowledge = [attributes.index(i) for i in sorted(question.knowledge)]
+            secret = None if question.secret is None else attributes.index(question.secret)
+            lines = [cell for cell, _, _ in cells[component]]
+            measured.solved[question][component] = arrays.solve(lines, each, knowledge, secret)
+        measured.solved_open += component in still_open
+
+
+def _sums_of(
+    measured: Measured, chosen: str, cells: Mapping[int, Sequence[tuple[Cell, int, int]]]
+) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
+    """Return the cells of all tables as sums of the cells of all attributes, by component."""
+    margins = measured.margins
+    every = sorted(margins.domain.every)
+    sums: dict[int, list[tuple[Edge, Cell, Sum]]] = defaultdict(list)
+    for edge in dict.fromkeys([margins.shared, *margins.edges]):
+        picked = [every.index(i) for i in sorted(edge)]
+        for component, rows in _rows_of(measured, edge, chosen).items():
+            members: dict[Cell, list[int]] = defaultdict(list)
+            for k, (cell, _, _) in enumerate(cells.get(component, ())):
+                members[tuple(cell[i] for i in picked)].append(k)
+            for cell, lower, upper in rows:
+                one = Sum(members.get(cell, []), lower, upper)
+                sums[component].append((edge, cell, one))
+    return sums
+
+
+def _open_ones(measured: Measured) -> set[int]:
+    """Return the components that are not settled, of a problem whose cells are all listed."""
+    if measured.closed:
+        return set()
+    query = _open(measured)
+    if query is None:
+        node = measured.margins.nodes[measured.margins.shared]
+        query = exp.select("component").from_(node)
+    return {int(c) for (c,) in measured.margins.tables.rows(query)}
+
+
+def _rows_of(measured: Measured, edge: Edge, chosen: str) -> dict[int, list[tuple[Cell, int, int]]]:
+    """Return the possible cells of a margin with their bounds, by component."""
+    margins = measured.margins
+    query = exp.select("component", "lower", "upper", *places(edge)).from_(margins.nodes[edge])
+    query = query.join(chosen, using=["component"], join_type="semi")
+    query = query.where("upper > 0") if edge == margins.domain.every else query
+    query = query.order_by("component", *places(edge))
+    rows: dict[int, list[tuple[Cell, int, int]]] = defaultdict(list)
+    for component, lower, upper, *codes in margins.tables.rows(query):
+        rows[component].append((tuple(codes), lower, upper))
+    return rows
+
+
+def row(measured: Measured, question: Question) -> dict[str, Any]:
+    """Return the row of a question."""
+    domain, solved = measured.release.domain, measured.solved[question]
+    people = domain.people
+    totals = _totals(measured, question)
+    cells = None
+    if totals["support"] is not None:
+        cells = measured.release.possible - totals["support"] + totals["lines"]
+    prior, believed, actual, estimate = success(measured, question)
+    best = measured.release.records
+    settled = totals["lowest"] == totals["highest"]
+    all_solved = len(solved) == measured.components
+    if question.secret is None and believed is None:
+        believed = Fraction(totals["lowest"], people) if settled else None
+        estimate = not settled
+    return {
+        "tables": list(measured.titles),
+        "known": [domain.names[i] for i in sorted(question.knowledge)],
+        "secret": None if question.secret is None else domain.names[question.secret],
+        "people": people,
+        "bounds": _way(measured),
+        "sharp": measured.closed or measured.open_components == measured.solved_open,
+        "reconstructed": totals["reconstructed"],
+        "reconstructed_ones": totals["ones"],
+        "cells_proved": cells,
+        "singled_out": totals["singled_out"],
+        "certain_inference": totals["certain"],
+        "lowest": totals["lowest"] / people,
+        "highest": totals["highest"] / people,
+        "bracket_sharp": settled or all_solved,
+        "prior": prior,
+        "believed": None if believed is None else float(believed),
+        "actual": None if actual is None else float(actual),
+        "records": None
+        if best is None
+        else best.best(question.knowledge, question.secret) / people,
+        "estimate": estimate,
+        "components": measured.components,
+        "components_proved": totals["proved"] / measured.components,
+        "components_open": measured.open_components - measured.solved_open,
+    }
+
+
+def _way(measured: Measured) -> str:
+    """Return how the bounds were computed."""
+    if closed(measured.margins, measured.release.domain.every):
+        return "closed form"
+    if not measured.solved_open:
+        return "propagation"
+    return "integer programming" if measured.solved_open == measured.components else "mixed"
+
+
+def _totals(measured: Measured, question: Question) -> dict[str, Any]:
+    """Return what is proved of all components together."""
+    margins, proofs = measured.margins, measured.proofs[question]
+    solved = measured.solved[question]
+    by_component = margins.make(_by_component(measured, proofs, solved), "adding components")
+    measured.by_component[question] = by_component
+    columns = ("reconstructed", "ones", "lines", "singled_out", "certain", "lowest", "highest")
+    sums = [
+        exp.func("coalesce", exp.cast(exp.Sum(this=exp.column(c)), "BIGINT"), number(0)).as_(c)
+        for c in columns
+    ]
+    support = exp.func(
+        "coalesce",
+        exp.cast(exp.Sum(this=exp.column("support")), "HUGEINT", dialect="duckdb"),
+        number(0),
+    )
+    counted = exp.Filter(
+        this=exp.Count(this=exp.Star()),
+        expression=exp.Where(
+            this=exp.EQ(this=exp.column("lines"), expression=exp.column("support"))
+        ),
+    )
+    query = exp.select(*sums, support.as_("support"), counted.as_("proved")).from_(by_component)
+    ((*numbers, support_cells, proved),) = margins.tables.answer(query)
+    totals: dict[str, Any] = dict(zip(columns, map(int, numbers), strict=True))
+    totals |= {"support": int(support_cells), "proved": int(proved)}
+    for one in solved.values():
+        closed_lines = [low for low, high in one.lines.values() if low == high]
+        totals["reconstructed"] += sum(closed_lines)
+        totals["ones"] += sum(n == 1 for n in closed_lines)
+        totals["lines"] += len(closed_lines)
+        totals["singled_out"] += sum(both == (1, 1) for both in one.block_lines.values())
+        totals["certain"] += sum(one.sure.values())
+        totals["lowest"] += one.lowest or 0
+        totals["highest"] += one.highest or 0
+        totals["support"] += one.cells
+        totals["proved"] += one.cells == len(closed_lines)
+    if proofs.support is None:
+        totals |= {"support": None, "proved": 0}
+    return totals
+
+
+def _by_component(measured: Measured, proofs: Proofs, solved: Mapping[int, Solved]) -> exp.Select:
+    """Return a row per component that was not solved, with all that is proved of it."""
+    margins = measured.margins
+    node = margins.nodes[margins.shared]
+    query = exp.select("totals.component", *places(margins.shared, "totals"))
+    query = query.select("totals.upper AS people")
+    query = query.from_(exp.alias_(exp.to_table(node), "totals", table=True))
+    settled = "lower = upper"
+    parts: list[tuple[str, str, dict[str, str]]] = [
+        (
+            "all_lines",
+            proofs.lines,
+            {
+                "reconstructed": f"sum(lower) FILTER (WHERE {settled})",
+                "ones": f"count(*) FILTER (WHERE {settled} AND lower = 1)",
+                "lines": f"count(*) FILTER (WHERE {settled})",
+            },
+        ),
+        (
+            "known_lines",
+            proofs.block_lines,
+            {"singled_out": "count(*) FILTER (WHERE lower = 1 AND upper = 1)"},
+        ),
+        ("brackets", proofs.bracket, {"lowest": "max(lowest)", "highest": "min(highest)"}),
+    ]
+    if proofs.sure is not None:
+        parts.append(("proved", proofs.sure, {"certain": "sum(people)"}))
+    if proofs.support is not None:
+        parts.append(("possible", proofs.support, {"support": "sum(cells)"}))
+    for alias, table, columns in parts:
+        inner = exp.select("component").from_(table).group_by("component")
+        for name, text in columns.items():
+            inner = inner.select(exp.alias_(exp.maybe_parse(text, dialect="duckdb"), name))
+        query = query.join(inner.subquery(alias), on=_same_component(alias), join_type="left")
+        query = query.select(
+            *(exp.func("coalesce", exp.column(c, alias), number(0)).as_(c) for c in columns)
+        )
+    if proofs.sure is None:
+        query = query.select("0 AS certain")
+    if proofs.support is None:
+        query = query.select("0 AS support")
+    return excluded(query, "totals", solved)
+
+
+def _same_component(alias: str) -> exp.Expr:
+    return exp.EQ(this=exp.column("component", "totals"), expression=exp.column("component", alias))
+
+
+def excluded(query: exp.Select, table: str, solved: Mapping[int, Solved]) -> exp.Select:
+    """Return a query without the components that were solved."""
+    if not solved:
+        return query
+    listed = exp.In(
+        this=exp.column("component", table or None), expressions=[number(c) for c in sorted(solved)]
+    )
+    return query.where(exp.not_(listed))
+
+
+def success(
+    measured: Measured, question: Question
+) -> tuple[float | None, Fraction | None, Fraction | None, bool]:
+    """Return the prior, and the believed and actual success of the Bayesian adversary.
+
+    The last is whether the believed one is an estimate.
+    """
+    people = measured.release.domain.people
+    solved = measured.solved[question]
+    all_solved = len(solved) == measured.components
+    if question.secret is None:
+        believed = None
+        if all_solved:
+            believed = (
+                sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0)) / people
+            )
+        return 1 / people, believed, None, False
+    prior = _prior(measured, question.secret)
+    believed, actual = Fraction(0), Fraction(0)
+    records = measured.release.records
+    for one in solved.values():
+        believed += one.believed or 0
+    estimate = False
+    measured.best[question] = None
+    if records is not None and solved:
+        actual += _right_when_solved(measured, question)
+    if not all_solved:
+        if measured.counts is None:
+            return prior, None, None, False
+        sums = _right_when_fitted(measured, question)
+        if sums is None:
+            measured.notes.append(
+                "the best guess depends on too many combinations to list them: believed and actual "
+                "success are not measured; name fewer dimensions with --known"
+            )
+            return prior, None, None, False
+        believed, actual = believed + sums[0], actual + sums[1]
+        estimate = measured.counts.estimate
+    return prior, believed / people, None if records is None else actual / people, estimate
+
+
+def _prior(measured: Measured, secret: int) -> float | None:
+    """Return the success of the best constant guess; None if no table tells it."""
+    release = measured.release
+    people = release.domain.people
+    edge = frozenset([secret])
+    if release.records is not None:
+        truth = release.records.truth(edge)
+        ((n,),) = release.tables.rows(exp.select("max(people)").from_(truth))
+        return int(n) / people
+    table = next((t for t in release.published if t.exact and t.edge >= edge), None)
+    if table is None:
+        return None
+    inner = exp.select("sum(lower) AS n").from_(table.cells).group_by(*places(edge))
+    ((n,),) = release.tables.rows(exp.select("max(n)").from_(inner.subquery("values")))
+    return int(n) / people
+
+
+def _right_when_solved(measured: Measured, question: Question) -> Fraction:
+    """Return the people whose secret the best guess gets right, in solved components."""
+    records, margins = measured.release.records, measured.margins
+    assert records is not None and question.secret is not None  # noqa: S101, PT018 - checked before
+    attributes = sorted(question.scope)
+    at = attributes.index(question.secret)
+    truth = exp.select("component", "people", *places(question.scope))
+    truth = joined(
+        truth.from_(records.truth(question.scope | margins.shared)),
+        margins.nodes[margins.shared],
+        "totals",
+        margins.shared,
+    )
+    solved = measured.solved[question]
+    guesses = {c: arrays.best(one.means) for c, one in solved.items()}
+    right = Fraction(0)
+    for component, n, *codes in margins.tables.rows(truth):
+        if component not in guesses:
+            continue
+        value = codes.pop(at)
+        best = guesses[component].get(tuple(codes), [])
+        if value in best:
+            right += Fraction(int(n), len(best))
+    return right
+
+
+def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction, Fraction] | None:
+    """Return the people guessed right, believed and actual, in components that are not solved."""
+    margins, records = measured.margins, measured.release.records
+    assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
+    solved = measured.solved[question]
+    size = margins.domain.sizes[question.secret]
+    if question.secret in free(margins, question.scope):
+        ((n,),) = margins.tables.rows(
+            excluded(exp.select("sum(upper)").from_(margins.nodes[margins.shared]), "", solved)
+        )
+        even = Fraction(int(n or 0), size)
+        return even, even
+    relevant = fit.beliefs(margins, measured.counts, question)
+    if relevant is None:
+        return None
+    table, edge = relevant
+    best = fit.best_guesses(
+        margins, table, edge, question.secret, exact=not measured.counts.estimate
+    )
+    measured.best[question] = best, edge
+    scaled = exp.func("floor", exp.Mul(this=exp.column("best"), expression=number(fit.SCALE)))
+    first = exp.select("component", *places(edge - {question.secret}), "max(best) AS best")
+    first = first.from_(best).group_by("component", *places(edge - {question.secret}))
+    total = exp.Sum(this=exp.cast(scaled, "HUGEINT", dialect="duckdb"))
+    query = exp.select(exp.cast(total, "HUGEINT", dialect="duckdb").as_("believed"))
+    query = excluded(query.from_(first.subquery("first")), "first", solved)
+    ((n,),) = margins.tables.answer(query)
+    believed = Fraction(int(n or 0), fit.SCALE)
+    if records is None:
+        return believed, Fraction(0)
+    truth = exp.select("best.ties", "sum(truth.people)::BIGINT AS people")
+    truth = truth.from_(exp.alias_(exp.to_table(records.truth(edge)), "truth", table=True))
+    truth = joined(truth, best, "best", edge).group_by("best.ties")
+    truth = excluded(truth, "best", solved)
+    rights = margins.tables.answer(truth)
+    return believed, sum((Fraction(int(n), int(t)) for t, n in rights), Fraction(0))
+
+
+__all__ = ["Measured", "Release", "covered", "measure", "place", "row"]

@@ -1,0 +1,335 @@
+"""Published tables in words and tables: what they prove, what can be guessed, what would help."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.tables import charts
+from qifsql.commands.tables.sections import (
+    CLOSE,
+    DRAWN,
+    LATER,
+    choice,
+    goal,
+    least,
+    progress,
+    suppression,
+)
+from qifsql.presentation import escaping, words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(
+    columns=("tables", "bounds", "reconstructed"),
+    shared=("checks", "disclosure", "overlaps", "without", "groups", "remedies", "magnitudes"),
+    types={
+        **dict.fromkeys(("prior", "believed", "actual", "records"), pl.Float64()),
+        **dict.fromkeys(("people", "cells_proved", "singled_out", "certain_inference"), pl.Int64()),
+        "met": pl.Boolean(),
+    },
+)
+NAMED = 6  # dimensions that a sentence names
+
+WAYS = {
+    "closed form": "closed form",
+    "propagation": "propagation",
+    "integer programming": "integer programming",
+    "mixed": "propagation, and integer programming for some components",
+}
+"""The words for how bounds were computed."""
+
+Row = Mapping[str, Any]
+
+
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return what is proved, what can be guessed, checks, the harm by table, and remedies."""
+    rows = charts.whole(frame).to_dicts()
+    first = rows[0]
+    people = words.persons(first["people"])
+    title = counted(
+        "{n} published table about {people}",
+        "{n} published tables about {people}",
+        len(first["tables"]),
+        people=people,
+    )
+    shown: list[Part] = [Heading(title)]
+    shown += [Paragraph(text, strong=i == 0) for i, text in enumerate(_proofs(rows, spec))]
+    shown += [_proved(rows, spec), Paragraph(_coverage(first, spec))]
+    shown.append(Heading(said("What can be guessed")))
+    for row in rows:
+        shown += _guesses(row, several=len(rows) > 1)
+    for name, draw in DRAWN.items():
+        detail = tables.get(name)
+        if detail is not None and detail.height:
+            shown += draw(detail, rows, spec)
+    if frame.height > len(rows):
+        shown += progress(frame, rows)
+    for name, draw in LATER.items():
+        detail = tables.get(name)
+        if detail is not None and detail.height:
+            shown += draw(detail, rows, spec)
+    return shown
+
+
+# What is proved.
+
+
+def _proofs(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
+    """Return sentences on the people reconstructed, singled out, and with a certain secret.
+
+    The value of each is whether somebody is.
+    """
+    texts = {_reconstructed(rows[0], spec): bool(rows[0]["reconstructed"])}
+    for row in rows:
+        if row["secret"] is not None:
+            texts |= {_certain(row): bool(row["certain_inference"])}
+        if row["singled_out"] and set(row["known"]) != set(spec["dimensions"]):
+            message = "For {people}, the tables prove that nobody else has the same {known}."
+            who, knowledge = _of(row["singled_out"], row), _named(row["known"])
+            texts |= {said(message, people=who, known=knowledge): True}
+    return texts
+
+
+def _certain(row: Row) -> str:
+    """Return a sentence on the people whose secret is proved."""
+    values = {"known": _named(row["known"]), "secret": row["secret"]}
+    if row["certain_inference"]:
+        message = "For {people}, someone who knows {known} reads {secret} from the tables."
+        return said(message, people=_of(row["certain_inference"], row), **values)
+    if row["sharp"]:
+        return said("Nobody's {secret} is certain to someone who knows {known}.", **values)
+    message = (
+        "These bounds prove nobody's {secret} to someone who knows {known}; more may follow from "
+        "the tables than they tell."
+    )
+    return said(message, **values)
+
+
+def _reconstructed(row: Row, spec: Spec) -> str:
+    """Return a sentence on the people whose whole line is proved."""
+    names = _named(spec["dimensions"])
+    if row["reconstructed"]:
+        message = (
+            "For {people}, the tables prove all of {names}: these people are reconstructed. "
+            "Alone with their values among them: {alone}."
+        )
+        alone = words.count(row["reconstructed_ones"])
+        return said(message, people=_of(row["reconstructed"], row), names=names, alone=alone)
+    if row["sharp"]:
+        message = (
+            "Nobody is reconstructed: these tables do not prove all of {names} for anybody. With "
+            "other tables, or for someone who knows more, more may follow."
+        )
+        return said(message, names=names)
+    message = (
+        "These bounds prove all of {names} for nobody; more may follow from the tables than they "
+        "tell."
+    )
+    return said(message, names=names)
+
+
+def _proved(rows: Sequence[Row], spec: Spec) -> Table:
+    """Return a table of the people of whom something is proved."""
+    heads = [said("proved by the tables"), said("people"), said("share")]
+    table = Table.of(heads, right=(1, 2))
+    first = rows[0]
+
+    def add(name: str, n: int, row: Row) -> None:
+        share = words.share(n / row["people"]) if n else ""
+        table.add_row(name, least(n, row), share)
+
+    add(said("reconstructed: all of {names}", names=_named(spec["dimensions"])),
+        first["reconstructed"], first)  # fmt: skip
+    add(said("of these, alone with their values"), first["reconstructed_ones"], first)
+    for row in rows:
+        knowledge = _named(row["known"])
+        if row["secret"] is not None:
+            name = said("{secret} certain, knowing {known}", secret=row["secret"], known=knowledge)
+            add(name, row["certain_inference"], row)
+        add(said("singled out, knowing {known}", known=knowledge), row["singled_out"], row)
+    table.rows[:] = dict.fromkeys(table.rows)
+    return table
+
+
+def _coverage(row: Row, spec: Spec) -> str:
+    """Return sentences on what the numbers cover, and how sharp they are."""
+    way = said(WAYS[row["bounds"]])
+    if row["sharp"]:
+        message = "The bounds are sharp ({way}): no more follows from these tables."
+        texts = [said(message, way=way)]
+    else:
+        message = (
+            "The bounds may not be sharp ({way}) in {n} of {components}: more may be proved than "
+            "is told here."
+        )
+        components = counted("{n} component", "{n} components", row["components"])
+        n = words.count(row["components_open"])
+        texts = [said(message, way=way, n=n, components=components)]
+    message = "Only these dimensions are considered: {names}."
+    texts.append(said(message, names=words.listed(list(spec["dimensions"]))))
+    if row["components"] > 1:
+        message = (
+            "The tables fall into {components}, such as schools, which say nothing about one "
+            "another; every combination is proved in {n} of them."
+        )
+        components = counted("{n} component", "{n} components", row["components"])
+        n = words.count(round(row["components_proved"] * row["components"]))
+        texts.append(said(message, components=components, n=n))
+    if row["records"] is None:
+        message = (
+            "The records are not at hand, so how often a guess is right in fact is not measured."
+        )
+        texts.append(said(message))
+    return " ".join(texts)
+
+
+def _of(n: int, row: Row) -> str:
+    """Return a number of people of all, as a natural frequency; ``at least`` if more may follow."""
+    values = {"people": words.persons(row["people"]), "share": words.share(n / row["people"])}
+    if n == row["people"]:
+        return said("all of {people}", **values)
+    if row["sharp"]:
+        return said("{n} of {people} ({share})", n=words.count(n), **values)
+    return said("at least {n} of {people} ({share})", n=words.count(n), **values)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return dimensions for a sentence; the number of many."""
+    if len(names) > NAMED:
+        return counted("{n} dimension", "{n} dimensions", len(names))
+    return words.listed(list(names)) if names else said("nothing")
+
+
+# What can be guessed.
+
+
+def _guesses(row: Row, *, several: bool) -> list[Part]:
+    """Return a table of the best guess without the tables, with them, and with the records."""
+    heads = [said("the best guess is right"), said("cases"), said("share"), said("remark")]
+    table = Table.of(heads, right=(1, 2))
+    of = words.scale(*(value for _, value, _ in _marks(row) if value is not None))
+    for name, value, remark in _marks(row):
+        if value is not None:
+            table.add_row(name, words.share(value, of), words.percent(value), remark)
+    message = "{goal}, knowing {known}"
+    head = said(message, goal=goal(row), known=_named(row["known"]))
+    heading: list[Part] = [Heading(head, 2)] if several else []
+    return [*heading, Paragraph(guess(row)), table, *map(Paragraph, _compared(row))]
+
+
+def _marks(row: Row) -> list[tuple[str, float | None, str]]:
+    """Return the success of the best guess in all cases, each with a remark."""
+    low = high = said("sharp: with some records that agree with the tables")
+    if not row["bracket_sharp"]:
+        low = said("outer bound: the least may be higher")
+        high = said("outer bound: the greatest may be lower")
+    mean = said("exact: the mean over all records that agree with the tables")
+    if row["estimate"]:
+        mean = said("estimate: the expected counts are fitted")
+    return [
+        (said("without the tables"), row["prior"], ""),
+        (said("with the tables, as a Bayesian adversary expects"), row["believed"], mean),
+        (said("with the tables, in fact"), row["actual"], said("compared with the records")),
+        (said("with the records themselves"), row["records"], said("no tables give more")),
+        (said("with any records that agree with the tables, at least"), row["lowest"], low),
+        (said("with any records that agree with the tables, at most"), row["highest"], high),
+    ]
+
+
+def guess(row: Row) -> str:
+    """Return a sentence on the best guess without the tables, with them, and with the records."""
+    of = words.scale(*(value for _, value, _ in _marks(row) if value is not None))
+    shares = {
+        name: words.share(row[name], of)
+        for name in (*charts.MARKS, "lowest", "highest")
+        if row[name] is not None
+    }
+    low, high = shares["lowest"], shares["highest"]
+    ends = low if low == high else said("between {low} and {high}", low=low, high=high)
+    values = {"known": _named(row["known"]), "secret": row["secret"], "ends": ends} | shares
+    if row["secret"] is None:
+        if row["records"] is None:
+            message = (
+                "With the records, someone who knows {known} of a person would pick the right one "
+                "in {ends} cases: that much the tables tell."
+            )
+        else:
+            message = (
+                "With the records, someone who knows {known} of a person would pick the right one "
+                "in {records} cases; the tables alone tell that it is {ends}."
+            )
+        return said(message, **values)
+    texts = []
+    if row["prior"] is not None:
+        message = "Without the tables, {secret} is guessed right in {prior} cases."
+        texts.append(said(message, **values))
+    if row["actual"] is not None:
+        message = "With them, someone who knows {known} guesses it right in {actual} cases."
+        if row["prior"] is None:
+            message = "Someone who knows {known} guesses {secret} right in {actual} cases."
+        texts.append(said(message, **values))
+    elif row["believed"] is not None:
+        message = "Someone who knows {known} and the tables expects to be right in {believed}."
+        texts.append(said(message, **values))
+    if row["records"] is not None:
+        texts.append(said("With the records themselves it would be {records}.", **values))
+    else:
+        message = "With the records themselves it would be {ends}."
+        texts.append(said(message, **values))
+    return " ".join(texts)
+
+
+def _compared(row: Row) -> list[str]:
+    """Return sentences where guesses are worse, or hopes higher, than one would think."""
+    texts = []
+    actual, believed = row["actual"], row["believed"]
+    if actual is not None and row["prior"] is not None and actual < row["prior"] - CLOSE:
+        texts.append(
+            said("Guesses from the tables are right less often than guesses without them.")
+        )
+    if believed is not None and row["records"] is not None and believed > row["records"] + CLOSE:
+        texts.append(
+            said("The adversary expects more right guesses than the records themselves would give.")
+        )
+    return texts
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    title = said("Published tables: {name}", name=stored.name)
+    shown: list[Part] = []
+    if charts.has_sets(stored.frame):
+        shown += drawn("proofs", partial(charts.proofs, stored.frame))
+    shown += drawn("guess", partial(charts.guess, stored.frame))
+    shown += parts(stored.frame, stored.details, stored.spec)
+    cells = stored.details.get("cells")
+    if cells is not None and cells.height:
+        shown += drawn("cells", partial(charts.cells, cells))
+    return title, shown
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return what is proved and guessed in sentences, for the first pages of a report.
+
+    Sentences about nobody come last.
+    """
+    rows = charts.whole(stored.frame).to_dicts()
+    proofs = _proofs(rows, stored.spec)
+    texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess, rows)]
+    checks = stored.details.get("checks", pl.DataFrame())
+    texts += [suppression(checks, rows[0])] if checks.height else []
+    sums = stored.details.get("magnitudes", pl.DataFrame())
+    for line in sums.iter_rows(named=True):
+        if line["failing"]:
+            message = "Table of sums {table}: {n} of {cells} fail a rule against disclosure."
+            cells = counted("{n} cell", "{n} cells", line["cells"])
+            n = words.count(line["failing"])
+            texts.append(said(message, table=escaping.cell(line["table"]), n=n, cells=cells))
+    texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
+    texts += [text for text, is_risk in proofs.items() if not is_risk]
+    return [text for text in texts if text]
