@@ -129,6 +129,18 @@ KINDS: dict[str, dict[str, Rows]] = {
         "histogram": Rows(columns=["commands.sweep.result.HISTOGRAMS"]),
         "plan": Rows(columns=["commands.sweep.plan.PLAN"]),
     },
+    "tables": {
+        "results": Rows(columns=["commands.tables.tables.SCHEMA"]),
+        "checks": Rows(columns=["commands.tables.breakdown.CHECKS"]),
+        "disclosure": Rows(columns=["commands.tables.breakdown.DISCLOSURE"]),
+        "overlaps": Rows(columns=["commands.tables.breakdown.OVERLAPS"]),
+        "components": Rows(columns=["commands.tables.breakdown.COMPONENTS"]),
+        "groups": Rows(columns=["commands.tables.breakdown.GROUPS"]),
+        "cells": Rows(columns=["commands.tables.component_cells.CELLS"]),
+        "without": Rows(columns=["commands.tables.tables.WITHOUT"]),
+        "remedies": Rows(columns=["commands.tables.remedies.REMEDIES"]),
+        "magnitudes": Rows(columns=["commands.tables.magnitude.MAGNITUDES"]),
+    },
     "treat": {
         "results": Rows(columns=["commands.treat.draw.SUMMARY"]),
         "comparison": Rows(columns=["commands.treat.effect.COMPARISON"]),
