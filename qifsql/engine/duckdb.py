@@ -254,6 +254,10 @@ class DuckDB:
         self._run(what, where, lambda: self._fetch(sql))
         return sql
 
+    def run(self, statement: str, what: str, where: str) -> None:
+        """Run a statement that was rendered before, such as one that is repeated."""
+        self._run(what, where, lambda: self._fetch(statement))
+
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
         self._fetch(dropping(f"{catalog}.main.{name}"))

@@ -80,6 +80,9 @@ class Engine(Protocol):
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = ...) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
 
+    def run(self, statement: str, what: str, where: str) -> None:
+        """Run a statement that was rendered before, such as one that is repeated."""
+
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
 

@@ -1,5 +1,6 @@
 """Tables in the engine, computed one from another by the files of ``sql/``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,12 @@ class Tables:
         plan = _plan(query)
         statement = self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
         self.statements += [*plan.setup, statement]
+
+    def repeatable(self, name: str, query: exp.Query | Plan, what: str = "") -> Callable[[], None]:
+        """Return a function that replaces a table by the rows of a query, which may read it."""
+        statement = render.keeping(_plan(query), name, LOADED, again=True)
+        self.statements.append(statement)
+        return lambda: self.engine.run(statement, what or self.what, self.where)
 
     def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
         """Return the rows of a query or plan, which are few and not part of the answer."""

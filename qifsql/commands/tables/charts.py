@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.tables.component_cells import MOST
+from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.presentation import escaping
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
@@ -216,8 +216,8 @@ def cells(detail: pl.DataFrame) -> Chart:
     )
     if row_names:
         below += " " + said("Rows: {names}.", names=", ".join(row_names))
-    if detail.height == MOST:
-        below += " " + said("Only the first {n} combinations are shown.", n=count(MOST))
+    if detail.height == CELLS_LISTED:
+        below += " " + said("Only the first {n} combinations are shown.", n=count(CELLS_LISTED))
     return dressed(chart, title_of_cells(first), below, words)
 
 

@@ -10,10 +10,10 @@ from qifsql.commands.tables.breakdown import worst
 from qifsql.commands.tables.hypergraph import maximal
 from qifsql.commands.tables.margins import Margins, fits, joined, place, places, values_of
 from qifsql.commands.tables.proofs import Question, clique, complete
+from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.commands.tables.table_sets import Measured
 from qifsql.query.columns import number
 
-MOST = 200  # combinations that are listed
 JOINED = 10_000  # combinations that are looked at
 
 CELLS: dict[str, pl.DataType] = {
@@ -51,7 +51,7 @@ def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
     rows = sorted(inner - {column})
     order = [*(place(i) for i in rows), place(column)]
     bounds.sort(key=lambda one: [one[name] for name in order])
-    texts = {i: _texts(margins, i, {one[place(i)] for one in bounds[:MOST]}) for i in inner}
+    texts = {i: _texts(margins, i, {one[place(i)] for one in bounds[:CELLS_LISTED]}) for i in inner}
     values: list[str | None] | None = None
     if component is not None:
         of_component = [(i, component[place(i)]) for i in sorted(margins.shared)]
@@ -67,7 +67,7 @@ def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
             "upper": one["upper"],
             "people": one["people"],
         }
-        for one in bounds[:MOST]
+        for one in bounds[:CELLS_LISTED]
     ]
     return {"cells": pl.DataFrame(lines, schema=CELLS)}
 

@@ -7,8 +7,8 @@ table has a factor for each of its cells, which is moved until the table holds.
 Source: M101 to M104.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -24,17 +24,70 @@ from qifsql.commands.tables.hypergraph import (
 from qifsql.commands.tables.margins import Margins, fits, grouped, places
 from qifsql.commands.tables.proofs import Question, clique, free
 from qifsql.query.columns import number
+from qifsql.query.plan import Plan, Step
 
 WHAT = "fitting expected counts"
-ROUNDS = 200  # of fitting
-CLOSE = 1e-8  # people of a component that are moved in the last round, in parts of all
+ROUNDS = 300  # of fitting
+CHECKED = 5  # rounds, after which it is seen what still moves
+CLOSE = 1e-8  # people of a component that are moved in a round, in parts of all
 CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
 TIE, TIE_EXACT = 1e-7, 1e-12  # values this close to the best, in parts of it, are as good
 SCALE = 2**40  # expected counts are added as whole numbers, so that no order matters
 
-CUT = exp.func(
-    "greatest", exp.func("least", exp.column("loose"), exp.column("upper")), exp.column("lower")
-)
+CUT = "greatest(least(loose, upper), lower)"
+WITHOUT = "greatest(least(loose / weight, upper), lower)"  # a multiplier that it has
+RATIO = """CASE
+    WHEN target = without THEN 1 / weight
+    ELSE coalesce(greatest(steps.high, 1e-3), 1)
+END"""  # of the multipliers of a group: 1 where its interval holds without one
+EVENTS = """unnest([
+    {'at': 0::DOUBLE, 'slope': 0::DOUBLE, 'fixed': cells.lower::DOUBLE},
+    {'at': cells.lower / cells.loose, 'slope': cells.loose, 'fixed': -cells.lower::DOUBLE},
+    {'at': cells.upper / cells.loose, 'slope': -cells.loose, 'fixed': cells.upper::DOUBLE}
+])"""  # a ratio, and what a cell adds there to the slope and to the fixed part of the people
+REACHED = {
+    "low": """at + CASE
+        WHEN slope > 0
+        THEN least(greatest(target - fixed - slope * at, 0) / slope, coalesce(next - at, 0))
+        ELSE 0
+    END""",
+    "high": """CASE
+        WHEN slope > 0
+        THEN at + least(greatest(target - fixed - slope * at, 0) / slope, coalesce(next - at, 0))
+        ELSE coalesce(next, at)
+    END""",
+}
+REACHING = {
+    "low": "fixed + slope * at < target * (1 - 1e-13) OR at = 0",
+    "high": "fixed + slope * at <= target * (1 + 1e-13) OR at = 0",
+}  # the smallest and the largest ratio with which a target is held
+SIDE = {
+    "people": CUT,
+    "slope": "CASE WHEN loose > lower AND loose < upper THEN loose ELSE 0 END",
+    "least": "lower",
+    "most": "upper",
+}  # of a clique at a seam
+SOLVING = {
+    "a": "settled_one + people_one - slope_one",
+    "b": "settled_other + people_other - slope_other",
+    "added": "a + b + slope_one * slope_other / weight",
+    "root": "(added + sqrt(greatest(added * added - 4 * a * b, 0))) / 2",
+    "floor": "greatest(settled_one + least_one, settled_other + least_other)",
+    "y": "greatest(least(root, settled_one + most_one, settled_other + most_other), floor)",
+}  # of the equation of a seam
+DOING = "A cell with one more part of its equation."
+OFF = "abs(y - settled_one - people_one) + abs(y - settled_other - people_other)"
+SHARING = {
+    "start": "greatest(least(1, high_one), low_one)",
+    "second": "greatest(least(weight / before / start, high_other), low_other)",
+    "first": "greatest(least(weight / before / second, high_one), low_one)",
+    "lack": """CASE
+        WHEN people_one = 0 OR people_other = 0 THEN 1
+        ELSE sqrt(weight / before / first / second)
+    END""",
+    "ratio_one": "first * lack",
+    "ratio_other": "second * lack",
+}  # of the product of the multipliers of a seam among both
 
 
 @dataclass
@@ -76,9 +129,12 @@ def _exact(margins: Margins, edge: Edge) -> str:
     return margins.make(query.from_(margins.nodes[edge]).where("upper > 0"))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Seam:
-    """The margin that two cliques share: by cell, what is settled in both, and multipliers."""
+    """The margin that two cliques share: by cell, what is settled in both, and ``weight``.
+
+    That is the product of the multipliers that the cells of both cliques have had from it.
+    """
 
     one: int
     other: int
@@ -86,9 +142,12 @@ class _Seam:
     table: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Group:
-    """A margin inside a clique: for each cell, its interval without what is settled."""
+    """A margin inside a clique: by cell, its multiplier ``weight`` and its interval.
+
+    The interval, ``least`` to ``most``, is of the people in cells that are not settled.
+    """
 
     clique: int
     edge: Edge
@@ -98,10 +157,10 @@ class _Group:
 class _Fitting:
     """The array of greatest entropy, by the expected counts of the cliques of a tree.
 
-    A cell that is not settled has the product of the multipliers of its seams and groups, cut to
-    its interval. A step solves the equations of one seam or group: that both cliques have as many
-    people in a cell of it, and that the two multipliers have the product of this number. Only
-    cells that are not settled take part.
+    A cell that is not settled has the product of the multipliers of its seams and groups
+    (``loose``), cut to its interval. A step solves the equation of a group, or of a seam: that both
+    cliques have as many people in a cell of it, and that the two multipliers have the product of
+    this number. Only cells that are not settled take part. A round is the same statements again.
     """
 
     def __init__(self, margins: Margins, links: list[Link], cells: list[str]) -> None:
@@ -109,26 +168,27 @@ class _Fitting:
         self.open = []
         for name in cells:
             loose = exp.select("*", "1.0::DOUBLE AS loose").from_(name).where("lower < upper")
-            cut = exp.select("*", CUT.copy().as_("mean")).from_(loose.subquery("cells"))
-            self.open.append(self._make(cut))
+            self.open.append(self._make(loose))
         self.done: list[list[str]] = [[] for _ in links]
         self.seams = [
             self._seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
         ]
         self.groups = []
         for edge in sorted(margins.nodes, key=len):
-            home = next((i for i, link in enumerate(links) if edge <= link.edge), None)
-            if home is not None and edge != links[home].edge:
-                self.groups.append(self._group(home, edge))
+            homes = [i for i, link in enumerate(links) if edge < link.edge]
+            self.groups += [self._group(i, edge) for i in homes]
 
     def _make(self, query: exp.Query) -> str:
         return self.margins.make(query, WHAT)
+
+    def _again(self, name: str, query: exp.Query | Plan) -> Callable[[], None]:
+        return self.margins.tables.repeatable(name, query, WHAT)
 
     def _settled(self, i: int, edge: Edge) -> exp.Select:
         """Return the people of settled cells of a clique by a margin of it."""
         total = "sum(CASE WHEN lower = upper THEN lower ELSE 0 END)::DOUBLE AS settled"
         query = grouped(exp.select("any_value(component) AS component"), edge)
-        return query.select(exp.maybe_parse(total, dialect="duckdb")).from_(self.cells[i])
+        return query.select(_sql(total)).from_(self.cells[i])
 
     def _seam(self, one: int, other: int, shared: Edge) -> _Seam:
         first = self._settled(one, shared).subquery("first")
@@ -141,106 +201,164 @@ class _Fitting:
     def _group(self, i: int, edge: Edge) -> _Group:
         settled = self._settled(i, edge).subquery("cells")
         query = exp.select(*places(edge, "cells"), "cells.component", "1.0::DOUBLE AS weight")
-        query = query.select("greatest(bounds.lower - cells.settled, 0) AS lower")
-        query = query.select("greatest(bounds.upper - cells.settled, 0) AS upper").from_(settled)
+        query = query.select("greatest(bounds.lower - cells.settled, 0) AS least")
+        query = query.select("greatest(bounds.upper - cells.settled, 0) AS most").from_(settled)
         bounds = exp.alias_(exp.to_table(self.margins.nodes[edge]), "bounds", table=True)
         return _Group(i, edge, self._make(_on(query, bounds, edge)))
 
     def run(self) -> Fit:
         """Fit until little moves, and return the cliques."""
+        steps = [step for group in self.groups for step in self._fit(group)]
+        steps += [step for seam in self.seams for step in self._join(seam)]
         largest = 0.0
-        for _ in range(ROUNDS):
-            moves = [self._fit(group) for group in self.groups]
-            moves += [name for seam in self.seams for name in self._join(seam)]
-            largest = self._set_aside(moves) if moves else 0.0
-            if largest < CLOSE:
-                break
+        for n in range(ROUNDS if steps else 0):
+            for step in steps:
+                step()
+            if (n + 1) % CHECKED == 0:
+                largest = self._set_aside()
+                if largest < CLOSE:
+                    break
         cliques = []
         for i, link in enumerate(self.links):
             shown = [*places(link.edge), exp.column("component")]
             settled = exp.select(*shown, "lower::DOUBLE AS mean").from_(self.cells[i])
             each = [settled.where("lower = upper AND upper > 0")]
-            each += [exp.select(*shown, "mean").from_(n) for n in (*self.done[i], self.open[i])]
+            mean = exp.select(*shown, _sql(CUT).as_("mean"))
+            each += [mean.from_(name) for name in (*self.done[i], self.open[i])]
             cliques.append(self._make(exp.union(*each, distinct=False)))
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
-    def _replace(self, i: int, query: exp.Query) -> None:
-        old = self.open[i]
-        self.open[i] = self._make(query)
-        self.margins.tables.drop(old)
-        self.margins.names.remove(old)
-
-    def _sums(self, i: int, edge: Edge) -> exp.Select:
-        query = grouped(exp.select().from_(self.open[i]), edge)
-        return query.select("sum(mean) AS people")
-
-    def _fit(self, group: _Group) -> str:
-        """Move the multiplier of each cell of a group to where its interval holds."""
-        sums = self._sums(group.clique, group.edge).subquery("sums")
-        near = "greatest(least(sums.people / cells.weight, cells.upper), cells.lower)"
-        query = exp.select(*places(group.edge, "cells"), "cells.component", "cells.lower")
-        query = query.select("cells.upper", "cells.weight AS before", "sums.people")
-        query = query.select(exp.maybe_parse(near, dialect="duckdb").as_("near"))
-        source = exp.alias_(exp.to_table(group.table), "cells", table=True)
-        query = _on(query.from_(source), sums, group.edge)
-        step = exp.select(*places(group.edge), "component", "lower", "upper")
-        step = step.select("greatest(near * before / people, 1e-100) AS weight")
-        step = step.select("greatest(near * before / people, 1e-100) / before AS ratio")
-        step = step.select("abs(near - people) AS moved")
-        group.table = self._make(step.from_(query.subquery("cells")))
-        self._scale(group.clique, group.edge, group.table, "ratio")
-        return group.table
-
-    def _join(self, seam: _Seam) -> list[str]:
-        """Solve the equations of a seam: y - a = r u, y - b = s v, weight u v = y."""
-        first = self._sums(seam.one, seam.shared).subquery("first")
-        second = self._sums(seam.other, seam.shared).subquery("second")
-        query = exp.select(*places(seam.shared, "cells"), "cells.component")
-        query = query.select("cells.settled_one", "cells.settled_other", "cells.weight")
-        query = query.select(
-            "coalesce(first.people, 0) AS one", "coalesce(second.people, 0) AS other"
+    def _fit(self, group: _Group) -> list[Callable[[], None]]:
+        """Return the steps that move the multipliers of a group to where its intervals hold."""
+        edge = group.edge
+        people = [_people(_sql(CUT)).as_("people"), _people(_sql(WITHOUT)).as_("without")]
+        columns = ("component", "weight", "least", "most")
+        query = exp.select(*places(edge, "groups"), *(exp.column(c, "groups") for c in columns))
+        query = query.select(*people)
+        query = query.from_(exp.alias_(exp.to_table(group.table), "groups", table=True))
+        cells = exp.select(*places(self.links[group.clique].edge), "lower", "upper", "loose")
+        cells = cells.from_(self.open[group.clique])
+        query = _on(query, cells.subquery("cells"), edge, "groups").group_by(exp.var("ALL"))
+        target = exp.select("*", "greatest(least(without, most), least) AS target").from_("sums")
+        after = exp.select(*places(edge, "targets"), "targets.component", "least", "most")
+        after = after.select("abs(targets.target - people) AS moved")
+        after = after.select(_sql(RATIO).as_("ratio"), "weight")
+        steps = exp.alias_(exp.to_table("ratios"), "steps", table=True)
+        after = _on(after.from_("targets"), steps, edge, "targets", "left")
+        moved = exp.select(exp.Star(**{"replace": [_sql("weight * ratio").as_("weight")]})).from_(
+            "moved"
         )
-        query = query.from_(exp.alias_(exp.to_table(seam.table), "cells", table=True))
-        query = _on(query, first, seam.shared, how="left")
-        query = _on(query, second, seam.shared, how="left")
-        middle = exp.select("*").select(
-            exp.maybe_parse(
-                "settled_one + settled_other + one * other / weight", dialect="duckdb"
-            ).as_("added")
+        plan = (
+            Step("sums", "A cell of the group, with its people.", query),
+            Step("targets", "A cell with the people it should have.", target, materialized=True),
+            *self._ratios(group.clique, edge, "targets"),
+            Step("moved", "A cell with the ratio of its multipliers.", after),
         )
-        middle = middle.from_(query.subquery("open_ones"))
-        root = "(added + sqrt(greatest(added * added - 4 * settled_one * settled_other, 0))) / 2"
-        solved = exp.select("*", exp.maybe_parse(root, dialect="duckdb").as_("y"))
-        solved = solved.from_(middle.subquery("middle")).where("one > 0 OR other > 0")
-        ratios = {
-            "ratio_one": "if(one > 0, greatest((y - settled_one) / one, 1e-9), 1)",
-            "ratio_other": "if(other > 0, greatest((y - settled_other) / other, 1e-9), 1)",
-            "weight": "CASE WHEN one > 0 AND other > 0 THEN y ELSE 1.0 END",
-            "moved": "abs(y - settled_one - one) + abs(y - settled_other - other)",
-        }
-        step = exp.select(*places(seam.shared), "component", "settled_one", "settled_other")
-        for name, text in ratios.items():
-            step = step.select(exp.maybe_parse(text, dialect="duckdb").as_(name))
-        seam.table = self._make(step.from_(solved.subquery("solved")))
-        self._scale(seam.one, seam.shared, seam.table, "ratio_one")
-        self._scale(seam.other, seam.shared, seam.table, "ratio_other")
-        return [seam.table]
+        return [
+            self._again(group.table, Plan(plan, moved)),
+            self._scale(group.clique, edge, group.table, "ratio"),
+        ]
 
-    def _scale(self, i: int, edge: Edge, table: str, ratio: str) -> None:
-        """Multiply cells by the ratio of a margin, and cut them to their intervals."""
-        loose = exp.Mul(this=exp.column("loose", "cells"), expression=exp.column(ratio, "steps"))
-        query = exp.select(*places(self.links[i].edge, "cells"), "cells.component", "cells.lower")
-        query = query.select("cells.upper", loose.as_("loose"))
+    def _ratios(self, i: int, edge: Edge, targets: str, suffix: str = "") -> list[Step]:
+        """Return the steps to the ``ratio`` with which open cells hold the ``target``.
+
+        The people in cells that are cut to their intervals are a function of the ratio in pieces,
+        each a line, which change where a cell reaches an end of its interval.
+        """
+        events, changes, lines = (f"{name}{suffix}" for name in ("events", "changes", "pieces"))
+        source = exp.alias_(exp.to_table(self.open[i]), "cells", table=True)
+        target = exp.alias_(exp.to_table(targets), "targets", table=True)
+        end = exp.select(*places(edge, "cells"), "target").select(_sql(EVENTS).as_("event"))
+        end = _on(end.from_(source), target, edge)
+        each = exp.select(*places(edge), "target", "event.at AS at")
+        for c in ("slope", "fixed"):
+            each = each.select(_whole(exp.column(c, "event")).as_(c))
+        each = each.from_(end.subquery("ends"))
+        sums = [exp.alias_(exp.Sum(this=exp.column(c)), c) for c in ("slope", "fixed")]
+        change = exp.select(*places(edge), "at", "any_value(target) AS target", *sums)
+        change = change.from_(events).group_by(*places(edge), "at")
+        line = exp.select(*places(edge), "target", "at", _along(edge, "lead", "at").as_("next"))
+        line = line.select(*(_scaled(_along(edge, "sum", c)).as_(c) for c in ("slope", "fixed")))
+        ratio = grouped(exp.select(), edge)
+        for name, condition in REACHING.items():
+            reached = _sql(REACHED[name])
+            last = exp.Filter(
+                this=exp.func("arg_max", reached, exp.column("at")),
+                expression=exp.Where(this=_sql(condition)),
+            )
+            ratio = ratio.select(exp.alias_(last, name))
+        ratio = ratio.from_(lines)
+        return [
+            Step(events, "An end of the interval of a cell.", each),
+            Step(changes, "A ratio at which some cells reach an end.", change),
+            Step(lines, "The people beyond this ratio, as a line.", line.from_(changes)),
+            Step(f"ratios{suffix}", "The ratio with which the target is held.", ratio),
+        ]
+
+    def _join(self, seam: _Seam) -> list[Callable[[], None]]:
+        """Return the steps that solve a seam: f(u) = g(v) = y, weight u v = y.
+
+        The people f and g of the cliques are lines near where they are: y - a = r u, y - b = s v.
+        So y is found, then multipliers that hold it, then both are scaled to the right product.
+        """
+        edge = seam.shared
+        sides = (("one", seam.one), ("other", seam.other))
+        columns = ("component", "settled_one", "settled_other", "weight")
+        query = exp.select(*places(edge, "seams"), *(exp.column(c, "seams") for c in columns))
+        query = query.from_(exp.alias_(exp.to_table(seam.table), "seams", table=True))
+        for side, i in sides:
+            sums = {name: _people(_sql(s)) for name, s in SIDE.items()}
+            people = exp.select(*(exp.alias_(tree, name) for name, tree in sums.items()))
+            people = grouped(people, edge).from_(self.open[i])
+            query = _on(query, people.subquery(f"open_{side}"), edge, "seams", "left")
+            for name in SIDE:
+                some = exp.func("coalesce", exp.column(name, f"open_{side}"), number(0))
+                query = query.select(some.as_(f"{name}_{side}"))
+        steps = [Step("sums", "A cell of the seam, with its people in both cliques.", query)]
+        for name, text in SOLVING.items():
+            before, tree = steps[-1].name, _sql(text)
+            steps.append(Step(name, DOING, exp.select("*", tree.as_(name)).from_(before)))
+        steps[-1] = replace(steps[-1], materialized=True)
+        after = exp.select(*places(edge, "y"), "y.component", "settled_one", "settled_other")
+        after = after.select("y AS weight", "weight AS before", "people_one", "people_other")
+        after = after.select(_sql(OFF).as_("moved")).from_("y")
+        for side, i in sides:
+            target = exp.column("y") - exp.column(f"settled_{side}")
+            chosen = exp.select(*places(edge), target.as_("target")).from_("y")
+            steps.append(Step(f"targets_{side}", "The people of one clique.", chosen))
+            steps += self._ratios(i, edge, f"targets_{side}", f"_{side}")
+            ratios = exp.alias_(exp.to_table(f"ratios_{side}"), f"steps_{side}", table=True)
+            after = _on(after, ratios, edge, "y", "left")
+            for name in REACHING:
+                ratio = exp.func("coalesce", exp.column(name, f"steps_{side}"), number(1))
+                after = after.select(ratio.as_(f"{name}_{side}"))
+        steps.append(Step("moved", "A cell with the ratios of both cliques.", after))
+        for name, text in SHARING.items():
+            before, tree = steps[-1].name, _sql(text)
+            steps.append(Step(name, DOING, exp.select("*", tree.as_(name)).from_(before)))
+        moved = exp.select("*").from_(steps[-1].name)
+        return [
+            self._again(seam.table, Plan(tuple(steps), moved)),
+            self._scale(seam.one, edge, seam.table, "ratio_one"),
+            self._scale(seam.other, edge, seam.table, "ratio_other"),
+        ]
+
+    def _scale(self, i: int, edge: Edge, table: str, ratio: str) -> Callable[[], None]:
+        """Return the step that multiplies the open cells of a clique by the ratios of a margin."""
+        loose = exp.column("loose", "cells") * exp.column(ratio, "steps")
+        bounded = exp.func("greatest", exp.func("least", loose, _sql("1e20")), _sql("1e-60"))
+        every = exp.Star(**{"replace": [exp.alias_(bounded, "loose")]})
+        query = exp.select(exp.Column(this=every, table=exp.to_identifier("cells")))
         query = query.from_(exp.alias_(exp.to_table(self.open[i]), "cells", table=True))
         source = exp.alias_(exp.to_table(table), "steps", table=True)
-        query = _on(query, source, edge)
-        self._replace(i, exp.select("*", CUT.copy().as_("mean")).from_(query.subquery("cells")))
+        return self._again(self.open[i], _on(query, source, edge))
 
-    def _set_aside(self, moves: Sequence[str]) -> float:
+    def _set_aside(self) -> float:
         """Set components aside that hardly move; return the largest move, as a share."""
+        tables = [*(g.table for g in self.groups), *(s.table for s in self.seams)]
         each = [
             exp.select("component", "sum(moved) AS moved").from_(name).group_by("component")
-            for name in moves
+            for name in tables
         ]
         every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
         moved = exp.select("every.component", "sum(every.moved) / max(totals.upper) AS moved")
@@ -259,11 +377,37 @@ class _Fitting:
         if 0 < moving <= components // 2:
             for i, table in enumerate(self.open):
                 self.done[i].append(self._make(_of(table, name, exp.not_(still.copy()))))
-                self._replace(i, _of(table, name, still.copy()))
-            parts: list[_Group | _Seam] = [*self.groups, *self.seams]
-            for part in parts:
-                part.table = self._make(_of(part.table, name, still.copy()))
+            for table in (*self.open, *tables):
+                self._again(table, _of(table, name, still.copy()))()
+        self.margins.drop(name)
         return float(largest)
+
+
+def _sql(text: str) -> exp.Expr:
+    """Return an expression of this file as a tree."""
+    tree: exp.Expr = exp.maybe_parse(text, dialect="duckdb")
+    return tree
+
+
+def _whole(people: exp.Expr) -> exp.Expr:
+    """Return a number of people as a whole one, to be added in any order."""
+    return exp.cast(exp.paren(people) * number(SCALE), "HUGEINT", dialect="duckdb")
+
+
+def _scaled(total: exp.Expr) -> exp.Expr:
+    return exp.cast(total, "DOUBLE") / number(SCALE)
+
+
+def _people(mean: exp.Expr) -> exp.Expr:
+    """Return the people of cells with these expected counts."""
+    return _scaled(exp.Sum(this=_whole(mean.copy())))
+
+
+def _along(edge: Edge, function: str, column: str) -> exp.Window:
+    """Return a function of a column over the ratios up to each."""
+    order = exp.Order(expressions=[exp.Ordered(this=exp.column("at"))])
+    this = exp.func(function, exp.column(column))
+    return exp.Window(this=this, partition_by=list(places(edge)), order=order)
 
 
 def _on(

@@ -93,6 +93,11 @@ class Margins:
         self.names.append(name)
         return name
 
+    def drop(self, name: str) -> None:
+        """Drop a table that is no longer needed."""
+        self.tables.drop(name)
+        self.names.remove(name)
+
     def close(self) -> None:
         """Drop all tables."""
         self.tables.drop(*self.names)

@@ -24,6 +24,7 @@ BUDGET = 60  # seconds for sharp bounds
 SMALL = 5
 DOMINANCE = (1.0, 85.0)
 P_PERCENT = 10.0
+CELLS_LISTED = 200  # combinations of the worst component
 
 
 class TableOptions(TypedDict, total=False):

@@ -86,9 +86,10 @@ def greatest_entropy(data: pl.DataFrame, tables: list[str], secret: str) -> tupl
     return believed, right / data.height
 
 
+SLOW = ["a,b:suppress<9", "b,c:round:5", "a,c:suppress<15"]  # a triangle: no tree of tables
 TABLES = (
     ["a,b:suppress<9", "b,c:round:5", "c,d:suppress<15"],
-    ["a,b:suppress<9", "b,c:round:5", "a,c:suppress<15"],  # a triangle: no tree of tables
+    SLOW,
     ["a,b", "b,c", "a,c"],
     ["a,b,d:suppress<5", "b,c:suppress<9", "b"],  # a table inside another
     ["a,b:suppress<20", "c,d:suppress<25"],  # tables that share nothing
@@ -98,9 +99,9 @@ TABLES = (
 @pytest.mark.parametrize("tables", TABLES, ids=[" ".join(t) for t in TABLES])
 def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
     data, tree = people(1), "a,c" not in tables[-1]
-    for secret in ("c", "b"):
+    rows = qifsql.tables(data, table=tables, secret=["c", "b"], time_budget=NO_TIME).rows()
+    for row, secret in zip(rows, ("c", "b"), strict=True):
         believed, actual = greatest_entropy(data, tables, secret)
-        (row,) = qifsql.tables(data, table=tables, secret=secret, time_budget=NO_TIME).rows()
         assert row["estimate"], "a fit, not a solution"
         assert row["believed"] == pytest.approx(believed, abs=1e-5)
         if tree:  # on a triangle it stops before near ties are told apart
@@ -108,7 +109,11 @@ def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
 
 
 @settings(max_examples=examples(12), deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(TABLES), st.sampled_from(["a", "b", "c"]))
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([tables for tables in TABLES if tables != SLOW]),
+    st.sampled_from(["a", "b", "c"]),
+)
 def test_expected_counts_of_other_people(seed: int, tables: list[str], secret: str) -> None:
     data = people(seed, 80)
     believed, _ = greatest_entropy(data, tables, secret)
