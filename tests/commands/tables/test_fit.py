@@ -86,10 +86,9 @@ def greatest_entropy(data: pl.DataFrame, tables: list[str], secret: str) -> tupl
     return believed, right / data.height
 
 
-SLOW = ["a,b:suppress<9", "b,c:round:5", "a,c:suppress<15"]  # a triangle: no tree of tables
 TABLES = (
     ["a,b:suppress<9", "b,c:round:5", "c,d:suppress<15"],
-    SLOW,
+    ["a,b:suppress<9", "b,c:round:3", "a,c"],  # a triangle: no tree of tables
     ["a,b", "b,c", "a,c"],
     ["a,b,d:suppress<5", "b,c:suppress<9", "b"],  # a table inside another
     ["a,b:suppress<20", "c,d:suppress<25"],  # tables that share nothing
@@ -111,7 +110,7 @@ def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
 @settings(max_examples=examples(12), deadline=None)
 @given(
     st.integers(0, 10**6),
-    st.sampled_from([tables for tables in TABLES if tables != SLOW]),
+    st.sampled_from(TABLES),
     st.sampled_from(["a", "b", "c"]),
 )
 def test_expected_counts_of_other_people(seed: int, tables: list[str], secret: str) -> None:
