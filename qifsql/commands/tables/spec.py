@@ -216,3 +216,6 @@ class TableOptions(TypedDict, total=False):
             panel=REMEDIES,
         ),
     ]
+
+
+OPTIONS = TableOptions
