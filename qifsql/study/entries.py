@@ -1,4 +1,4 @@
-"""The reader of the attacks, sweeps and checks of a study."""
+"""The reader of the attacks, sweeps, tables and checks of a study."""
 
 import re
 import unicodedata
@@ -35,7 +35,9 @@ class Entries:
         reader = self.reader
         tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
-            reader.wrong("there is nothing to run; write [[attack]], [[sweep]] or [[check]]")
+            reader.wrong(
+                "there is nothing to run; write [[attack]], [[sweep]], [[tables]] or [[check]]"
+            )
         tables.sort(key=lambda pair: reader.lines.of(*pair[0]))
         entries = [self._entry(table, place) for place, table in tables]
         return tuple(entry for entry in entries if entry is not None)
@@ -54,6 +56,8 @@ class Entries:
         wrong_names = [n for n in content if n in of_entry(kind) and n not in valid_names]
         if source is None or name is None or models is None or wrong_names:
             return None
+        if kind == "tables":
+            self._check_records(source, place)
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
         acronyms = tuple(m.acronym for m in models)
@@ -86,20 +90,36 @@ class Entries:
             policy, files = judged
             entry_with_files = replace(entry_with_files, files=(*entry_with_files.files, *files))
             options, models = policy.adversary, policy.models
-        self._check_missing(entry_with_files, options, models)
+        if entry.kind != "tables":
+            self._check_missing(entry_with_files, options, models)
         return entry_with_files
 
     def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
-        """Return the source of an entry, by default the only dataset of the study."""
+        """Return the source of an entry, by default the only dataset of the study.
+
+        Published tables have no records unless their dataset is named.
+        """
         named = self.sources.named
         if "dataset" in content:
             names = table.pop("dataset", None)
             return None if names is None else self.sources.of(names, *place, "dataset")
+        if place[0] == "tables" and "published" in content:
+            return Source(())
         if len(named) == 1:
             return next(iter(named.values()))
         what = "name one" if named else "write [datasets.NAME] with its path"
         self.reader.wrong(f"{place[0]} {int(place[-1]) + 1} has no dataset; {what}", *place)
         return None
+
+    def _check_records(self, source: Source, place: Route) -> None:
+        """Refuse records of which tables would not be made as their roles say."""
+        if len(source.datasets) > 1:
+            self.reader.wrong("tables are made of one dataset; name one", *place, "dataset")
+        for role in ("weight", "wave", "null"):
+            if source.roles.get(role, "distinct") != "distinct":
+                what = f"tables count every record once, and the dataset has {role}"
+                at = source.places.get(role, place)
+                self.reader.wrong(f"{what}; name a dataset without it", *at)
 
     def _check_name(self, name: str, place: Route) -> None:
         wrong = self.reader.wrong
@@ -160,6 +180,8 @@ def _uses(
     role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
     """Return whether an entry uses a role of its dataset that it does not name."""
+    if kind == "tables":
+        return role in ("secret", "where")
     if role == "qids":
         return not options.get("target")
     if role == "secret":

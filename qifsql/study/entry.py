@@ -1,25 +1,26 @@
-"""One attack, sweep or check of a study, with all its names looked up."""
+"""One entry of a study, such as an attack, with all its names looked up."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
 LAST = ("model", "dataset")  # words that many messages about other options contain
-Kind = Literal["attack", "sweep", "check"]
+Kind = Literal["attack", "sweep", "tables", "check"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, sweep or check: its name, its datasets, and its arguments in Python.
+    """One attack, sweep, check or set of tables: its name, datasets, and arguments in Python.
 
     ``options`` are arguments of the function that ``kind`` names, except ``rule``: the rules of a
     check without a policy. ``files`` are the further files that the options name. ``written`` has
-    the original text of gain functions and link rules with a file. ``place`` and ``places`` are
-    the positions of the entry and its options in the study.
+    the original text of gain functions, link rules and published tables with a file. ``place`` and
+    ``places`` are the positions of the entry and its options in the study.
     """
 
     kind: Kind
@@ -34,8 +35,14 @@ class Entry:
 
     @property
     def source(self) -> Dataset | list[Dataset]:
-        """Return the dataset, or the list of those of a collection, for attacks and sweeps."""
+        """Return the dataset, or the list of those of a collection."""
         return self.datasets[0] if len(self.datasets) == 1 else list(self.datasets)
+
+    @property
+    def titles(self) -> list[str]:
+        """Return the names of the datasets, or those of published tables without records."""
+        named = [dataset.name for dataset in self.datasets]
+        return named or [Path(path).name for path in self.files]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -44,7 +51,7 @@ class Entry:
         return tuple(dict.fromkeys([*data_paths, *self.files]))
 
     def as_written(self, text: str) -> str:
-        """Return a text with the files of gains and link rules as the study names them."""
+        """Return a text with the files of gains, rules and tables as the study names them."""
         for moved, original in self.written.items():
             text = text.replace(moved, original)
         return text

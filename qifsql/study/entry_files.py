@@ -1,4 +1,4 @@
-"""The further files of an entry: gains, prior beliefs, the population, a policy."""
+"""The further files of an entry: gains, beliefs, a population, a policy, published tables."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,6 +9,7 @@ from qifsql.adversary.transitions import rules as rules_of
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import LineError, Lines, Step, parse
 from qifsql.errors import InputError
+from qifsql.query.protections import split
 from qifsql.study import baseline, policy
 from qifsql.study.entry import Entry
 from qifsql.study.policy import Policy
@@ -44,9 +45,14 @@ class Files:
             law = [self._with_table(text, path_lists, written, *place, "link", i)
                    for i, text in enumerate(options["link"])]  # fmt: skip
             options["link"] = tuple(law)
-        if "prior" in options:
-            path_lists.append(self._there(options["prior"], *place, "prior"))
-            options["prior"] = resolved(folder, options["prior"])
+        if "published" in options:
+            tables = [self._published(text, path_lists, written, *place, "published", i)
+                      for i, text in enumerate(options["published"])]  # fmt: skip
+            options["published"] = tuple(tables)
+        for name in ("prior", "possible"):
+            if name in options:
+                path_lists.append(self._there(options[name], *place, name))
+                options[name] = resolved(folder, options[name])
         if "population" in options:
             people = self.sources.one(options["population"], *place, "population")
             path_lists.append(None if people is None else people.paths)
@@ -147,6 +153,27 @@ class Files:
                 written[moved.law] = rule.law
             pieces.append(moved.plain())
         return "; ".join(pieces)
+
+    def _published(
+        self,
+        text: str,
+        path_lists: list[tuple[str, ...] | None],
+        written: dict[str, str],
+        *place: Step,
+    ) -> str:
+        """Return ``FILE[:PROTECTION]`` with the resolved path of the file."""
+        moved = resolved(self.reader.folder, text)
+        file = text
+        if not Path(moved).exists():
+            try:
+                file, _ = split(text)
+            except InputError as e:
+                self.reader.wrong(str(e), *place)
+                path_lists.append(None)
+                return text
+        path_lists.append(self._there(file, *place))
+        written[moved] = text
+        return moved
 
     def _there(self, text: str, *place: str | int) -> tuple[str, ...] | None:
         opened = self.sources.opened(text, {}, *place)

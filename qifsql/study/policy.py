@@ -38,6 +38,10 @@ or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the ba
 that equals its bound is within it. ``measure`` is a column of the result of an attack, or, with
 ``by``, of its table of groups. ``secret`` names the secrets of the rule (default: all).
 
+A policy is about records. Bounds on published tables are written ``require = "reconstructed<=0"``
+in ``[[tables]]`` of a study, which ends with exit code 4 as for a check, or ``qifsql tables
+--require "reconstructed<=0"``.
+
 A preset (``qifsql check --preset``, in a study ``preset = "k5"``) is such a file without an
 adversary: ``k3``, ``k5``, ``k10`` (statistical offices), ``health`` (clinical data: EMA, Health
 Canada), ``hipaa`` and ``wp216``. ``qifsql init --policy`` writes all of them with their sources and
@@ -246,6 +250,9 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
     several = [n for name in _names(value, lines, *here) for n in name.split(",")]
+    if "tables" in several:
+        what = "write bounds on tables in [[tables]] of a study (require), or in tables --require"
+        raise lines.wrong(f"a policy is about records; {what}", *here)
     try:
         return tuple(dict.fromkeys(models.model(name.strip()) for name in several))
     except InputError as e:

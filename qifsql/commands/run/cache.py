@@ -29,7 +29,7 @@ from qifsql.study.entry import Entry
 FORM = 2  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
-IDLE = ("store", "time_budget")  # options that do not change a result
+IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
 
 
 @dataclass
@@ -58,12 +58,14 @@ class Identity:
     @classmethod
     def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
         """Return the identity of an entry's result: options, contents of files, seed, version."""
-        options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in IDLE}
-        if "gain" in options:
-            options["gain"] = [entry.written.get(gain, gain) for gain in options["gain"]]
+        idle = IDLE.get(entry.kind, ())
+        options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in idle}
+        for name in ("gain", "published"):
+            if name in options:
+                options[name] = [entry.written.get(text, text) for text in options[name]]
         if "link" in options:
             options["link"] = [entry.as_written(text) for text in options["link"]]
-        for name in ("prior", "policy", "baseline"):
+        for name in ("prior", "policy", "baseline", "possible"):
             if name in options:
                 options[name] = Path(options[name]).name
         identity = {
@@ -74,7 +76,7 @@ class Identity:
             "options": options,
             "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
             "files": [contents.of(path) for path in entry.files],
-            "seed": seed if "sample" in options else None,
+            "seed": seed if "sample" in options or "table" in options else None,
         }
         read = frozenset(contents.of(path) for path in entry.paths)
         return cls(json.loads(json.dumps(identity, sort_keys=True)), read)
@@ -155,6 +157,7 @@ class Cache:
             "kind": entry.kind,
             "notes": list(result.notes),
             "details": list(result.details),
+            "met": result.met,
             "determined_by": identity.determined_by,
         }
         if isinstance(result, Sweep):
@@ -200,8 +203,9 @@ class Cache:
             frame = pl.read_parquet(place / TABLE, glob=False)
             details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
-            if entry.kind == "attack":
-                return Result(frame=frame, origin=origin, details=details, notes=notes)
+            if entry.kind in ("attack", "tables"):
+                met = record["met"]
+                return Result(frame=frame, origin=origin, details=details, notes=notes, met=met)
             if entry.kind == "check":
                 return Verdict.of(frame, origin, notes, details["uncovered"])
             return Sweep(

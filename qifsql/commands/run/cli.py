@@ -34,7 +34,7 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run the attacks, sweeps and checks of a study; reuse results that have not changed.
+    """Run the attacks, sweeps, tables and checks of a study; reuse unchanged results.
 
     Tables are written to the folder of the study; a summary is shown here.
     """

@@ -8,6 +8,7 @@ from typing import Any
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
+from qifsql.commands.tables import view as tables_view
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
@@ -70,9 +71,12 @@ class Outputs:
 
 def shown(entry: Entry, result: Result) -> Shown:
     """Return the result of an entry, ready to be shown."""
-    title = f"{entry.name}: {' + '.join(d.name for d in entry.datasets)}"
+    title = f"{entry.name}: {' + '.join(entry.titles)}"
     if isinstance(result, Verdict):
         return view.shown(result, title)
+
+    if entry.kind == "tables":
+        return Shown(result=result, title=title, aside=tables_view.ASIDE)
 
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options

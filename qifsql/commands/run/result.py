@@ -12,6 +12,7 @@ from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep import result
 from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.tables import tables
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -30,8 +31,9 @@ ENTRIES: dict[str, pl.DataType] = {
     "digest": pl.String(),
 }
 """One row per entry: ``state`` is ``done`` (in this run), ``unchanged`` (kept by an earlier run),
-``incomplete`` (its time was over) or ``to do``; ``met`` is for checks only; ``seconds`` is the time
-that the result took to compute; ``digest`` is that of everything that determines the result."""
+``incomplete`` (its time was over) or ``to do``; ``met`` is for checks, and for tables with bounds;
+``seconds`` is the time that the result took to compute; ``digest`` is that of everything that
+determines the result."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class StudyResult(Result):
 
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
     attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
-    subsets of each size; ``borders`` of searches; ``checks``, the levels of policies; ``entries``
-    (``ENTRIES``). ``met``: the levels of all checks are met. ``files`` are those that were written.
+    subsets of each size; ``borders`` of searches; ``tables``, the rows of published tables;
+    ``checks``, the levels of policies; ``entries`` (``ENTRIES``). ``met``: the levels of all checks
+    and the bounds on all tables hold. ``files`` are those that were written.
     """
 
     results: Mapping[str, Result]
@@ -68,16 +71,18 @@ class StudyResult(Result):
         """Return the result of a study from all outcomes."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
         attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
+        published = {n: r.frame for n, r in results.items() if r.kind == "tables"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
         checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
         best = {n: s.details["best"] for n, s in sweeps.items() if "best" in s.details}
         borders = {n: s.details["borders"] for n, s in sweeps.items() if "borders" in s.details}
-        tables = {
+        parts = {
             "sweeps": _named(best, result.BEST),
             "borders": _named(borders, result.BORDERS),
+            "tables": _named(published, tables.SCHEMA),
             "checks": _named(checks, verdicts.SCHEMA),
         }
-        details = {name: table for name, table in tables.items() if table.height}
+        details = {name: table for name, table in parts.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
         notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
         return cls(
@@ -107,9 +112,9 @@ def _row(outcome: Outcome) -> dict[str, object]:
     return {
         "name": entry.name,
         "kind": entry.kind,
-        "datasets": [dataset.name for dataset in entry.datasets],
+        "datasets": entry.titles,
         "state": outcome.state,
-        "met": result.met if isinstance(result, Verdict) else None,
+        "met": None if result is None else result.met,
         "seconds": None if result is None else result.origin.seconds,
         "digest": outcome.digest,
     }

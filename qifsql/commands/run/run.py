@@ -17,6 +17,7 @@ from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
 from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.tables import tables
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
@@ -41,7 +42,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: its attacks, sweeps and checks; write their tables and a report to its folder.
+    """Run a study: its attacks, sweeps, tables and checks; write their results and a report.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
@@ -54,8 +55,8 @@ def run(
             machine.
 
     Returns:
-        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, checks and
-        entries. met: all checks are met.
+        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables,
+        checks and entries. met: all checks are met, and all bounds on tables hold.
 
     Raises:
         InputError: Something is wrong with the study; one line per error, with the file and the
@@ -174,6 +175,10 @@ class _Run:
             return sweep.sweep(
                 source, **options, workspace=workspace, told=self.tell, settings=self.settings
             )
+        if entry.kind == "tables":
+            records = next(iter(entry.datasets), None)
+            result = tables.tables(records, **options, settings=self.settings)
+            return _as_written(result, entry)
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
@@ -252,6 +257,8 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
         attack.fit(entry.models, entry.source, settings, **entry.options)
     elif entry.kind == "sweep":
         sweep.fit(entry.source, settings, **entry.options)
+    elif entry.kind == "tables":
+        tables.fit(next(iter(entry.datasets), None), settings, **entry.options)
     else:
         check.fit(entry.source, policy_of(entry.options), settings)
 
@@ -263,7 +270,7 @@ def table(result: StudyResult, study: Study) -> Shown:
 
 
 def _as_written(result: Result, entry: Entry) -> Result:
-    """Return a copy with the files of gains as the study names them, independent of its folder."""
+    """Return a copy with the files of options as the study names them, without its folder."""
     if not entry.written:
         return result
     spec, frame = dict(result.origin.spec), result.frame

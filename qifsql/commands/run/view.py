@@ -9,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.check.view import bounds, whom
+from qifsql.commands.tables.view import least
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "checks", "entries"))
+KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "tables", "checks", "entries"))
 KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
@@ -27,11 +28,13 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
-    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "checks": _checks}
+    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _published}
+    drawn["checks"] = _checks
     heads = {
         "": said("Attacks"),
         "sweeps": said("Sweeps: the best subset of each size"),
         "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
+        "tables": said("Published tables"),
         "checks": said("Checks"),
     }
     parts: list[Part] = []
@@ -93,6 +96,26 @@ def _borders(table: pl.DataFrame) -> Table:
         success = words.percent(row["posterior"])
         side = sides[row["border"]]
         listing.add_row(*_question(row), kinds[row["measure"]], side, subset, success)
+    return listing
+
+
+def _published(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("tables"), said("of"), said("reconstructed"), said("singled out")]
+    heads += [said("secret certain"), said("before"), said("after")]
+    listing = Table.of(heads, right=(1, 3, 4, 5, 6, 7))
+    for row in table.iter_rows(named=True):
+        of_secret = row["secret"] is not None
+        after = row["believed"] if row["actual"] is None else row["actual"]
+        listing.add_row(
+            row["name"],
+            words.count(len(row["tables"])),
+            escaping.cell(row["secret"] if of_secret else said("whose record it is")),
+            least(row["reconstructed"], row),
+            least(row["singled_out"], row),
+            least(row["certain_inference"], row) if of_secret else "",
+            "" if row["prior"] is None else words.percent(row["prior"]),
+            "" if after is None else words.percent(after),
+        )
     return listing
 
 

@@ -34,6 +34,7 @@ def tables(
     read as they were published.
     """
     from qifsql.commands.tables.tables import tables as run
+    from qifsql.commands.tables.view import ASIDE
     from qifsql.options import show
 
     show.check(output)
@@ -46,6 +47,6 @@ def tables(
     charts.draw("tables", result, quiet=limits.quiet)
 
     title = f"qifsql: tables of {result.spec['dataset']}"
-    show.show(show.Shown(result=result, title=title, aside=("disclosure", "overlaps")), output)
+    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)
     if not result:
         raise typer.Exit(NOT_MET)

@@ -14,7 +14,6 @@ from qifsql.adversary import roles
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import grouped, place, places, values_of
-from qifsql.commands.tables.protections import Protection, split
 from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import SOURCE, column
@@ -26,6 +25,7 @@ from qifsql.errors import ColumnError, DatasetError, InputError, did_you_mean, q
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number, same
 from qifsql.query.plan import Plan
+from qifsql.query.protections import Protection, split
 
 DIMENSION = "dimension"
 

@@ -12,7 +12,6 @@ from itertools import chain
 
 from sqlglot import exp
 
-from qifsql.commands.tables.protections import Protection
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, filled, with_one_missing
 from qifsql.data.option import csv_row
@@ -22,6 +21,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 from qifsql.query.plan import Plan, Step
+from qifsql.query.protections import Protection
 from qifsql.query.splice import splice
 
 COUNTS = frozenset((

@@ -17,10 +17,10 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, closure, covers, maximal
-from qifsql.commands.tables.protections import Protection
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query.columns import number
+from qifsql.query.protections import Protection
 from qifsql.query.splice import splice
 
 MOST_CELLS = 100_000_000  # possible cells of one table whose zeros are not told

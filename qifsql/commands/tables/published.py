@@ -16,13 +16,13 @@ from pathlib import Path
 from sqlglot import exp
 
 from qifsql.commands.tables.layouts import TOTALS, File, Layout, bare, layouts, load
-from qifsql.commands.tables.protections import Protection, parse, split
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, quoted
 from qifsql.query.columns import equal, number
 from qifsql.query.plan import Plan, Step
+from qifsql.query.protections import Protection, parse, split
 from qifsql.query.splice import splice
 
 WHAT = "reading published tables"

@@ -11,7 +11,6 @@ from qifsql.commands.tables import dimensions
 from qifsql.commands.tables.dimensions import NewTable, Records
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
-from qifsql.commands.tables.protections import Protection
 from qifsql.commands.tables.published import PublishedTable
 from qifsql.commands.tables.table_sets import Release
 from qifsql.data.dataset import Dataset
@@ -20,6 +19,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
 from qifsql.query.columns import number
+from qifsql.query.protections import Protection
 
 TEXT = "VARCHAR"
 

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.tables.dimensions import NewTable
-from qifsql.commands.tables.protections import Protection
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.query.protections import Protection
 
 MEASURES = (
     "reconstructed",

@@ -217,3 +217,6 @@ class TableOptions(TypedDict, total=False):
             panel=REMEDIES,
         ),
     ]
+
+
+OPTIONS = TableOptions

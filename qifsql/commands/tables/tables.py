@@ -26,7 +26,6 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.dimensions import NewTable
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.proofs import Question
-from qifsql.commands.tables.protections import Protection
 from qifsql.commands.tables.readings import Reading
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_sets import Measured, Release, measure, row
@@ -40,6 +39,7 @@ from qifsql.engine.protocol import LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
+from qifsql.query.protections import Protection
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -187,6 +187,18 @@ def tables(
     )
 
 
+def fit(
+    source: Tabular | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[TableOptions],
+) -> None:
+    """Check the options and look up every name, without an attack; InputError if one is wrong."""
+    options = complete(options, TableOptions)
+    domain = _Request.of(source, options, settings or Settings()).domain()
+    _questions(domain, options, {})
+    _group(domain, options)
+
+
 @dataclass(frozen=True)
 class _Request:
     """A request: the records, the tables to make, the files of tables, all other options."""
@@ -283,17 +295,33 @@ class _Request:
         reading = Reading(work, as_tuple(options["nested"]), self.possible, self.settings.seed or 0)
         if self.records is None:
             return reading.of_files(self._read(work), options["count"]), ()
-        names = [name for one in self.new_tables for name in one.dims]
-        named = _mentions(names, options["where"]) if self.new_tables else None
-        catalog = Catalog(engine, self.records, named)
-        dataset = catalog.dataset
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+        catalog, dataset = self._catalog(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
         if self.new_tables:
             return reading.of_records(catalog, dataset, self.new_tables, options["where"])
         return reading.of_both(
             self._read(work), options["count"], catalog, dataset, options["where"]
         )
+
+    def _catalog(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
+        """Return the columns of the records, and the records as the engine reads them."""
+        names = [name for one in self.new_tables for name in one.dims]
+        named = _mentions(names, self.options["where"]) if self.new_tables else None
+        catalog = Catalog(engine, records, named)
+        dataset = catalog.dataset
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+        return catalog, dataset
+
+    def domain(self) -> Domain:
+        """Return the dimensions; those of tables to make are looked up, and nothing is counted."""
+        if self.records is None or not self.new_tables:
+            with self.opened() as (_, release, _):
+                return release.domain
+        with open_engine(self.settings, sources=self.sources) as engine:
+            catalog, dataset = self._catalog(engine, self.records)
+            each, where = [one.dims for one in self.new_tables], self.options["where"]
+            microdata, _ = dimensions.bind(catalog, dataset, each, where)
+            return Domain({i: q.name for i, q in enumerate(microdata.qids, 1)}, {}, 0)
 
     def _read(self, work: Tables) -> list[published.PublishedTable]:
         options = self.options
@@ -408,10 +436,7 @@ class _Attack:
         """Return the rows and details."""
         options, every = self.options, self.release.published
         answer = _Measures()
-        by = None
-        if options["by"] is not None:
-            numbers = {name: i for i, name in self.release.domain.names.items()}
-            by = numbers[dimensions.named(options["by"], numbers, "group")]
+        by = _group(self.release.domain, options)
         for n in range(1, len(every)) if options["progressive"] else ():
             measured = self.measure(every[:n])
             answer.rows += self.rows(measured)
@@ -489,6 +514,14 @@ def _questions(
     if not secrets:
         return [Question(every, None)], knowledge
     return [Question(every - {numbers[name]}, numbers[name]) for name in secrets], knowledge
+
+
+def _group(domain: Domain, options: TableOptions) -> int | None:
+    """Return the dimension whose values are groups; None without groups."""
+    if options["by"] is None:
+        return None
+    numbers = {name: i for i, name in domain.names.items()}
+    return numbers[dimensions.named(options["by"], numbers, "group")]
 
 
 def _notes(measured: Measured, rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -33,6 +33,8 @@ KIND = Kind(
         "met": pl.Boolean(),
     },
 )
+ASIDE = ("disclosure", "overlaps")
+"""The details that CSV and Markdown leave out."""
 NAMED = 6  # dimensions that a sentence names
 
 WAYS = {

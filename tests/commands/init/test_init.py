@@ -75,13 +75,15 @@ def test_examples_in_comments_are_a_study_too(here: Path):
     Path("before.csv").write_text("id;age;sex\n1;19;f\n2;29;m\n")
     Path("worth.csv").write_text("value,worth\na,1\nb,2\n")
     Path("policy.toml").write_text('[[rule]]\nmodel="crs"\nmeasure="blocks"\nat_most=9\n')
+    Path("by_sex.csv").write_text("sex,count\nf,600\nm,600\n")
+    Path("by_age.csv").write_text("age,count\n30,1200\n")
     path = qifsql.init(data="people.parquet")
     text = re.sub(r"^#(?=\S)", "", path.read_text(), flags=re.M)
     path.write_text(text.replace("all_varchar = true", "all_varchar = false"))
     study = qifsql.Study.load(path)
     assert [e.name for e in study.entries] == [
         "everybody", "details", "one_person", "over_the_years", "without_a_key", "subsets",
-        "riskiest", "levels", "own_levels",
+        "riskiest", "made", "from_outside", "levels", "own_levels",
     ]  # fmt: skip
     planned = qifsql.run(path, dry_run=True)
     assert set(planned.details["entries"]["state"]) == {"to do"}

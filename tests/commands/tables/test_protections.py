@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracle_published import Table
 from sqlglot import exp
 
-from qifsql.commands.tables import protections
-from qifsql.commands.tables.protections import LARGEST, WORDS, Protection, parse, split
 from qifsql.errors import InputError
+from qifsql.query import protections
+from qifsql.query.protections import LARGEST, WORDS, Protection, parse, split
 
 KINDS = ("exact", "suppress", "suppress zeros", "round", "round random", "noise", "atleast")
 MOST = 40  # people in a cell

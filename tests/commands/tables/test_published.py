@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from qifsql.commands.tables import published
-from qifsql.commands.tables.protections import Protection
 from qifsql.engine.protocol import open_engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
+from qifsql.query.protections import Protection
 
 Cell = tuple[int, int | None, int, int | None, bool]  # line, published, lower, upper, hidden
 COLUMNS = ["line", "published", "lower", "upper", "hidden"]
