@@ -48,12 +48,21 @@ class Least:
         return self.bound == self.attained
 
 
+@dataclass(frozen=True)
+class _Node:
+    """A bound of the goal in a part of the search, and its two branches or its best solution."""
+
+    bound: int
+    branches: Sequence[dict[int, tuple[int, int]]] = ()
+    solution: Array | None = None
+
+
 class InfeasibleError(Exception):
     """No whole numbers satisfy all rows."""
 
 
-class LateError(Exception):
-    """The time is over."""
+class OpenError(Exception):
+    """The time is over, or a solution was not found."""
 
 
 def available() -> bool:
@@ -120,7 +129,7 @@ class Program:
 
         ``attained`` is the value of a solution that is at hand. At most so many ``nodes`` are
         looked at; ``first``: stop at the first solution. Raises InfeasibleError if there is none,
-        and LateError if the time is over.
+        and OpenError if the time is over.
         """
         costs = [0] * len(self.free)
         constant = 0
@@ -144,19 +153,14 @@ class Program:
                 left.append(floor)
                 continue
             looks += 1
-            relaxed = self._relax(costs, limits)
-            if relaxed is None:
+            node = self._look(costs, limits)
+            if node is None or (best is not None and node.bound >= best):
                 continue
-            bound, point = max(relaxed[0], floor), relaxed[1]
-            if best is not None and bound >= best:
-                continue
-            k = None if point is None else _fraction(point)
-            if point is not None and k is not None:
-                stack += [(one, bound) for one in self._branches(limits, k, point[k])]
-                continue
-            whole = None if point is None else self._whole(point)
+            bound = max(node.bound, floor)
+            stack += [(one, bound) for one in node.branches]
+            whole = node.solution
             if whole is None:
-                left.append(bound)
+                left += [] if node.branches else [bound]
                 continue
             value = sum(c * whole[j] for c, j in zip(costs, self.free, strict=True) if c)
             if best is None or value < best:
@@ -167,6 +171,19 @@ class Program:
             raise InfeasibleError
         least = min([*left, *([] if best is None else [best])])
         return Least(least + constant, None if best is None else best + constant, solution)
+
+    def _look(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> "_Node | None":
+        """Return a node of the search; None if it is proved to have no solution."""
+        relaxed = self._relax(costs, limits)
+        if relaxed is None:
+            return None
+        bound, point = relaxed
+        if point is None:
+            return _Node(bound)
+        k = _fraction(point)
+        if k is not None:
+            return _Node(bound, self._branches(limits, k, point[k]))
+        return _Node(bound, (), self._whole(point))
 
     def _branches(
         self, limits: Mapping[int, tuple[int, int]], k: int, value: float
@@ -193,7 +210,7 @@ class Program:
         """
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
-            raise LateError
+            raise OpenError
         if not self._rows:
             return self._bound(costs, limits, []), self._corner(costs, limits)
         import highspy
@@ -201,7 +218,7 @@ class Program:
         model = self._run(costs, limits, remaining)
         status = model.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
-            raise LateError
+            raise OpenError
         if status == highspy.HighsModelStatus.kOptimal:
             solution = model.getSolution()
             return self._bound(costs, limits, solution.row_dual), solution.col_value
@@ -229,8 +246,9 @@ class Program:
 
     def _load(self) -> Any:
         import highspy
+        from highspy import _core
 
-        model = highspy._Highs()  # the class around it prints a banner
+        model = _core._Highs()  # the class around it prints a banner
         for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex")):
             model.setOptionValue(name, value)
         for name, number in (("threads", 1), ("random_seed", 0)):
@@ -297,13 +315,9 @@ class Program:
             return False
         nothing = [0] * len(self.free)
         unit = [float(y) / largest for y in ray]
-        return any(
-            self._scaled(nothing, limits, [sign * y for y in unit]) > 0 for sign in (1, -1)
-        )
+        return any(self._scaled(nothing, limits, [sign * y for y in unit]) > 0 for sign in (1, -1))
 
-    def _corner(
-        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
-    ) -> list[float]:
+    def _corner(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> list[float]:
         """Return the best point of columns without rows."""
         box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
         return [float(high if c < 0 else low) for c, (low, high) in zip(costs, box, strict=True)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables import arrays, fit
+from qifsql.commands.tables import arrays, fit, integer_programs, solver
 from qifsql.commands.tables.arrays import Cell, Solved, Sum, TooManyError
 from qifsql.commands.tables.dimensions import Records
 from qifsql.commands.tables.hypergraph import Edge
@@ -94,10 +94,12 @@ def measure(
     questions: Sequence[Question],
     deadline: float,
     others: Sequence[Edge] = (),
+    memory: solver.Memory | None = None,
 ) -> Measured:
     """Return a set of tables with its bounds and what they prove.
 
-    ``others`` are further sets of attributes whose lines will be asked for.
+    ``others`` are further sets of attributes whose lines will be asked for. ``memory`` keeps the
+    components that are solved by integer programming.
     """
     every = release.domain.every
     scope = sets(questions, every)
@@ -131,7 +133,8 @@ def measure(
         measured.closed = all(_decided(measured, question) for question in questions)
     _look(measured)
     _solve(measured, deadline)
-    left = [q for q in questions if len(measured.solved[q]) < measured.components]
+    _solve_open(measured, deadline, memory)
+    left = [q for q in questions if len(averaged(measured, q)) < measured.components]
     if any(q.secret is not None for q in left):
         measured.counts = fit.fitted(margins)
     return measured
@@ -241,6 +244,34 @@ def _solve(measured: Measured, deadline: float) -> None:
         measured.solved_open += component in still_open
 
 
+def _solve_open(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
+    """Solve components that are still open by integer programming, until the time is over."""
+    solved = measured.solved
+    left = _open_ones(measured)
+    left -= {c for c in left if all(c in solved[question] for question in measured.questions)}
+    if not left:
+        return
+    if not integer_programs.available():
+        measured.notes.append(
+            "components with many combinations stay open: integer programming needs the extra: "
+            "pip install 'qifsql[tables]'"
+        )
+        return
+    results = solver.outcomes(measured.margins, measured.proofs, left, deadline, memory)
+    for component, outcome in results:
+        for question, one in outcome.solved.items():
+            solved[question][component] = one
+        for edge, cell in outcome.settled:
+            measured.settled[edge].add(cell)
+        measured.solved_open += all(one.sharp for one in outcome.solved.values())
+
+
+def averaged(measured: Measured, question: Question) -> dict[int, Solved]:
+    """Return the components with exact expected counts: those whose arrays were all listed."""
+    solved = measured.solved[question]
+    return {c: one for c, one in solved.items() if one.believed is not None}
+
+
 def _sums_of(
     measured: Measured, chosen: str, cells: Mapping[int, Sequence[tuple[Cell, int, int]]]
 ) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
@@ -286,7 +317,7 @@ def _rows_of(measured: Measured, edge: Edge, chosen: str) -> dict[int, list[tupl
 
 def row(measured: Measured, question: Question) -> dict[str, Any]:
     """Return the row of a question."""
-    domain, solved = measured.release.domain, measured.solved[question]
+    domain = measured.release.domain
     people = domain.people
     totals = _totals(measured, question)
     cells = None
@@ -295,7 +326,6 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
     prior, believed, actual, estimate = success(measured, question)
     best = measured.release.records
     settled = totals["lowest"] == totals["highest"]
-    all_solved = len(solved) == measured.components
     if question.secret is None and believed is None:
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
@@ -313,7 +343,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "certain_inference": totals["certain"],
         "lowest": totals["lowest"] / people,
         "highest": totals["highest"] / people,
-        "bracket_sharp": settled or all_solved,
+        "bracket_sharp": settled or not totals["open_brackets"],
         "prior": prior,
         "believed": None if believed is None else float(believed),
         "actual": None if actual is None else float(actual),
@@ -359,8 +389,10 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
         ),
     )
     query = exp.select(*sums, support.as_("support"), counted.as_("proved")).from_(by_component)
-    ((*numbers, support_cells, proved),) = margins.tables.answer(query)
+    query = query.select("count(*) FILTER (WHERE lowest < highest) AS open_brackets")
+    ((*numbers, support_cells, proved, brackets),) = margins.tables.answer(query)
     totals: dict[str, Any] = dict(zip(columns, map(int, numbers), strict=True))
+    totals["open_brackets"] = int(brackets)
     totals |= {"support": int(support_cells), "proved": int(proved)}
     for one in solved.values():
         closed_lines = [low for low, high in one.lines.values() if low == high]
@@ -369,8 +401,9 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
         totals["lines"] += len(closed_lines)
         totals["singled_out"] += sum(both == (1, 1) for both in one.block_lines.values())
         totals["certain"] += sum(one.sure.values())
-        totals["lowest"] += one.lowest or 0
-        totals["highest"] += one.highest or 0
+        totals["lowest"] += one.lowest
+        totals["highest"] += one.highest
+        totals["open_brackets"] += not one.bracket_sharp
         totals["support"] += one.cells
         totals["proved"] += one.cells == len(closed_lines)
     if proofs.support is None:
@@ -444,7 +477,7 @@ def success(
     The last is whether the believed one is an estimate.
     """
     people = measured.release.domain.people
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     all_solved = len(solved) == measured.components
     if question.secret is None:
         believed = None
@@ -507,7 +540,7 @@ def _right_when_solved(measured: Measured, question: Question) -> Fraction:
         "totals",
         margins.shared,
     )
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     guesses = {c: arrays.best(one.means) for c, one in solved.items()}
     right = Fraction(0)
     for component, n, *codes in margins.tables.rows(truth):
@@ -524,7 +557,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     """Return the people guessed right, believed and actual, in components that are not solved."""
     margins, records = measured.margins, measured.release.records
     assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     size = margins.domain.sizes[question.secret]
     if question.secret in free(margins, question.scope):
         ((n,),) = margins.tables.rows(
