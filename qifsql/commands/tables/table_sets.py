@@ -43,7 +43,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
-SETTLED_VISITS = 5_000  # of the search where only the bracket is not settled
+FEW_VISITS = 5_000  # of the first search, and where only the bracket is not settled
 TRIED = 5_000  # components whose arrays are listed, the smallest first
 
 
@@ -66,8 +66,8 @@ class Release:
 class Measured:
     """A set of tables with its bounds.
 
-    ``solved`` are the components that were solved exactly, by question; ``counts`` the
-    expected counts, ``notes`` remarks on them.
+    ``solved`` are the components that were solved exactly, by question, ``sharp`` those of them
+    that were open; ``counts`` are the expected counts, ``notes`` remarks on them.
     """
 
     release: Release
@@ -79,7 +79,7 @@ class Measured:
     solved: dict[Question, dict[int, Solved]] = field(default_factory=dict)
     open_components: int = 0
     components: int = 0
-    solved_open: int = 0
+    sharp: set[int] = field(default_factory=set)
     counts: fit.Fit | None = None
     settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
     best: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
@@ -88,18 +88,24 @@ class Measured:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass
+class Budget:
+    """The seconds that are left for exact solutions, and the memory of those that are done."""
+
+    seconds: float
+    memory: solver.Memory | None = None
+
+
 def measure(
     release: Release,
     published: Sequence[Published],
     questions: Sequence[Question],
-    deadline: float,
+    budget: "Budget",
     others: Sequence[Edge] = (),
-    memory: solver.Memory | None = None,
 ) -> Measured:
     """Return a set of tables with its bounds and what they prove.
 
-    ``others`` are further sets of attributes whose lines will be asked for. ``memory`` keeps the
-    components that are solved by integer programming.
+    ``others`` are further sets of attributes whose lines will be asked for.
     """
     every = release.domain.every
     scope = sets(questions, every)
@@ -132,8 +138,13 @@ def measure(
     if not in_closed_form and closed(margins, every):
         measured.closed = all(_decided(measured, question) for question in questions)
     _look(measured)
-    _solve(measured, deadline)
-    _solve_open(measured, deadline, memory)
+    measured.solved = {question: {} for question in questions}
+    start = time.monotonic()
+    deadline = start + budget.seconds
+    _list(measured, deadline, FEW_VISITS)
+    _program(measured, deadline, budget.memory)
+    _list(measured, deadline, arrays.VISITS)
+    budget.seconds -= time.monotonic() - start
     left = [q for q in questions if len(averaged(measured, q)) < measured.components]
     if any(q.secret is not None for q in left):
         measured.counts = fit.fitted(margins)
@@ -205,11 +216,10 @@ def _nested(margins: Margins, scope: Sequence[Edge]) -> bool:
     return all(a <= b for a, b in pairwise(edges)) and set(scope) <= set(margins.edges)
 
 
-def _solve(measured: Measured, deadline: float) -> None:
-    """Solve small components exactly, the smallest first, until the time is over."""
+def _list(measured: Measured, deadline: float, visits: int) -> None:
+    """List all arrays of small components, the smallest first, until the time is over."""
     margins = measured.margins
     every = margins.domain.every
-    measured.solved = {question: {} for question in measured.questions}
     if every not in margins.nodes or not complete(margins, every):
         return
     candidates = exp.select("component", "count(*) AS cells").from_(margins.nodes[every])
@@ -221,13 +231,15 @@ def _solve(measured: Measured, deadline: float) -> None:
     sums = _sums_of(measured, chosen, cells)
     still_open = _open_ones(measured)
     attributes = sorted(every)
-    for component in sorted(cells, key=lambda c: (len(cells[c]), c)):
+    done = set.union(*(set(averaged(measured, question)) for question in measured.questions))
+    first = visits == FEW_VISITS
+    left = [c for c in cells if c not in done and (first or c in still_open)]
+    for component in sorted(left, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
             break
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [one for _, _, one in sums[component]]
         try:
-            visits = arrays.VISITS if component in still_open else SETTLED_VISITS
             each = arrays.arrays(bounds, conditions, deadline, visits)
         except TooManyError:
             continue
@@ -241,10 +253,11 @@ def _solve(measured: Measured, deadline: float) -> None:
             secret = None if question.secret is None else attributes.index(question.secret)
             lines = [cell for cell, _, _ in cells[component]]
             measured.solved[question][component] = arrays.solve(lines, each, knowledge, secret)
-        measured.solved_open += component in still_open
+        if component in still_open:
+            measured.sharp.add(component)
 
 
-def _solve_open(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
+def _program(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
     """Solve components that are still open by integer programming, until the time is over."""
     solved = measured.solved
     left = _open_ones(measured)
@@ -263,7 +276,8 @@ def _solve_open(measured: Measured, deadline: float, memory: solver.Memory | Non
             solved[question][component] = one
         for edge, cell in outcome.settled:
             measured.settled[edge].add(cell)
-        measured.solved_open += all(one.sharp for one in outcome.solved.values())
+        if all(one.sharp for one in outcome.solved.values()):
+            measured.sharp.add(component)
 
 
 def averaged(measured: Measured, question: Question) -> dict[int, Solved]:
@@ -335,7 +349,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
         "bounds": _way(measured),
-        "sharp": measured.closed or measured.open_components == measured.solved_open,
+        "sharp": measured.closed or measured.open_components == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
         "cells_proved": cells,
@@ -353,7 +367,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
-        "components_open": measured.open_components - measured.solved_open,
+        "components_open": measured.open_components - len(measured.sharp),
     }
 
 
@@ -361,9 +375,9 @@ def _way(measured: Measured) -> str:
     """Return how the bounds were computed."""
     if closed(measured.margins, measured.release.domain.every):
         return "closed form"
-    if not measured.solved_open:
+    if not measured.sharp:
         return "propagation"
-    return "integer programming" if measured.solved_open == measured.components else "mixed"
+    return "integer programming" if len(measured.sharp) == measured.components else "mixed"
 
 
 def _totals(measured: Measured, question: Question) -> dict[str, Any]:

@@ -4,7 +4,6 @@ The tables are made of records as an office would make them (the custodian's vie
 were published (the outsider's).
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,8 +27,9 @@ from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.protections import Protection
 from qifsql.commands.tables.readings import Reading
+from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_sets import Measured, Release, measure, row
+from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure, row
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
@@ -385,17 +385,21 @@ class _Attack:
     """The attack on the tables of a release."""
 
     def __init__(
-        self, request: _Request, release: Release, names: Mapping[str, str] | None = None
+        self,
+        request: _Request,
+        release: Release,
+        names: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.options, self.release = request.options, release
         self.questions, self.knowledge = _questions(release.domain, self.options, names or {})
-        self.deadline = time.monotonic() + self.options["time_budget"]
+        self.budget = Budget(self.options["time_budget"], memory)
 
     def measure(self, chosen: Sequence[Any]) -> Measured:
         """Return one set of tables with its bounds; refuse tables that contradict each other."""
         others = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
         try:
-            return measure(self.release, chosen, self.questions, self.deadline, others)
+            return measure(self.release, chosen, self.questions, self.budget, others)
         except ContradictionError as e:
             raise contradictions.error(self.release, chosen) from e
 
