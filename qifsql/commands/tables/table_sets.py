@@ -43,7 +43,8 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
-FEW_VISITS = 5_000  # of the first search, and where only the bracket is not settled
+FEW_VISITS = 20_000  # of a search before integer programming has a component
+SETTLED_VISITS = 5_000  # of a search where only the bracket is not settled
 TRIED = 5_000  # components whose arrays are listed, the smallest first
 
 
@@ -231,16 +232,16 @@ def _list(measured: Measured, deadline: float, visits: int) -> None:
     sums = _sums_of(measured, chosen, cells)
     still_open = _open_ones(measured)
     attributes = sorted(every)
-    done = set.union(*(set(averaged(measured, question)) for question in measured.questions))
-    first = visits == FEW_VISITS
-    left = [c for c in cells if c not in done and (first or c in still_open)]
+    again = visits > FEW_VISITS
+    left = [c for c in cells if not again or (c in still_open and c not in measured.sharp)]
     for component in sorted(left, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
             break
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [one for _, _, one in sums[component]]
         try:
-            each = arrays.arrays(bounds, conditions, deadline, visits)
+            most = visits if component in still_open else SETTLED_VISITS
+            each = arrays.arrays(bounds, conditions, deadline, most)
         except TooManyError:
             continue
         if not each:

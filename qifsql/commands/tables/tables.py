@@ -18,6 +18,7 @@ from qifsql.commands.tables import (
     component_cells,
     contradictions,
     dimensions,
+    kept_components,
     magnitude,
     published,
 )
@@ -37,7 +38,7 @@ from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine, open_engine
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
 from qifsql.results.result import Result
@@ -126,7 +127,8 @@ def tables(
         progressive: One more row for the first table, the first two, ...
         leave_one_out: Also measure the tables without each of them.
         show_cells: Also list the combinations of the component with most people proved: values.
-        time_budget: Seconds for exact solutions of small components, the smallest first.
+        time_budget: Seconds for exact solutions of components, the smallest first.
+        resume: DuckDB file of solved components: a second run goes on where the first stopped.
         small: Cells with fewer people are small.
         magnitude: Tables of sums to check, "NUMBER:DIMENSIONS".
         dominance: N and K: N contributors give more than K percent of a sum.
@@ -160,8 +162,11 @@ def tables(
     settings = settings or Settings()
     request = _Request.of(source, options, settings)
     origin = Origin.now(settings, "tables")
-    with request.opened() as (work, release, columns):
-        attack = _Attack(request, release)
+    with (
+        masked(None if options["resume"] is None else PRIVATE),
+        request.opened() as (work, release, columns, memory),
+    ):
+        attack = _Attack(request, release, memory=memory)
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if request.magnitudes and request.records is not None:
@@ -269,12 +274,29 @@ class _Request:
     @contextmanager
     def opened(
         self,
-    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...]]]:
+    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...], Memory | None]]:
         """Open an engine, and make or read the tables in it."""
-        with open_engine(self.settings, sources=self.sources) as engine:
+        kept = self.options["resume"]
+        files = [] if kept is None else [kept_components.prepare(Path(kept), self.paths)]
+        with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
             release, columns = self._release(engine, work)
-            yield work, release, columns
+            with self._memory(engine, release) as memory:
+                yield work, release, columns, memory
+
+    @contextmanager
+    def _memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
+        """Open the file of solved components, if there is one."""
+        if self.options["resume"] is None:
+            yield None
+            return
+        path = Path(self.options["resume"])
+        stream = engine.stream(path.name)
+        try:
+            signature = kept_components.signed(release, self.described(release), self.paths)
+            yield kept_components.KeptComponents(engine, stream, path, signature)
+        finally:
+            stream.close()
 
     def _release(
         self, engine: LocalEngine, work: Tables
@@ -350,10 +372,12 @@ class _Request:
 
     def _attempt(self, new_tables: Sequence[NewTable]) -> tuple[list[dict[str, Any]], int]:
         """Attack other tables of the same records; return the rows, and the exact cells."""
-        changed = replace(self, new_tables=tuple(new_tables))
+        changed = replace(
+            self, new_tables=tuple(new_tables), options={**self.options, "resume": None}
+        )
         pairs = zip(self.new_tables, new_tables, strict=True)
         names = {old: new for a, b in pairs for old, new in zip(a.dims, b.dims, strict=True)}
-        with changed.opened() as (_, release, _):
+        with changed.opened() as (_, release, _, _):
             attack = _Attack(changed, release, names)
             measured = attack.measure(release.published)
             rows = attack.rows(measured)
