@@ -43,8 +43,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
-FEW_VISITS = 20_000  # of a search before integer programming has a component
-SETTLED_VISITS = 5_000  # of a search where only the bracket is not settled
+FEW_VISITS = 5_000  # of the search where the bounds are sharp
 TRIED = 5_000  # components whose arrays are listed, the smallest first
 
 
@@ -142,8 +141,8 @@ def measure(
     measured.solved = {question: {} for question in questions}
     start = time.monotonic()
     deadline = start + budget.seconds
-    _list(measured, deadline, FEW_VISITS)
     _program(measured, deadline, budget.memory)
+    _list(measured, deadline, FEW_VISITS)
     _list(measured, deadline, arrays.VISITS)
     budget.seconds -= time.monotonic() - start
     left = [q for q in questions if len(averaged(measured, q)) < measured.components]
@@ -240,8 +239,7 @@ def _list(measured: Measured, deadline: float, visits: int) -> None:
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [one for _, _, one in sums[component]]
         try:
-            most = visits if component in still_open else SETTLED_VISITS
-            each = arrays.arrays(bounds, conditions, deadline, most)
+            each = arrays.arrays(bounds, conditions, deadline, visits)
         except TooManyError:
             continue
         if not each:
