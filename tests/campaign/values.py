@@ -196,6 +196,7 @@ VALUES: dict[str, Value] = {
     "--require": _one(*recipes.TABLE_BOUNDS),
     "--result": _one("risk.json"),
     "--step": _one("blocks", "microdata", "qids", "profile"),
+    "--resume": _new("resume", ".duckdb"),
     "--store": _new("store", ".duckdb"),
     "--subset": lambda d: ["+".join(d.qids())],
     "--summary": _new("summary", *ENDS),

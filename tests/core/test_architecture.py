@@ -31,6 +31,7 @@ IMPORTERS = {  # library -> the rooms that may import it
     "jinja2": ("presentation",),
     "markupsafe": ("presentation",),
     "vl_convert": ("presentation",),
+    "highspy": ("commands.tables.integer_programs",),
 }
 # The files that rooms have in common, by name, and the stems that several modules share, with why.
 IN_EVERY_ROOM = ("bind", "charts", "cli", "result", "spec", "view")

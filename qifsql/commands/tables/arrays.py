@@ -33,16 +33,19 @@ class Solved:
 
     ``lines``, ``block_lines`` (cell: lower, upper) and ``sure`` (cell: people) hold somebody for
     sure; ``cells`` is the number of cells that may hold somebody. ``lowest`` and ``highest`` are
-    the bracket of the best guess, ``believed`` its mean, in people; ``means`` are the expected
-    counts of what is known and the secret. None: not solved.
+    the bracket of the best guess (``bracket_sharp``: attained), ``believed`` its mean, in people;
+    ``means`` are the expected counts of what is known and the secret. ``believed`` is None if not
+    all arrays were listed. ``sharp``: the bounds are attained.
     """
 
     lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
     block_lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
     sure: dict[Cell, int] = field(default_factory=dict)
     cells: int = 0
-    lowest: int | None = None
-    highest: int | None = None
+    lowest: int = 0
+    highest: int = 0
+    bracket_sharp: bool = True
+    sharp: bool = True
     believed: Fraction | None = None
     means: dict[Cell, Fraction] = field(default_factory=dict)
 

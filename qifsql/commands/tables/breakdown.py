@@ -11,7 +11,7 @@ from qifsql.commands.tables import arrays
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import Published, grouped, joined, place, places, values_of
 from qifsql.commands.tables.proofs import JOINT, Question, lines
-from qifsql.commands.tables.table_sets import Measured, excluded
+from qifsql.commands.tables.table_sets import Measured, averaged, excluded
 from qifsql.query.columns import number
 
 WORST = 20  # components that are listed
@@ -240,7 +240,7 @@ def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Frac
         return None
     rights: dict[int, Fraction] = {}
     best = measured.best[question]
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     if best is not None:
         table, edge = best
         truth = exp.alias_(exp.to_table(records.truth(edge | {by})), "truth", table=True)

@@ -1,6 +1,5 @@
 """Tables that contradict each other: the smallest set of them that does, and where."""
 
-import time
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -10,7 +9,7 @@ from qifsql.commands.tables import table_sets
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import ContradictionError, Published, grouped, places
 from qifsql.commands.tables.proofs import Question
-from qifsql.commands.tables.table_sets import Release
+from qifsql.commands.tables.table_sets import Budget, Release
 from qifsql.errors import InputError, several
 from qifsql.query.columns import number
 
@@ -47,7 +46,7 @@ def _smallest(release: Release, published: Sequence[Published]) -> Sequence[Publ
 def _agree(release: Release, published: Sequence[Published]) -> bool:
     question = Question(release.domain.every, None)
     try:
-        measured = table_sets.measure(release, published, [question], time.monotonic() + SECONDS)
+        measured = table_sets.measure(release, published, [question], Budget(SECONDS))
     except ContradictionError:
         return False
     measured.margins.close()

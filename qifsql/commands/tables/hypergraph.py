@@ -81,19 +81,21 @@ def tree(edges: Sequence[Edge]) -> list[Link] | None:
     return links if all(link.parent is not None for link in links[1:]) else None
 
 
-def triangulated(edges: Sequence[Edge]) -> list[Link]:
+def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]:
     """Return cliques that hold all edges, in an order with running intersections.
 
     For a decomposable set they are its maximal edges. Else attributes are eliminated, the one that
-    joins the fewest others first.
+    joins the fewest others first. With ``first`` these sets are eliminated before all others, so
+    that the parts of the cliques without them are decomposable, too.
     """
-    links = tree(edges)
+    links = None if first else tree(edges)
     if links is not None:
         return links
+    ranks = {v: k for k, several in enumerate(reversed(first), 1) for v in several}
     near = {v: {w for e in edges if v in e for w in e} - {v} for e in edges for v in e}
     cliques = []
     while near:
-        v = min(near, key=lambda v: (_fill(near, v), len(near[v]), v))
+        v = min(near, key=lambda v: (-ranks.get(v, 0), _fill(near, v), len(near[v]), v))
         cliques.append(frozenset(near[v] | {v}))
         for a, b in combinations(sorted(near[v]), 2):
             near[a].add(b)

@@ -39,7 +39,8 @@ class TableOptions(TypedDict, total=False):
     ``nested``: texts ``"city,state"``: each city is in one state. ``possible``: a file of the
     combinations that can occur, with dimensions as columns. ``until``: bounds such as
     ``reconstructed<=0``, for which the cheapest remedies are sought; those of ``require`` make the
-    result false where one does not hold.
+    result false where one does not hold. ``resume``: a file of solved components, from which a
+    second run goes on.
     """
 
     table: Annotated[
@@ -149,9 +150,17 @@ class TableOptions(TypedDict, total=False):
         float,
         Option(
             form=SECONDS,
-            help="Seconds for exact solutions of small components, the smallest first.",
+            help="Seconds for exact solutions of components, the smallest first.",
             panel=DETAILS,
             usual=BUDGET,
+        ),
+    ]
+    resume: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="DuckDB file of solved components to resume from, readable by you only.",
+            panel=DETAILS,
         ),
     ]
     small: Annotated[

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables import arrays, fit
+from qifsql.commands.tables import arrays, fit, integer_programs, solver
 from qifsql.commands.tables.arrays import Cell, Solved, Sum, TooManyError
 from qifsql.commands.tables.dimensions import Records
 from qifsql.commands.tables.hypergraph import Edge
@@ -43,7 +43,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
-SETTLED_VISITS = 5_000  # of the search where only the bracket is not settled
+FEW_VISITS = 5_000  # of the search where the bounds are sharp
 TRIED = 5_000  # components whose arrays are listed, the smallest first
 
 
@@ -66,8 +66,8 @@ class Release:
 class Measured:
     """A set of tables with its bounds.
 
-    ``solved`` are the components that were solved exactly, by question; ``counts`` the
-    expected counts, ``notes`` remarks on them.
+    ``solved`` are the components that were solved exactly, by question, ``sharp`` those of them
+    that were open; ``counts`` are the expected counts, ``notes`` remarks on them.
     """
 
     release: Release
@@ -79,7 +79,7 @@ class Measured:
     solved: dict[Question, dict[int, Solved]] = field(default_factory=dict)
     open_components: int = 0
     components: int = 0
-    solved_open: int = 0
+    sharp: set[int] = field(default_factory=set)
     counts: fit.Fit | None = None
     settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
     best: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
@@ -88,11 +88,19 @@ class Measured:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass
+class Budget:
+    """The seconds that are left for exact solutions, and the memory of those that are done."""
+
+    seconds: float
+    memory: solver.Memory | None = None
+
+
 def measure(
     release: Release,
     published: Sequence[Published],
     questions: Sequence[Question],
-    deadline: float,
+    budget: "Budget",
     others: Sequence[Edge] = (),
 ) -> Measured:
     """Return a set of tables with its bounds and what they prove.
@@ -130,8 +138,14 @@ def measure(
     if not in_closed_form and closed(margins, every):
         measured.closed = all(_decided(measured, question) for question in questions)
     _look(measured)
-    _solve(measured, deadline)
-    left = [q for q in questions if len(measured.solved[q]) < measured.components]
+    measured.solved = {question: {} for question in questions}
+    start = time.monotonic()
+    deadline = start + budget.seconds
+    _program(measured, deadline, budget.memory)
+    _list(measured, deadline, FEW_VISITS)
+    _list(measured, deadline, arrays.VISITS)
+    budget.seconds -= time.monotonic() - start
+    left = [q for q in questions if len(averaged(measured, q)) < measured.components]
     if any(q.secret is not None for q in left):
         measured.counts = fit.fitted(margins)
     return measured
@@ -202,11 +216,10 @@ def _nested(margins: Margins, scope: Sequence[Edge]) -> bool:
     return all(a <= b for a, b in pairwise(edges)) and set(scope) <= set(margins.edges)
 
 
-def _solve(measured: Measured, deadline: float) -> None:
-    """Solve small components exactly, the smallest first, until the time is over."""
+def _list(measured: Measured, deadline: float, visits: int) -> None:
+    """List all arrays of small components, the smallest first, until the time is over."""
     margins = measured.margins
     every = margins.domain.every
-    measured.solved = {question: {} for question in measured.questions}
     if every not in margins.nodes or not complete(margins, every):
         return
     candidates = exp.select("component", "count(*) AS cells").from_(margins.nodes[every])
@@ -218,13 +231,14 @@ def _solve(measured: Measured, deadline: float) -> None:
     sums = _sums_of(measured, chosen, cells)
     still_open = _open_ones(measured)
     attributes = sorted(every)
-    for component in sorted(cells, key=lambda c: (len(cells[c]), c)):
+    again = visits > FEW_VISITS
+    left = [c for c in cells if not again or (c in still_open and c not in measured.sharp)]
+    for component in sorted(left, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
             break
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [one for _, _, one in sums[component]]
         try:
-            visits = arrays.VISITS if component in still_open else SETTLED_VISITS
             each = arrays.arrays(bounds, conditions, deadline, visits)
         except TooManyError:
             continue
@@ -238,7 +252,37 @@ def _solve(measured: Measured, deadline: float) -> None:
             secret = None if question.secret is None else attributes.index(question.secret)
             lines = [cell for cell, _, _ in cells[component]]
             measured.solved[question][component] = arrays.solve(lines, each, knowledge, secret)
-        measured.solved_open += component in still_open
+        if component in still_open:
+            measured.sharp.add(component)
+
+
+def _program(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
+    """Solve components that are still open by integer programming, until the time is over."""
+    solved = measured.solved
+    left = _open_ones(measured)
+    left -= {c for c in left if all(c in solved[question] for question in measured.questions)}
+    if not left:
+        return
+    if not integer_programs.available():
+        measured.notes.append(
+            "components with many combinations stay open: integer programming needs the extra: "
+            "pip install 'qifsql[tables]'"
+        )
+        return
+    results = solver.outcomes(measured.margins, measured.proofs, left, deadline, memory)
+    for component, outcome in results:
+        for question, one in outcome.solved.items():
+            solved[question][component] = one
+        for edge, cell in outcome.settled:
+            measured.settled[edge].add(cell)
+        if all(one.sharp for one in outcome.solved.values()):
+            measured.sharp.add(component)
+
+
+def averaged(measured: Measured, question: Question) -> dict[int, Solved]:
+    """Return the components with exact expected counts: those whose arrays were all listed."""
+    solved = measured.solved[question]
+    return {c: one for c, one in solved.items() if one.believed is not None}
 
 
 def _sums_of(
@@ -286,7 +330,7 @@ def _rows_of(measured: Measured, edge: Edge, chosen: str) -> dict[int, list[tupl
 
 def row(measured: Measured, question: Question) -> dict[str, Any]:
     """Return the row of a question."""
-    domain, solved = measured.release.domain, measured.solved[question]
+    domain = measured.release.domain
     people = domain.people
     totals = _totals(measured, question)
     cells = None
@@ -295,7 +339,6 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
     prior, believed, actual, estimate = success(measured, question)
     best = measured.release.records
     settled = totals["lowest"] == totals["highest"]
-    all_solved = len(solved) == measured.components
     if question.secret is None and believed is None:
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
@@ -305,7 +348,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
         "bounds": _way(measured),
-        "sharp": measured.closed or measured.open_components == measured.solved_open,
+        "sharp": measured.closed or measured.open_components == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
         "cells_proved": cells,
@@ -313,7 +356,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "certain_inference": totals["certain"],
         "lowest": totals["lowest"] / people,
         "highest": totals["highest"] / people,
-        "bracket_sharp": settled or all_solved,
+        "bracket_sharp": settled or not totals["open_brackets"],
         "prior": prior,
         "believed": None if believed is None else float(believed),
         "actual": None if actual is None else float(actual),
@@ -323,7 +366,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
-        "components_open": measured.open_components - measured.solved_open,
+        "components_open": measured.open_components - len(measured.sharp),
     }
 
 
@@ -331,9 +374,9 @@ def _way(measured: Measured) -> str:
     """Return how the bounds were computed."""
     if closed(measured.margins, measured.release.domain.every):
         return "closed form"
-    if not measured.solved_open:
+    if not measured.sharp:
         return "propagation"
-    return "integer programming" if measured.solved_open == measured.components else "mixed"
+    return "integer programming" if len(measured.sharp) == measured.components else "mixed"
 
 
 def _totals(measured: Measured, question: Question) -> dict[str, Any]:
@@ -359,8 +402,10 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
         ),
     )
     query = exp.select(*sums, support.as_("support"), counted.as_("proved")).from_(by_component)
-    ((*numbers, support_cells, proved),) = margins.tables.answer(query)
+    query = query.select("count(*) FILTER (WHERE lowest < highest) AS open_brackets")
+    ((*numbers, support_cells, proved, brackets),) = margins.tables.answer(query)
     totals: dict[str, Any] = dict(zip(columns, map(int, numbers), strict=True))
+    totals["open_brackets"] = int(brackets)
     totals |= {"support": int(support_cells), "proved": int(proved)}
     for one in solved.values():
         closed_lines = [low for low, high in one.lines.values() if low == high]
@@ -369,8 +414,9 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
         totals["lines"] += len(closed_lines)
         totals["singled_out"] += sum(both == (1, 1) for both in one.block_lines.values())
         totals["certain"] += sum(one.sure.values())
-        totals["lowest"] += one.lowest or 0
-        totals["highest"] += one.highest or 0
+        totals["lowest"] += one.lowest
+        totals["highest"] += one.highest
+        totals["open_brackets"] += not one.bracket_sharp
         totals["support"] += one.cells
         totals["proved"] += one.cells == len(closed_lines)
     if proofs.support is None:
@@ -444,7 +490,7 @@ def success(
     The last is whether the believed one is an estimate.
     """
     people = measured.release.domain.people
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     all_solved = len(solved) == measured.components
     if question.secret is None:
         believed = None
@@ -507,7 +553,7 @@ def _right_when_solved(measured: Measured, question: Question) -> Fraction:
         "totals",
         margins.shared,
     )
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     guesses = {c: arrays.best(one.means) for c, one in solved.items()}
     right = Fraction(0)
     for component, n, *codes in margins.tables.rows(truth):
@@ -524,7 +570,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     """Return the people guessed right, believed and actual, in components that are not solved."""
     margins, records = measured.margins, measured.release.records
     assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
-    solved = measured.solved[question]
+    solved = averaged(measured, question)
     size = margins.domain.sizes[question.secret]
     if question.secret in free(margins, question.scope):
         ((n,),) = margins.tables.rows(

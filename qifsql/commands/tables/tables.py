@@ -4,7 +4,6 @@ The tables are made of records as an office would make them (the custodian's vie
 were published (the outsider's).
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from qifsql.commands.tables import (
     component_cells,
     contradictions,
     dimensions,
+    kept_components,
     magnitude,
     published,
 )
@@ -27,8 +27,9 @@ from qifsql.commands.tables.dimensions import NewTable
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.readings import Reading
+from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_sets import Measured, Release, measure, row
+from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure, row
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
@@ -36,7 +37,7 @@ from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine, open_engine
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
 from qifsql.query.protections import Protection
@@ -126,7 +127,8 @@ def tables(
         progressive: One more row for the first table, the first two, ...
         leave_one_out: Also measure the tables without each of them.
         show_cells: Also list the combinations of the component with most people proved: values.
-        time_budget: Seconds for exact solutions of small components, the smallest first.
+        time_budget: Seconds for exact solutions of components, the smallest first.
+        resume: DuckDB file of solved components: a second run goes on where the first stopped.
         small: Cells with fewer people are small.
         magnitude: Tables of sums to check, "NUMBER:DIMENSIONS".
         dominance: N and K: N contributors give more than K percent of a sum.
@@ -160,8 +162,11 @@ def tables(
     settings = settings or Settings()
     request = _Request.of(source, options, settings)
     origin = Origin.now(settings, "tables")
-    with request.opened() as (work, release, columns):
-        attack = _Attack(request, release)
+    with (
+        masked(None if options["resume"] is None else PRIVATE),
+        request.opened() as (work, release, columns, memory),
+    ):
+        attack = _Attack(request, release, memory=memory)
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if request.magnitudes and request.records is not None:
@@ -281,12 +286,29 @@ class _Request:
     @contextmanager
     def opened(
         self,
-    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...]]]:
+    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...], Memory | None]]:
         """Open an engine, and make or read the tables in it."""
-        with open_engine(self.settings, sources=self.sources) as engine:
+        kept = self.options["resume"]
+        files = [] if kept is None else [kept_components.prepare(Path(kept), self.paths)]
+        with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
             release, columns = self._release(engine, work)
-            yield work, release, columns
+            with self._memory(engine, release) as memory:
+                yield work, release, columns, memory
+
+    @contextmanager
+    def _memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
+        """Open the file of solved components, if there is one."""
+        if self.options["resume"] is None:
+            yield None
+            return
+        path = Path(self.options["resume"])
+        stream = engine.stream(path.name)
+        try:
+            signature = kept_components.signed(release, self.described(release), self.paths)
+            yield kept_components.KeptComponents(engine, stream, path, signature)
+        finally:
+            stream.close()
 
     def _release(
         self, engine: LocalEngine, work: Tables
@@ -378,10 +400,12 @@ class _Request:
 
     def _attempt(self, new_tables: Sequence[NewTable]) -> tuple[list[dict[str, Any]], int]:
         """Attack other tables of the same records; return the rows, and the exact cells."""
-        changed = replace(self, new_tables=tuple(new_tables))
+        changed = replace(
+            self, new_tables=tuple(new_tables), options={**self.options, "resume": None}
+        )
         pairs = zip(self.new_tables, new_tables, strict=True)
         names = {old: new for a, b in pairs for old, new in zip(a.dims, b.dims, strict=True)}
-        with changed.opened() as (_, release, _):
+        with changed.opened() as (_, release, _, _):
             attack = _Attack(changed, release, names)
             measured = attack.measure(release.published)
             rows = attack.rows(measured)
@@ -413,17 +437,21 @@ class _Attack:
     """The attack on the tables of a release."""
 
     def __init__(
-        self, request: _Request, release: Release, names: Mapping[str, str] | None = None
+        self,
+        request: _Request,
+        release: Release,
+        names: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.options, self.release = request.options, release
         self.questions, self.knowledge = _questions(release.domain, self.options, names or {})
-        self.deadline = time.monotonic() + self.options["time_budget"]
+        self.budget = Budget(self.options["time_budget"], memory)
 
     def measure(self, chosen: Sequence[Any]) -> Measured:
         """Return one set of tables with its bounds; refuse tables that contradict each other."""
         others = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
         try:
-            return measure(self.release, chosen, self.questions, self.deadline, others)
+            return measure(self.release, chosen, self.questions, self.budget, others)
         except ContradictionError as e:
             raise contradictions.error(self.release, chosen) from e
 

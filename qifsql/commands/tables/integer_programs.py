@@ -1,0 +1,330 @@
+"""Integer programs whose answers are proved in whole numbers.
+
+The simplex method of HiGHS finds a solution and multipliers of the rows in floating point. Neither
+is trusted. A solution counts once it is rounded and satisfies every row. Multipliers give a bound
+whatever they are; it is computed in whole numbers. Where the two differ, a fractional column is
+split into two branches.
+
+Source: M92; Neumaier and Shcherbina 2004.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+LIBRARY = "highspy"
+SCALE = 2**30  # multipliers are rounded to parts of 1 / SCALE
+NODES = 200  # branches that are looked at before only a bound is returned
+CLOSE = 1e-6  # a number this close to a whole one is looked at as whole
+PRIMAL, DUAL = 4, 1  # strategies of the simplex method
+
+Array = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A condition: columns, each times a factor, add up to a number from lower to upper."""
+
+    columns: Sequence[int]
+    factors: Sequence[int]
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least value of a goal: at least ``bound``; ``attained`` by a solution (None: unknown)."""
+
+    bound: int
+    attained: int | None
+    solution: Array | None
+
+    @property
+    def sharp(self) -> bool:
+        """Return whether the bound is attained."""
+        return self.bound == self.attained
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A bound of the goal in a part of the search, and its two branches or its best solution."""
+
+    bound: int
+    branches: Sequence[dict[int, tuple[int, int]]] = ()
+    solution: Array | None = None
+
+
+class InfeasibleError(Exception):
+    """No whole numbers satisfy all rows."""
+
+
+class OpenError(Exception):
+    """The time is over, or a solution was not found."""
+
+
+def available() -> bool:
+    """Return whether the library is installed."""
+    return find_spec(LIBRARY) is not None
+
+
+class Program:
+    """Columns of whole numbers with bounds, and rows."""
+
+    def __init__(
+        self, bounds: Sequence[tuple[int, int]], rows: Sequence[Row], deadline: float
+    ) -> None:
+        self.bounds, self.rows, self.deadline = list(bounds), list(rows), deadline
+        self.free = [j for j, (lower, upper) in enumerate(bounds) if lower < upper]
+        self._place = {j: k for k, j in enumerate(self.free)}
+        self._rows = [row for row in map(self._open, rows) if row is not None]
+        self._model: Any = None
+        self._moved: list[int] = []
+
+    def extended(self, bounds: Sequence[tuple[int, int]], rows: Sequence[Row]) -> "Program":
+        """Return a program with further columns and rows."""
+        return Program([*self.bounds, *bounds], [*self.rows, *rows], self.deadline)
+
+    def _open(self, row: Row) -> Row | None:
+        """Return a row of the columns that are not fixed; None if it always holds."""
+        columns, factors = [], []
+        lower, upper, least, most = row.lower, row.upper, 0, 0
+        for j, a in zip(row.columns, row.factors, strict=True):
+            low, high = self.bounds[j]
+            if low == high:
+                lower, upper = lower - a * low, upper - a * low
+                continue
+            columns.append(self._place[j])
+            factors.append(a)
+            least += min(a * low, a * high)
+            most += max(a * low, a * high)
+        if lower > most or upper < least:
+            raise InfeasibleError
+        if lower <= least and most <= upper:
+            return None
+        return Row(columns, factors, max(lower, least), min(upper, most))
+
+    def holds(self, array: Array) -> bool:
+        """Return whether whole numbers satisfy all bounds and rows."""
+        return all(
+            low <= n <= high for n, (low, high) in zip(array, self.bounds, strict=True)
+        ) and all(
+            row.lower
+            <= sum(a * array[j] for j, a in zip(row.columns, row.factors, strict=True))
+            <= row.upper
+            for row in self.rows
+        )
+
+    def minimise(
+        self,
+        goal: Mapping[int, int],
+        attained: int | None = None,
+        *,
+        nodes: int = NODES,
+        first: bool = False,
+    ) -> Least:
+        """Return the least value of a sum of columns times factors.
+
+        ``attained`` is the value of a solution that is at hand. At most so many ``nodes`` are
+        looked at; ``first``: stop at the first solution. Raises InfeasibleError if there is none,
+        and OpenError if the time is over.
+        """
+        costs = [0] * len(self.free)
+        constant = 0
+        for j, c in goal.items():
+            if j in self._place:
+                costs[self._place[j]] = c
+            else:
+                constant += c * self.bounds[j][0]
+        box = [self.bounds[j] for j in self.free]
+        floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
+        best = None if attained is None else attained - constant
+        solution: Array | None = None
+        stack: list[tuple[dict[int, tuple[int, int]], int]] = [({}, floor)]
+        left: list[int] = []
+        looks = 0
+        while stack:
+            limits, floor = stack.pop()
+            if best is not None and floor >= best:
+                continue
+            if looks == nodes or (first and solution is not None):
+                left.append(floor)
+                continue
+            looks += 1
+            node = self._look(costs, limits)
+            if node is None or (best is not None and node.bound >= best):
+                continue
+            bound = max(node.bound, floor)
+            stack += [(one, bound) for one in node.branches]
+            whole = node.solution
+            if whole is None:
+                left += [] if node.branches else [bound]
+                continue
+            value = sum(c * whole[j] for c, j in zip(costs, self.free, strict=True) if c)
+            if best is None or value < best:
+                best, solution = value, whole
+            if bound < value:
+                left.append(bound)
+        if best is None and not left:
+            raise InfeasibleError
+        least = min([*left, *([] if best is None else [best])])
+        return Least(least + constant, None if best is None else best + constant, solution)
+
+    def _look(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> "_Node | None":
+        """Return a node of the search; None if it is proved to have no solution."""
+        relaxed = self._relax(costs, limits)
+        if relaxed is None:
+            return None
+        bound, point = relaxed
+        if point is None:
+            return _Node(bound)
+        k = _fraction(point)
+        if k is not None:
+            return _Node(bound, self._branches(limits, k, point[k]))
+        return _Node(bound, (), self._whole(point))
+
+    def _branches(
+        self, limits: Mapping[int, tuple[int, int]], k: int, value: float
+    ) -> list[dict[int, tuple[int, int]]]:
+        """Return both branches of a fractional column, the nearer one last: it is taken first."""
+        low, high = limits.get(k, self.bounds[self.free[k]])
+        below, above = {**limits, k: (low, math.floor(value))}, {**limits, k: (low, high)}
+        above[k] = (math.floor(value) + 1, high)
+        return [below, above] if value % 1 > 0.5 else [above, below]
+
+    def _whole(self, point: Sequence[float]) -> Array | None:
+        """Return a solution of whole numbers; None if the rounded point is none."""
+        array = [low for low, _ in self.bounds]
+        for j, value in zip(self.free, point, strict=True):
+            array[j] = round(value)
+        return tuple(array) if self.holds(tuple(array)) else None
+
+    def _relax(
+        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
+    ) -> tuple[int, Sequence[float] | None] | None:
+        """Return a bound and a point without the condition that columns are whole.
+
+        None if there is no point: then this is proved. The point is None if it is not known.
+        """
+        remaining = self.deadline - time.monotonic()
+        if remaining <= 0:
+            raise OpenError
+        if not self._rows:
+            return self._bound(costs, limits, []), self._corner(costs, limits)
+        import highspy
+
+        model = self._run(costs, limits, remaining)
+        status = model.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise OpenError
+        if status == highspy.HighsModelStatus.kOptimal:
+            solution = model.getSolution()
+            return self._bound(costs, limits, solution.row_dual), solution.col_value
+        if status == highspy.HighsModelStatus.kInfeasible and self._refuted(limits):
+            return None
+        return self._bound(costs, limits, [0.0] * len(self._rows)), None
+
+    def _run(
+        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]], remaining: float
+    ) -> Any:
+        """Run the simplex method, beginning with the last basis."""
+        model = self._model or self._load()
+        everywhere = list(range(len(self.free)))
+        model.changeColsCost(len(costs), everywhere, [float(c) for c in costs])
+        moved = sorted({*self._moved, *limits})
+        if moved:
+            box = [limits.get(k, self.bounds[self.free[k]]) for k in moved]
+            lows, highs = [float(low) for low, _ in box], [float(high) for _, high in box]
+            model.changeColsBounds(len(moved), moved, lows, highs)
+        self._moved = list(limits)
+        model.setOptionValue("simplex_strategy", DUAL if limits else PRIMAL)
+        model.setOptionValue("time_limit", model.getRunTime() + remaining)
+        model.run()
+        return model
+
+    def _load(self) -> Any:
+        import highspy
+        from highspy import _core
+
+        model = _core._Highs()  # the class around it prints a banner
+        for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex")):
+            model.setOptionValue(name, value)
+        for name, number in (("threads", 1), ("random_seed", 0)):
+            model.setOptionValue(name, number)
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = len(self.free), len(self._rows)
+        program.col_cost_ = [0.0] * len(self.free)
+        program.col_lower_ = [float(self.bounds[j][0]) for j in self.free]
+        program.col_upper_ = [float(self.bounds[j][1]) for j in self.free]
+        program.row_lower_ = [float(row.lower) for row in self._rows]
+        program.row_upper_ = [float(row.upper) for row in self._rows]
+        starts = [0]
+        for row in self._rows:
+            starts.append(starts[-1] + len(row.columns))
+        matrix = program.a_matrix_
+        matrix.format_ = highspy.MatrixFormat.kRowwise
+        matrix.start_ = starts
+        matrix.index_ = [k for row in self._rows for k in row.columns]
+        matrix.value_ = [float(a) for row in self._rows for a in row.factors]
+        model.passModel(program)
+        self._model = model
+        return model
+
+    def _bound(
+        self,
+        costs: Sequence[int],
+        limits: Mapping[int, tuple[int, int]],
+        multipliers: Sequence[float],
+    ) -> int:
+        """Return a number that no solution is below, whatever the multipliers of the rows are."""
+        return -(-self._scaled(costs, limits, multipliers) // SCALE)
+
+    def _scaled(
+        self,
+        costs: Sequence[int],
+        limits: Mapping[int, tuple[int, int]],
+        multipliers: Sequence[float],
+    ) -> int:
+        reduced = [c * SCALE for c in costs]
+        total = 0
+        for row, y in zip(self._rows, multipliers, strict=False):
+            factor = round(y * SCALE) if math.isfinite(y) else 0
+            if not factor:
+                continue
+            total += factor * (row.lower if factor > 0 else row.upper)
+            for k, a in zip(row.columns, row.factors, strict=True):
+                reduced[k] -= a * factor
+        for k, d in enumerate(reduced):
+            if d:
+                low, high = limits.get(k) or self.bounds[self.free[k]]
+                total += d * (low if d > 0 else high)
+        return total
+
+    def _refuted(self, limits: Mapping[int, tuple[int, int]]) -> bool:
+        """Return whether the ray that the library reports proves that there is no point."""
+        _, present, ray = self._model.getDualRay()
+        if not present:  # only the dual simplex method ends with a ray
+            self._model.clearSolver()
+            self._model.setOptionValue("simplex_strategy", DUAL)
+            self._model.run()
+            _, present, ray = self._model.getDualRay()
+        largest = max(map(abs, ray), default=0.0) if present else 0.0
+        if not largest or not math.isfinite(largest):
+            return False
+        nothing = [0] * len(self.free)
+        unit = [float(y) / largest for y in ray]
+        return any(self._scaled(nothing, limits, [sign * y for y in unit]) > 0 for sign in (1, -1))
+
+    def _corner(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> list[float]:
+        """Return the best point of columns without rows."""
+        box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
+        return [float(high if c < 0 else low) for c, (low, high) in zip(costs, box, strict=True)]
+
+
+def _fraction(point: Sequence[float]) -> int | None:
+    """Return the column that is farthest from a whole number; None if all are whole."""
+    apart = [abs(value - round(value)) for value in point]
+    largest = max(apart, default=0.0)
+    return apart.index(largest) if largest > CLOSE else None

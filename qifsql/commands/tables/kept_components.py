@@ -1,0 +1,119 @@
+"""Solved components in a file, so that interrupted work goes on where it stopped.
+
+A component is stored under a digest of its whole problem: what is stored fits no other problem.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql import __version__
+from qifsql.commands.tables.table_sets import Release
+from qifsql.data.files import misplaced
+from qifsql.data.relation import STORE
+from qifsql.engine import ledger
+from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import Engine
+from qifsql.errors import DatasetError, InputError
+from qifsql.query.plan import Plan
+from qifsql.query.render import adding, keeping, render
+from qifsql.results.storage import digests
+
+FORM = 1  # version of the tables' form
+NAMES = {"request", "components"}
+
+
+class KeptComponents:
+    """The table ``kept.components`` of outcomes by digest, of one request."""
+
+    def __init__(
+        self, engine: Engine, stream: Stream, path: Path, request: Mapping[str, Any]
+    ) -> None:
+        self.stream = stream
+        text = json.dumps(dict(request), sort_keys=True, default=str)
+        try:
+            held = engine.open_kept(path)
+        except DatasetError as e:
+            raise InputError(
+                f"{path} cannot be made or opened; name another file with --resume",
+                detail=e.detail,
+            ) from e
+        if not held:
+            with stream.transaction():
+                self._make("request", exp.select(exp.Literal.string(text).as_("text")))
+                none = exp.select("NULL::VARCHAR AS digest", "NULL::VARCHAR AS outcome")
+                self._make("components", none.where(exp.false()))
+                ledger.begin(stream)
+                ledger.enter(stream, "request")
+            return
+        if not held >= NAMES:
+            raise InputError(
+                f"{path} holds no components of tables; name another file with --resume"
+            )
+        damaged = f"{path} is damaged: it does not hold what was stored in it; delete it"
+        with ledger.readable(damaged):
+            ((text_before,),) = stream.rows(render(exp.select("text").from_(_table("request"))))
+            before = json.loads(text_before)
+        if other := [k for k, v in json.loads(text).items() if before.get(k) != v]:
+            raise InputError(
+                f"{path} belongs to other tables: {', '.join(other)} differ; repeat that command "
+                "to resume it, or name another file with --resume"
+            )
+        ledger.check(stream, held, damaged)
+
+    def _make(self, name: str, query: exp.Select) -> None:
+        self.stream.rows(keeping(Plan((), query), name, STORE))
+
+    def read(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the outcomes of those digests that are stored."""
+        query = exp.select("digest", "outcome").from_(_table("components"))
+        return dict(self.stream.rows(render(query.where(exp.column("digest").isin(*keys)))))
+
+    def write(self, texts: Mapping[str, str]) -> None:
+        """Store outcomes by digest."""
+        rows = [
+            exp.select(
+                exp.Literal.string(key).as_("digest"), exp.Literal.string(text).as_("outcome")
+            )
+            for key, text in texts.items()
+        ]
+        query = exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+        with self.stream.transaction():
+            self.stream.rows(adding(Plan((), query), "components", STORE))
+            ledger.enter(self.stream, "components", query)
+
+
+def signed(
+    release: Release, description: Mapping[str, Any], paths: Sequence[str]
+) -> dict[str, Any]:
+    """Return the identity of a request: its options, its tables, its files and versions."""
+    options = {k: v for k, v in description.items() if k not in {"time_budget", "dataset"}}
+    contents = [_digest(release, table.cells) for table in release.published]
+    contents += [_digest(release, f"values_{i}") for i in sorted(release.domain.names)]
+    files = [digest["sha256"] for digest in digests(paths)]
+    versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
+    return {**versions, **options, "inputs": files, "cells": contents}
+
+
+def _digest(release: Release, table: str) -> list[str]:
+    """Return the number of rows of a table and a digest of them in any order."""
+    rows = exp.alias_(exp.to_table(table), "entered", table=True)
+    query = exp.select("count(*)", "coalesce(sum(hash(entered)), 0)").from_(rows)
+    ((n, total),) = release.tables.rows(query)
+    return [str(n), str(total)]
+
+
+def prepare(path: Path, sources: Sequence[str]) -> Path:
+    """Check the path of a file of solved components and return it."""
+    if why := misplaced(path):
+        raise InputError(f"{path} {why}; name a file with --resume")
+    if any(path.resolve() == Path(source).resolve() for source in sources):
+        raise InputError(f"{path} is the input; name another file with --resume")
+    return path
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(name, db="main", catalog=STORE)
