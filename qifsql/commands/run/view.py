@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.check.view import bounds, whom
-from qifsql.commands.tables.view import least
+from qifsql.commands.tables.sections import least
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables

@@ -337,7 +337,7 @@ class _Request:
     def domain(self) -> Domain:
         """Return the dimensions; those of tables to make are looked up, and nothing is counted."""
         if self.records is None or not self.new_tables:
-            with self.opened() as (_, release, _):
+            with self.opened() as (_, release, _, _):
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
             catalog, dataset = self._catalog(engine, self.records)
