@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.check.view import bounds, whom
-from qifsql.commands.tables.sections import least
+from qifsql.commands.tables.view import proved_people
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
@@ -110,9 +110,9 @@ def _published(table: pl.DataFrame) -> Table:
             row["name"],
             words.count(len(row["tables"])),
             escaping.cell(row["secret"] if of_secret else said("whose record it is")),
-            least(row["reconstructed"], row),
-            least(row["singled_out"], row),
-            least(row["certain_inference"], row) if of_secret else "",
+            proved_people(row["reconstructed"], row),
+            proved_people(row["singled_out"], row),
+            proved_people(row["certain_inference"], row) if of_secret else "",
             "" if row["prior"] is None else words.percent(row["prior"]),
             "" if after is None else words.percent(after),
         )

@@ -32,7 +32,7 @@ Bounded = tuple[Cell, int, int]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is proved of a component: by question, and the cells of tables that are settled."""
+    """The proofs about a component, by question, and the cells of tables that are settled."""
 
     solved: Mapping[Question, Solved]
     settled: Sequence[tuple[Edge, Cell]]

@@ -288,8 +288,8 @@ class _Request:
         self,
     ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...], Memory | None]]:
         """Open an engine, and make or read the tables in it."""
-        kept = self.options["resume"]
-        files = [] if kept is None else [kept_components.prepare(Path(kept), self.paths)]
+        path = self.options["resume"]
+        files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
             release, columns = self._release(engine, work)

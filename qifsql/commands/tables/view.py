@@ -335,3 +335,8 @@ def headline(stored: Stored) -> list[str]:
     texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
     texts += [text for text, is_risk in proofs.items() if not is_risk]
     return [text for text in texts if text]
+
+
+def proved_people(n: int, row: Row) -> str:
+    """Return a number of people of whom something is proved, in words of other commands."""
+    return least(n, row)
