@@ -73,7 +73,9 @@ SOLVING = {
     "added": "a + b + slope_one * slope_other / weight",
     "root": "(added + sqrt(greatest(added * added - 4 * a * b, 0))) / 2",
     "floor": "greatest(settled_one + least_one, settled_other + least_other)",
-    "y": "greatest(least(root, settled_one + most_one, settled_other + most_other), floor)",
+    "now": "greatest(settled_one + people_one, settled_other + people_other)",
+    "lowest": "floor + greatest(now - floor, 0) / 10",  # only a ratio of 0 reaches the floor
+    "y": "greatest(least(root, settled_one + most_one, settled_other + most_other), lowest)",
 }  # of the equation of a seam
 DOING = "A cell with one more part of its equation."
 OFF = "abs(y - settled_one - people_one) + abs(y - settled_other - people_other)"
@@ -173,10 +175,12 @@ class _Fitting:
         self.seams = [
             self._seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
         ]
-        self.groups = []
-        for edge in sorted(margins.nodes, key=len):
-            homes = [i for i, link in enumerate(links) if edge < link.edge]
-            self.groups += [self._group(i, edge) for i in homes]
+        self.groups = [
+            self._group(i, edge, exact=bool(i) and edge == link.shared)
+            for edge in sorted(margins.nodes, key=len)
+            for i, link in enumerate(links)
+            if edge < link.edge and not (i and edge < link.shared)
+        ]  # what is smaller than a seam is held by the clique above, and the seam
 
     def _make(self, query: exp.Query) -> str:
         return self.margins.make(query, WHAT)
@@ -191,25 +195,36 @@ class _Fitting:
         return query.select(_sql(total)).from_(self.cells[i])
 
     def _seam(self, one: int, other: int, shared: Edge) -> _Seam:
+        """Return the seam of two cliques, without cells whose count is told: groups hold these."""
         first = self._settled(one, shared).subquery("first")
         second = self._settled(other, shared).subquery("second")
         query = exp.select(*places(shared, "first"), "first.component")
         query = query.select("first.settled AS settled_one", "second.settled AS settled_other")
         query = query.select("1.0::DOUBLE AS weight").from_(first)
-        return _Seam(one, other, shared, self._make(_on(query, second, shared, "first")))
+        query = _on(query, second, shared, "first")
+        if shared in self.margins.nodes:
+            node = self.margins.nodes[shared]
+            open_ones = exp.select("lower", *places(shared)).from_(node).where("lower < upper")
+            query = _on(query, open_ones.subquery("bounds"), shared, "first", "semi")
+        return _Seam(one, other, shared, self._make(query))
 
-    def _group(self, i: int, edge: Edge) -> _Group:
+    def _group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
+        """Return a group; an ``exact`` one has only cells whose count is told."""
         settled = self._settled(i, edge).subquery("cells")
         query = exp.select(*places(edge, "cells"), "cells.component", "1.0::DOUBLE AS weight")
         query = query.select("greatest(bounds.lower - cells.settled, 0) AS least")
         query = query.select("greatest(bounds.upper - cells.settled, 0) AS most").from_(settled)
         bounds = exp.alias_(exp.to_table(self.margins.nodes[edge]), "bounds", table=True)
-        return _Group(i, edge, self._make(_on(query, bounds, edge)))
+        query = _on(query, bounds, edge)
+        query = query.where("bounds.lower = bounds.upper") if exact else query
+        return _Group(i, edge, self._make(query))
+
+    def _empty(self, table: str) -> bool:
+        return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
 
     def run(self) -> Fit:
         """Fit until little moves, and return the cliques."""
-        steps = [step for group in self.groups for step in self._fit(group)]
-        steps += [step for seam in self.seams for step in self._join(seam)]
+        steps = self._walk(0)
         largest = 0.0
         for n in range(ROUNDS if steps else 0):
             for step in steps:
@@ -227,6 +242,22 @@ class _Fitting:
             each += [mean.from_(name) for name in (*self.done[i], self.open[i])]
             cliques.append(self._make(exp.union(*each, distinct=False)))
         return Fit(self.links, cliques, estimate=True, moved=largest)
+
+    def _walk(self, i: int) -> list[Callable[[], None]]:
+        """Return the steps of a clique and of those below it in the tree.
+
+        A seam is solved on the way to a clique and on the way back, so that a step always starts
+        from what all steps before it have changed; else two cliques may each correct the same
+        error, and never end.
+        """
+        groups = [one for one in self.groups if one.clique == i and not self._empty(one.table)]
+        steps = [step for group in groups for step in self._fit(group)]
+        for seam in self.seams:
+            if seam.one == i:
+                solve = [] if self._empty(seam.table) else self._join(seam)
+                below = self._walk(seam.other)
+                steps += [*solve, *below, *solve] if below else solve
+        return steps
 
     def _fit(self, group: _Group) -> list[Callable[[], None]]:
         """Return the steps that move the multipliers of a group to where its intervals hold."""
@@ -345,17 +376,19 @@ class _Fitting:
 
     def _scale(self, i: int, edge: Edge, table: str, ratio: str) -> Callable[[], None]:
         """Return the step that multiplies the open cells of a clique by the ratios of a margin."""
-        loose = exp.column("loose", "cells") * exp.column(ratio, "steps")
+        some = exp.func("coalesce", exp.column(ratio, "steps"), number(1))
+        loose = exp.column("loose", "cells") * some
         bounded = exp.func("greatest", exp.func("least", loose, _sql("1e20")), _sql("1e-60"))
         every = exp.Star(**{"replace": [exp.alias_(bounded, "loose")]})
         query = exp.select(exp.Column(this=every, table=exp.to_identifier("cells")))
         query = query.from_(exp.alias_(exp.to_table(self.open[i]), "cells", table=True))
         source = exp.alias_(exp.to_table(table), "steps", table=True)
-        return self._again(self.open[i], _on(query, source, edge))
+        return self._again(self.open[i], _on(query, source, edge, how="left"))
 
     def _set_aside(self) -> float:
         """Set components aside that hardly move; return the largest move, as a share."""
-        tables = [*(g.table for g in self.groups), *(s.table for s in self.seams)]
+        parts: list[_Group | _Seam] = [*self.groups, *self.seams]
+        tables = [part.table for part in parts if not self._empty(part.table)]
         each = [
             exp.select("component", "sum(moved) AS moved").from_(name).group_by("component")
             for name in tables

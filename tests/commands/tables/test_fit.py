@@ -92,7 +92,10 @@ TABLES = (
     ["a,b", "b,c", "a,c"],
     ["a,b,d:suppress<5", "b,c:suppress<9", "b"],  # a table inside another
     ["a,b:suppress<20", "c,d:suppress<25"],  # tables that share nothing
+    ["a,b:suppress<20", "b,c:suppress<25", "b:round:5"],  # what is shared is rounded
+    ["a,b,c:suppress<9", "b,c,d:suppress<9", "b"],  # a told margin inside what is shared
 )
+DISTANT = ["a,b:round:5", "b,c:round:5", "c,d:round:5"]  # the answer is far from the start
 
 
 @pytest.mark.parametrize("tables", TABLES, ids=[" ".join(t) for t in TABLES])
@@ -105,6 +108,14 @@ def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
         assert row["believed"] == pytest.approx(believed, abs=1e-5)
         if tree:  # on a triangle it stops before near ties are told apart
             assert row["actual"] == pytest.approx(actual, abs=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "secret"), [(237718, "a"), (710017, "c")])
+def test_expected_counts_far_from_the_start(seed: int, secret: str) -> None:
+    data = people(seed, 80)
+    believed, _ = greatest_entropy(data, DISTANT, secret)
+    (row,) = qifsql.tables(data, table=DISTANT, secret=secret, time_budget=NO_TIME).rows()
+    assert row["believed"] == pytest.approx(believed, abs=1e-5)
 
 
 @settings(max_examples=examples(12), deadline=None)
