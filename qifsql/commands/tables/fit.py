@@ -389,6 +389,8 @@ class _Fitting:
         """Set components aside that hardly move; return the largest move, as a share."""
         parts: list[_Group | _Seam] = [*self.groups, *self.seams]
         tables = [part.table for part in parts if not self._empty(part.table)]
+        if not tables:  # all of their cells are settled
+            return 0.0
         each = [
             exp.select("component", "sum(moved) AS moved").from_(name).group_by("component")
             for name in tables

@@ -110,15 +110,14 @@ def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
             assert row["actual"] == pytest.approx(actual, abs=1e-9)
 
 
-@pytest.mark.parametrize(("seed", "secret"), [(237718, "a"), (710017, "c")])
-def test_expected_counts_far_from_the_start(seed: int, secret: str) -> None:
-    data = people(seed, 80)
-    believed, _ = greatest_entropy(data, DISTANT, secret)
-    (row,) = qifsql.tables(data, table=DISTANT, secret=secret, time_budget=NO_TIME).rows()
+def test_expected_counts_far_from_the_start() -> None:
+    data = people(237718, 80)  # some cells of the answer are at the other end of their intervals
+    believed, _ = greatest_entropy(data, DISTANT, "a")
+    (row,) = qifsql.tables(data, table=DISTANT, secret="a", time_budget=NO_TIME).rows()
     assert row["believed"] == pytest.approx(believed, abs=1e-5)
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(TABLES),
