@@ -25,7 +25,8 @@ from qifsql.query.columns import number
 
 JOINT = 200_000  # cells of a set of attributes that are all listed
 COUNTED = 50_000_000  # cells of a clique that are counted
-EVEN = "ceil(margins.lower / greatest(blocks.possible, 1))::BIGINT"
+EVEN = "ceil(lower / size)::BIGINT"  # of people in a cell, where the secret has so many values
+LARGEST = "greatest(blocks.most, ceil(margins.lower / greatest(blocks.possible, 1)))::BIGINT"
 FIRST, LAST = exp.column("lower"), exp.column("upper")
 
 
@@ -265,12 +266,11 @@ def prove(margins: Margins, question: Question) -> Proofs:
     scope = all_lines if question.scope == every else lines(margins, question.scope)
     knowledge = scope if question.secret is None else _block_lines(margins, question, scope)
     sure = None if question.secret is None else _sure(margins, question, scope, knowledge)
-    bracket = _names(margins, question) if question.secret is None else _guesses(margins, question)
     return Proofs(
         all_lines,
         knowledge,
         sure,
-        margins.make(_bracketed(margins, bracket)),
+        _bracket(margins, question),
         support(margins, every),
     )
 
@@ -324,70 +324,71 @@ def _possible(margins: Margins, question: Question) -> list[Edge]:
     return covered(margins, question.scope)
 
 
-def _names(margins: Margins, question: Question) -> list[exp.Select]:
-    """Return bounds of how many different combinations of what is known there are."""
-    each = []
-    knowledge = question.knowledge
-    for edge in [e for e in margins.nodes if e <= knowledge]:
-        low = exp.select("component", "count(*) FILTER (WHERE lower > 0) AS lowest")
-        low = low.select("NULL::BIGINT AS highest").from_(margins.nodes[edge])
-        each.append(low.group_by("component"))
-    if knowledge in margins.nodes and complete(margins, knowledge):
-        for edge in [*covered(margins, knowledge), knowledge]:
-            inside = exp.select("cells.component", *places(edge), "count(*) AS possible")
-            inside = inside.from_(
-                exp.alias_(exp.to_table(margins.nodes[knowledge]), "cells", table=True)
-            )
-            inside = inside.where("cells.upper > 0").group_by("cells.component", *places(edge))
-            most = exp.select("inside.component", "NULL::BIGINT AS lowest")
-            most = most.select("sum(least(inside.possible, margins.upper))::BIGINT AS highest")
-            most = joined(
-                most.from_(inside.subquery("inside")), margins.nodes[edge], "margins", edge
-            )
-            each.append(most.group_by("inside.component"))
-    return each
+def _bracket(margins: Margins, question: Question) -> str:
+    """Return how often the best guess of each component is right, at least and at most.
 
-
-def _guesses(margins: Margins, question: Question) -> list[exp.Select]:
-    """Return bounds of how many people the best guess gets right, by what is known of them."""
-    assert question.secret is not None  # noqa: S101 - asked of secrets only
-    secret = frozenset([question.secret])
-    size = margins.domain.sizes[question.secret]
-    each = []
-    for edge in [e for e in margins.nodes if e <= question.scope]:
-        outer = edge - secret
-        if outer not in margins.nodes:
+    So it is for each cell of what is known, from the finest margins on: what its bounds say, or
+    what the cells inside it say together. So a further table, which adds margins, widens nothing.
+    """
+    of_cells = _names if question.secret is None else _guesses
+    bounds: dict[Edge, str] = {}
+    for outer in sorted(margins.nodes, key=len, reverse=True):
+        if not outer <= question.knowledge:
             continue
-        block = exp.select("cells.component", *places(outer))
-        block = block.select("max(cells.lower) AS most").from_(
-            exp.alias_(exp.to_table(margins.nodes[edge]), "cells", table=True)
-        )
-        several = "count(*) FILTER (WHERE cells.upper > 0) AS possible"
-        block = block.select(several if edge & secret else number(size).as_("possible"))
-        block = block.select("max(cells.upper) AS largest")
-        block = block.group_by("cells.component", *places(outer))
-        query = exp.select("blocks.component")
-        least: exp.Expr = exp.maybe_parse(EVEN, dialect="duckdb")
-        if edge & secret:
-            least = exp.func("greatest", exp.column("most", "blocks"), least)
-        query = query.select(exp.alias_(exp.Sum(this=least), "lowest"))
+        each = of_cells(margins, question, outer)
+        finer = [e for e in bounds if outer < e]
+        for edge in finer:
+            if any(e < edge for e in finer):
+                continue
+            inside = grouped(exp.select("any_value(component) AS component"), outer)
+            inside = inside.select("sum(lowest)::BIGINT AS lowest").from_(bounds[edge])
+            most = "sum(highest)::BIGINT" if complete(margins, edge) else "NULL::BIGINT"
+            each.append(inside.select(f"{most} AS highest"))
+        query = grouped(exp.select("any_value(component) AS component"), outer)
+        query = query.select("max(lowest) AS lowest", "min(highest) AS highest")
+        every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
+        query = query.from_(every.subquery("every"))
+        bounds[outer] = margins.make(query)
+    for outer, name in bounds.items():
+        if outer != margins.shared:
+            margins.drop(name)
+    return bounds[margins.shared]
+
+
+def _names(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:
+    """Return bounds of how many different combinations of what is known are in each cell."""
+    one = outer == question.knowledge and complete(margins, outer)
+    most = "least(upper, 1)" if one else "upper"
+    query = exp.select("component", *places(outer), "(lower > 0)::BIGINT AS lowest")
+    return [query.select(f"{most} AS highest").from_(margins.nodes[outer])]
+
+
+def _guesses(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:
+    """Return bounds of how many people of each cell the best guess gets right."""
+    assert question.secret is not None  # noqa: S101 - asked of secrets only
+    size = number(margins.domain.sizes[question.secret])
+    least: exp.Expr = exp.maybe_parse(EVEN, dialect="duckdb")
+    cells = exp.select("component", *places(outer), "lower", "upper", size.as_("size"))
+    even = exp.select("component", *places(outer), least.as_("lowest"), "upper AS highest")
+    each = [even.from_(cells.from_(margins.nodes[outer]).subquery("cells"))]
+    edge = outer | {question.secret}
+    if edge in margins.nodes:
+        block = grouped(exp.select("max(lower) AS most", "max(upper) AS largest"), outer)
+        block = block.select("count(*) FILTER (WHERE upper > 0) AS possible")
+        blocks = block.from_(margins.nodes[edge]).subquery("blocks")
+        query = exp.select("margins.component", *places(outer, "margins"))
+        query = query.select(exp.maybe_parse(LARGEST, dialect="duckdb").as_("lowest"))
         whole = edge == question.scope and complete(margins, edge)
-        ends = "sum(least(blocks.largest, margins.upper))" if whole else "NULL::BIGINT"
-        query = query.select(exp.alias_(exp.maybe_parse(ends, dialect="duckdb"), "highest"))
-        blocks = block.subquery("blocks")
-        query = joined(query.from_(blocks), margins.nodes[outer], "margins", outer)
-        each.append(query.group_by("blocks.component"))
+        most = "least(blocks.largest, margins.upper)" if whole else "margins.upper"
+        query = query.select(exp.alias_(exp.maybe_parse(most, dialect="duckdb"), "highest"))
+        source = exp.alias_(exp.to_table(margins.nodes[outer]), "margins", table=True)
+        on = [exp.EQ(this=a, expression=b) for a, b in _pairs(outer, "margins", "blocks")]
+        each.append(query.from_(source).join(blocks, on=exp.and_(exp.true(), *on)))
     return each
 
 
-def _bracketed(margins: Margins, each: Sequence[exp.Select]) -> exp.Select:
-    """Return the bracket of each component: the best of the bounds, within its people."""
-    totals = exp.select("component", "0 AS lowest", "sum(upper)::BIGINT AS highest")
-    totals = totals.from_(margins.nodes[margins.shared]).group_by("component")
-    every = exp.union(totals, *each, distinct=False)
-    query = exp.select("component", "max(lowest)::BIGINT AS lowest")
-    query = query.select("min(highest)::BIGINT AS highest").from_(every.subquery("every"))
-    return query.group_by("component")
+def _pairs(edge: Edge, one: str, other: str) -> list[tuple[exp.Column, exp.Column]]:
+    return list(zip(places(edge, one), places(edge, other), strict=True))
 
 
 def support(margins: Margins, every: Edge) -> str | None:

@@ -55,7 +55,23 @@ def test_compas(shared: Path) -> None:
     assert result.rows()[-1]["people"] == frame.height
 
 
-def test_sample_tables_of_schools() -> None:
+@pytest.mark.parametrize(
+    ("tables", "secret"),
+    [
+        (["CO_ENTIDADE,TP_SEXO,TP_COR_RACA:suppress<5", "CO_ENTIDADE,TP_SEXO"], "TP_COR_RACA"),
+        (
+            # two tables of schools and stages, then one of schools: components become larger
+            [
+                "CO_ENTIDADE,TP_ETAPA_ENSINO,TP_SEXO",
+                "CO_ENTIDADE,TP_ETAPA_ENSINO,IN_TRANSPORTE_PUBLICO",
+                "CO_ENTIDADE,TP_COR_RACA:suppress<5",
+            ],
+            "IN_TRANSPORTE_PUBLICO",
+        ),
+    ],
+    ids=["one size", "larger components"],
+)
+def test_sample_tables_of_schools(tables: list[str], secret: str) -> None:
     sample = pl.read_parquet("data-samples/school_census_2018.parquet")
-    tables = ["CO_ENTIDADE,TP_SEXO,TP_COR_RACA:suppress<5", "CO_ENTIDADE,TP_SEXO"]
-    check(sample.select("CO_ENTIDADE", "TP_SEXO", "TP_COR_RACA"), tables, "TP_COR_RACA")
+    names = dict.fromkeys(name for text in tables for name in text.split(":")[0].split(","))
+    check(sample.select(*names), tables, secret)
