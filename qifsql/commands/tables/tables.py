@@ -27,9 +27,10 @@ from qifsql.commands.tables.dimensions import NewTable
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.readings import Reading
+from qifsql.commands.tables.rows import row
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure, row
+from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
