@@ -342,8 +342,9 @@ def _bracket(margins: Margins, question: Question) -> str:
                 continue
             inside = grouped(exp.select("any_value(component) AS component"), outer)
             inside = inside.select("sum(lowest)::BIGINT AS lowest").from_(bounds[edge])
-            most = "sum(highest)::BIGINT" if complete(margins, edge) else "NULL::BIGINT"
-            each.append(inside.select(f"{most} AS highest"))
+            whole = complete(margins, edge)
+            most = "sum(highest)::BIGINT AS highest" if whole else "NULL::BIGINT AS highest"
+            each.append(inside.select(most))
         query = grouped(exp.select("any_value(component) AS component"), outer)
         query = query.select("max(lowest) AS lowest", "min(highest) AS highest")
         every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
@@ -358,9 +359,9 @@ def _bracket(margins: Margins, question: Question) -> str:
 def _names(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:
     """Return bounds of how many different combinations of what is known are in each cell."""
     one = outer == question.knowledge and complete(margins, outer)
-    most = "least(upper, 1)" if one else "upper"
+    most = "least(upper, 1) AS highest" if one else "upper AS highest"
     query = exp.select("component", *places(outer), "(lower > 0)::BIGINT AS lowest")
-    return [query.select(f"{most} AS highest").from_(margins.nodes[outer])]
+    return [query.select(most).from_(margins.nodes[outer])]
 
 
 def _guesses(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:

@@ -26,8 +26,8 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.dimensions import NewTable
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.proofs import Question
+from qifsql.commands.tables.question_rows import row
 from qifsql.commands.tables.readings import Reading
-from qifsql.commands.tables.rows import row
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure
