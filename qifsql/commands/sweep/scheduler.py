@@ -49,7 +49,7 @@ PARTS: dict[str, pl.DataType] = {
 """The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
 ``of_people`` people, at most ``largest`` in one block."""
 KEYS = ["subset", "question", "part"]
-SHARED = 16  # threads for which tables are cut if several machines, which differ, work on a sweep
+SHARED = 4  # threads for which tables are cut if several machines, which differ, work on a sweep
 
 
 class Tasks:
@@ -392,8 +392,8 @@ class Pass:
         facts = {"rows": rows, "digest": str(digest), "method": method, "seconds": seconds}
         note = self.shared.note(task.name, **facts)
         file = self._passing(task)
-        found = Plan((), exp.select("*").from_("found"))
-        worker.stream.rows(copying(found, str(file), note))
+        rows_found = Plan((), exp.select("*").from_("found"))
+        worker.stream.rows(copying(rows_found, str(file), note))
         self.shared.publish(task.name, file)
         file.unlink()
 

@@ -231,7 +231,7 @@ class SharedFolder:
 
     def note(self, name: str, **facts: object) -> str:
         """Return the note that a result carries: its sweep, its task, and further facts."""
-        return json.dumps({"sweep": self.sweep, "task": name, **facts})
+        return json.dumps({"sweep": self.sweep, "task": name, "participant": self.me, **facts})
 
     def publish(self, name: str, file: Path) -> None:
         """Put a file into the folder as the result of a task, and give up the lease."""
