@@ -241,9 +241,9 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Return a name that depends only on the data and the options, not on the run."""
+        """Return the name of its result, which depends only on the data and the options."""
         parts = (self.source, self.kind, self.position, self.state, self.least, self.greatest)
-        return "-".join(map(str, parts))
+        return "-".join(map(str, parts)) + ".parquet"
 
     def first(self, n: int) -> int:
         """Return the first attribute, of n, of the subsets that the task settles."""

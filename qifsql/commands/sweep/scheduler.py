@@ -394,11 +394,11 @@ class Pass:
         file = self._passing(task)
         rows_found = Plan((), exp.select("*").from_("found"))
         worker.stream.rows(copying(rows_found, str(file), note))
-        self.shared.publish(task.name, file)
+        self.shared.publish(task.name, file.read_bytes())
         file.unlink()
 
     def _passing(self, task: Task) -> Path:
-        return self.engine.scratch / f"{task.name}.parquet"
+        return self.engine.scratch / task.name
 
     def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
         """Settle one subset from a coded table, by chunks if no block can be in two of them."""

@@ -5,7 +5,8 @@ depends only on the data and the options, so the names are the same for all part
 holds:
 
 - ``sweep.json``: digests of the data and the options, so that no other sweep can join;
-- ``results/NAME.parquet``: the sums that one task found, written elsewhere and then renamed;
+- ``results/NAME``: the sums that one task found, as Parquet, or the rows of one subset, as JSON, if
+  subsets are attacked one by one; they are written elsewhere and then renamed;
 - ``leases/NAME``: the participant that works on a task;
 - ``participants/ID``: a counter that each participant increases while it lives.
 
@@ -179,7 +180,7 @@ class SharedFolder:
         if time.monotonic() - self._looked < GLANCE:
             return
         self._leases = _names(self.path / LEASES)
-        self._results = {Path(name).stem for name in _names(self.path / RESULTS)}
+        self._results = _names(self.path / RESULTS)
         self._looked = time.monotonic()
 
     def _take(self, name: str) -> bool:
@@ -233,14 +234,34 @@ class SharedFolder:
         """Return the note that a result carries: its sweep, its task, and further facts."""
         return json.dumps({"sweep": self.sweep, "task": name, "participant": self.me, **facts})
 
-    def publish(self, name: str, file: Path) -> None:
-        """Put a file into the folder as the result of a task, and give up the lease."""
+    def publish(self, name: str, content: bytes) -> None:
+        """Put the result of a task into the folder, and give up the lease."""
         with self._usable():
             if not self._path(name).exists():
-                self._write(self._path(name), file.read_bytes())
+                self._write(self._path(name), content)
         with self._lock:
             self._results.add(name)
         self.release(name)
+
+    def keep(self, name: str, document: object) -> None:
+        """Put plain data into the folder as the result of a task."""
+        digest = _digest(json.loads(json.dumps(document)))
+        text = self.note(name, digest=digest, document=document)
+        self.publish(name, text.encode())
+
+    def document(self, name: str) -> Any:
+        """Return the plain data that are the result of a task."""
+        with self._usable():
+            text = self._path(name).read_bytes()
+        try:
+            note = json.loads(text)
+            document = note["document"]
+            right = self._is_of(note, name) and note["digest"] == _digest(document)
+        except (ValueError, LookupError, TypeError, AttributeError) as e:
+            raise DatasetError(self.damaged(name)) from e
+        if not right:
+            raise DatasetError(self.damaged(name))
+        return document
 
     def fetch(self, name: str, file: Path) -> dict[str, Any]:
         """Copy the result of a task to a file of this machine; return its note."""
@@ -256,9 +277,13 @@ class SharedFolder:
             note: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[NOTE])
         except (pl.exceptions.PolarsError, OSError, LookupError, ValueError) as e:
             raise DatasetError(self.damaged(name)) from e
-        if (note.get("sweep"), note.get("task")) != (self.sweep, name):
+        if not self._is_of(note, name):
             raise DatasetError(self.damaged(name))
         return note
+
+    def _is_of(self, note: Mapping[str, Any], name: str) -> bool:
+        """Return whether a note is that of a task of this sweep."""
+        return (note.get("sweep"), note.get("task")) == (self.sweep, name)
 
     def damaged(self, name: str) -> str:
         """Return the message for a result that does not hold what was stored in it."""
@@ -268,7 +293,7 @@ class SharedFolder:
         )
 
     def _path(self, name: str) -> Path:
-        return self.path / RESULTS / f"{name}.parquet"
+        return self.path / RESULTS / name
 
     def _write(self, path: Path, content: bytes, *, first: bool = False) -> None:
         """Write a file under another name, and rename it when it is complete.

@@ -31,7 +31,6 @@ from qifsql.query import render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
-ALONE = "{why} attacks its subsets one by one and cannot be shared; leave --join out"
 Details = dict[str, pl.DataFrame]
 
 
@@ -63,8 +62,6 @@ class SweepRun:
         self.shared: SharedFolder | None = None
         identity = self._identify()
         if spec.join is not None:
-            if bound.microdata.weight is not None:
-                raise InputError(ALONE.format(why="a sweep with weights"))
             self.shared = SharedFolder(spec.join, signed(identity))
         self.workspace = Workspace(
             engine,
@@ -113,8 +110,6 @@ class SweepRun:
         if not layouts:
             layouts = list(passes(qids, secrets, people))
             if not fits(layouts):
-                if self.shared is not None:
-                    raise InputError(ALONE.format(why="a sweep of so many distinct values"))
                 return self._attacked()
             self.workspace.lay_out(layouts)
         prior = result.priors(secrets, people)
@@ -130,6 +125,7 @@ class SweepRun:
             self.workspace,
             histogram=self.spec.histogram,
             out_of_time=self._out_of_time,
+            shared=self.shared,
         )
         details = {} if histograms is None else {"histogram": histograms}
         return self._answered(frame, details, samples.NONE)

@@ -91,7 +91,7 @@ def document(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def results(folder: Path) -> list[Path]:
-    return sorted((folder / "results").glob("*.parquet"))
+    return sorted((folder / "results").glob("*"))
 
 
 def notes(folder: Path) -> list[dict[str, Any]]:
@@ -159,13 +159,13 @@ def test_the_work_of_a_killed_process_is_taken_over(
     victim.kill()
     victim.communicate()
     for lease in leases:  # it may just have ended that task
-        (folder / "results" / f"{lease.name}.parquet").unlink(missing_ok=True)
+        (folder / "results" / lease.name).unlink(missing_ok=True)
         lease.write_text(next((folder / "participants").glob("*[!.]")).name.split(".")[0])
     before = {file.name: file.read_bytes() for file in results(folder)}
     assert document(start(big, folder)) == undisturbed
     after = {file.name: file.read_bytes() for file in results(folder)}
     assert before.items() <= after.items()
-    assert {f"{lease.name}.parquet" for lease in leases} <= set(after) - set(before)
+    assert {lease.name for lease in leases} <= set(after) - set(before)
 
 
 def test_a_process_that_is_stopped_for_long_goes_on_without_harm(
@@ -202,7 +202,7 @@ def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: 
     folder = here / "shared"
     file = results(folder)[0]
     file.unlink()
-    (folder / "leases" / file.stem).write_text("alive")
+    (folder / "leases" / file.name).write_text("alive")
     ending = threading.Event()
 
     def live() -> None:
@@ -269,6 +269,8 @@ QUESTIONS = {
     "histograms": ("-s", "t", "--histogram"),
     "a threshold": ("--threshold", "0.3"),
     "missing values left out": ("--null", "drop", "-s", "t"),
+    "weights": ("--weight", "c + 0.1"),
+    "weights and histograms": ("--weight", "c + 1", "--sizes", "1-2", "--histogram"),
 }
 
 
@@ -437,17 +439,41 @@ def test_options_that_do_not_go_with_a_shared_folder_are_refused(here: Path):
     shared_with = (*SMALL, "--join", "shared")
     refused(run(*shared_with, "--workspace", "w"), "--workspace")
     refused(run(*shared_with, "--restart"), "--restart")
-    refused(run(*shared_with, "--weight", "c"), "weights", "--join")
     assert sorted(path.name for path in here.iterdir()) == ["people.parquet"]
 
 
-def test_codes_too_wide_to_pack_cannot_be_shared(here: Path):
+def test_subsets_that_are_attacked_one_by_one_are_shared(here: Path):
+    """Codes that are too wide to pack are attacked like weights, each subset once."""
     names = [f"q{i}" for i in range(12)]
     wide = {name: [f"{name}-{(i * 7919 * (k + 1)) % 2500}" for i in range(2500)]
             for k, name in enumerate(names)}  # fmt: skip
     pl.DataFrame(wide).write_parquet("wide.parquet")
-    done = run("sweep", "wide.parquet", "-q", ",".join(names), "--sizes", 1, "--join", "shared")
-    refused(done, "one by one", "--join")
+    command = ("sweep", "wide.parquet", "-q", ",".join(names), "--sizes", 1, "-f", "json")
+    alone = found(run(*command))
+    assert found(run(*command, "--join", "shared")) == alone
+    files = results(here / "shared")
+    assert [file.suffix for file in files] == [".json"] * 12
+    before = {file: file.read_bytes() for file in files[::2]}
+    for file in files[1::2]:
+        file.unlink()
+    assert found(run(*command, "--join", "shared")) == alone
+    assert before.items() <= {file: file.read_bytes() for file in files}.items()
+
+
+def test_a_subset_that_another_participant_attacks_is_waited_for(here: Path):
+    command = (*SMALL, "--weight", "c + 1")
+    alone = found(run(*command, "--join", "shared"))
+    file = results(here / "shared")[0]
+    content = file.read_bytes()
+    file.unlink()
+    (here / "shared" / "leases" / file.name).write_text("alive")
+    (here / "shared" / "participants" / "alive").write_text("1")
+    timer = threading.Timer(3, file.write_bytes, (content,))
+    timer.start()
+    assert found(run(*command, "--join", "shared")) == alone
+    timer.join()
+    file.write_bytes(content.replace(b'"CRS"', b'"CRT"'))
+    refused(run(*command, "--join", "shared", "--quiet"), file.name, "is damaged")
 
 
 def _truncated(file: Path, _other: Path) -> None:
