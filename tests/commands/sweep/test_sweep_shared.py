@@ -40,7 +40,7 @@ shared.BEAT, shared.EXPIRY = 0.1, float(sys.argv.pop(1))
 from qifsql.app import entry
 entry()
 """  # the command line with small chunks, so that there are many tasks, and with a short lease
-N, DOMAINS = 12_000, (40, 200, 31, 12, 60, 5)
+N, DOMAINS = 9_000, (40, 200, 31, 12, 60, 5)
 KILLS = 4
 REQUEST = {"qifsql": "1", "form": 1, "engine": "duckdb 1", "contents": ["c"]}
 
@@ -74,7 +74,7 @@ def start(
     file: str, folder: Path, *more: object, expiry: float = 1.5, **popen: Any
 ) -> subprocess.Popen[str]:
     """Begin to take part in a sweep in a process of its own."""
-    words = (1_500, expiry, "sweep", file, *QUESTION, "--threads", 1, "--join", folder, *more)
+    words = (3_000, expiry, "sweep", file, *QUESTION, "--threads", 1, "--join", folder, *more)
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, *map(str, words)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | popen,
