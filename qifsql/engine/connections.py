@@ -33,6 +33,7 @@ class Stream:
         register(self._cursor, frames or {})
         self._settings = settings
         self._where = where
+        self.interrupted = threading.Event()
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a small result.
@@ -69,7 +70,8 @@ class Stream:
             raise
 
     def interrupt(self) -> None:
-        """Stop the statement that runs now."""
+        """Stop the statement that runs now, and whoever waits to run another one."""
+        self.interrupted.set()
         self._cursor.interrupt()
 
     def close(self) -> None:

@@ -67,6 +67,12 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
     return set(stored)
 
 
+def sums(stream: Stream, table: str) -> list[int]:
+    """Return the number of rows of a table and their digest, whatever their order."""
+    source = exp.alias_(exp.to_table(table), _ROWS, table=True)
+    return list(stream.rows(render(exp.select(*_sums()).from_(source)))[0])
+
+
 @contextmanager
 def readable(damaged: str) -> Iterator[None]:
     """Raise DatasetError with the message ``damaged`` if reading fails inside the context."""

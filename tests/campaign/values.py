@@ -129,6 +129,7 @@ VALUES: dict[str, Value] = {
     "--gain": _gain,
     "--hash": _one("md5", "sha1", "sha256"),
     "--hierarchy": _hierarchy,
+    "--join": _new("shared", ""),
     "--junit": _new("junit", ".xml"),
     "--k": _one("2", "5", "2,3,5"),
     "--k-map": NUMBER,

@@ -22,6 +22,15 @@ Workspace = Annotated[
         rich_help_panel=RUN,
     ),
 ]
+Join = Annotated[
+    Path | None,
+    typer.Option(
+        "--join",
+        help="Folder through which several processes or machines work on this sweep together: "
+        "give all the same file and options.",
+        rich_help_panel=RUN,
+    ),
+]
 
 
 EXAMPLES = {
@@ -32,6 +41,9 @@ EXAMPLES = {
     "Which smallest sets of up to three columns single out half of the pupils?": (
         "qifsql sweep data-samples/school_census_2018.parquet -q "
         "'NU_*,TP_SEXO,CO_ENTIDADE' --sizes 1-3 --threshold 0.5 -o sweep.parquet"
+    ),
+    "Run this on every machine that sees the folder; they share the work.": (
+        "qifsql sweep data-samples/school_census_2018.parquet -q 'NU_*,TP_SEXO' --join sweep.shared"
     ),
 }
 
@@ -44,6 +56,7 @@ def sweep(
     output: Output,
     limits: Limits,
     workspace: Workspace = None,
+    join: Join = None,
 ) -> None:
     """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""
     from qifsql.commands.sweep import view
@@ -58,7 +71,9 @@ def sweep(
     name = named(source)
     if output.out is not None:
         check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
-    file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
+    file = (
+        workspace if workspace or join else Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
+    )
     shown = {"histogram": options.get("histogram"), "plan": options.get("explain")}
     shown |= {"borders": options.get("threshold") is not None}
     options["histogram"] = charts.histogram(bool(shown["histogram"]))
@@ -67,6 +82,7 @@ def sweep(
         result = run(
             source,
             workspace=file,
+            join=join,
             told=lambda line: runtime.remarks([line], quiet=limits.quiet),
             settings=settings,
             **options,
@@ -80,12 +96,12 @@ def sweep(
         aside=tuple(name for name in result.details if not shown.get(name)),
         view=partial(view.parts, explain=bool(shown["plan"])),
     )
-    done = workspace is None and result.complete
+    done = file if workspace is None and result.complete else None
     try:
         show.show(display, output)
     except (BrokenPipeError, SystemExit):  # the reader stopped reading
         if done:
-            remove(file)
+            remove(done)
         raise
     if done:
-        remove(file)  # only after the result is written
+        remove(done)  # only after the result is written

@@ -220,7 +220,8 @@ class Task:
 
     ``walk``: settle all subsets that take the attribute at ``position``. ``split``: copy the rows
     of one value, too many for one walk, to a separate table. ``drop``: write the table without the
-    attribute. ``group``: settle the one subset that ``state`` has taken.
+    attribute. ``group``: settle the one subset that ``state`` has taken. ``coarsen``: the same,
+    after merging the values of the attribute at ``position`` in pairs.
     """
 
     number: int
@@ -232,6 +233,17 @@ class Task:
     least: int
     greatest: int
     rows: int
+
+    @property
+    def shareable(self) -> bool:
+        """Return whether its result can come from another participant: it writes no table."""
+        return self.kind not in ("drop", "split")
+
+    @property
+    def name(self) -> str:
+        """Return the name of its result, which depends only on the data and the options."""
+        parts = (self.source, self.kind, self.position, self.state, self.least, self.greatest)
+        return "-".join(map(str, parts)) + ".parquet"
 
     def first(self, n: int) -> int:
         """Return the first attribute, of n, of the subsets that the task settles."""

@@ -17,20 +17,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.plan import Layout, Progress, Task
+from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.commands.sweep.strategies import Answered, Strategy
 from qifsql.commands.sweep.tables import SAMPLE, Tables, coded, heavy, qualify
 from qifsql.commands.sweep.walk import Choice, group, roll_up, walk
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker, as_named, kinds, number
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.data.relation import escaped
+from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.query.render import creating, dropping, render
+from qifsql.errors import DatasetError, Interrupted
+from qifsql.query.plan import Plan
+from qifsql.query.render import copying, creating, dropping, render
 
 PARTS: dict[str, pl.DataType] = {
     "part": pl.Int32(),
@@ -43,18 +49,29 @@ PARTS: dict[str, pl.DataType] = {
 """The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
 ``of_people`` people, at most ``largest`` in one block."""
 KEYS = ["subset", "question", "part"]
+SHARED = 4  # threads for which tables are cut if several machines, which differ, work on a sweep
 
 
 class Tasks:
     """A queue that ends when no task waits and no task at work can add more.
 
-    ``stop``: no more tasks are given out once it returns True.
+    ``stop``: no more tasks are given out once it returns True. ``shared``: tasks that another
+    participant works on are not given out; ``patient``: they are waited for at the end.
     """
 
-    def __init__(self, tasks: Iterable[Task], stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        stop: Callable[[], bool],
+        shared: SharedFolder | None = None,
+        *,
+        patient: bool = True,
+    ) -> None:
         self._waiting = deque(tasks)
         self._working = 0
         self._stop = stop
+        self._shared = shared
+        self._patient = patient
         self._changed = threading.Condition()
 
     def add(self, tasks: Iterable[Task]) -> None:
@@ -64,9 +81,13 @@ class Tasks:
             self._changed.notify_all()
 
     @contextmanager
-    def next(self) -> Iterator[Task | None]:
-        """Yield the next task as soon as one waits; None at the end."""
-        task = self._take()
+    def next(self, stream: Stream) -> Iterator[Task | None]:
+        """Yield the next task of a stream as soon as one waits; None at the end."""
+        try:
+            task = self._take(stream)
+        except BaseException:
+            self.close()
+            raise
         try:
             yield task
         except BaseException:
@@ -85,15 +106,30 @@ class Tasks:
             self._stop = lambda: True
             self._changed.notify_all()
 
-    def _take(self) -> Task | None:
+    def _take(self, stream: Stream) -> Task | None:
         with self._changed:
-            while not self._waiting and self._working:
-                self._changed.wait()
-            if not self._waiting or self._stop():
-                self._waiting.clear()
-                return None
-            self._working += 1
-            return self._waiting.popleft()
+            while not self._stop():
+                task = self._available()
+                if task is not None:
+                    self._working += 1
+                    return task
+                if not self._working and not (self._waiting and self._patient):
+                    break
+                self._changed.wait(GLANCE if self._waiting else None)
+                if stream.interrupted.is_set():
+                    raise Interrupted("interrupted")
+            self._waiting.clear()
+            self._changed.notify_all()
+            return None
+
+    def _available(self) -> Task | None:
+        """Return the first waiting task that no other participant works on."""
+        for _ in range(len(self._waiting)):
+            task = self._waiting.popleft()
+            if self._shared is None or not task.shareable or self._shared.available(task.name):
+                return task
+            self._waiting.append(task)
+        return None
 
 
 @dataclass(kw_only=True)
@@ -109,6 +145,7 @@ class Pass:
     streams: int
     progress: Progress
     out_of_time: Callable[[], bool]
+    shared: SharedFolder | None = None
     choices: dict[int, Choice] = field(default_factory=dict)
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
     history: dict[str, None] = field(default_factory=dict)
@@ -122,7 +159,7 @@ class Pass:
             self.strategy.sizes,
             self.strategy.settle,
             self.progress,
-            self.streams,
+            self.streams if self.shared is None else SHARED,
         )
         self.kinds = creating("kinds", kinds(self.layout))
 
@@ -137,18 +174,19 @@ class Pass:
             self.progress.expect(self.number, self.expected())
         while pending and not self.out_of_time():
             light = [task for task in pending if not heavy(task)]
+            large = [task for task in pending if heavy(task)]
             if light:
-                self._work_on(light)
-            else:
-                self._alone(pending[0])
+                self._work_on(light, patient=not large)
+            if large:
+                self._alone(large[0])
             pending = self.workspace.pending(self.number)
 
     def _worker(self, stream: Stream) -> Worker:
         return Worker(stream, self.layout, self.strategy.sizes)
 
-    def _work_on(self, pending: Iterable[Task]) -> None:
+    def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
         """Let every stream take task after task."""
-        tasks = Tasks(pending, self.out_of_time)
+        tasks = Tasks(pending, self.out_of_time, self.shared, patient=patient)
         with self._opened() as streams:
             self.engine.together(streams, lambda stream: self._work(stream, tasks), self.look)
 
@@ -236,16 +274,33 @@ class Pass:
             yield coarser
 
     def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        chunks = iter(self.tables.chunks(pairs=position == 0))
+        state = self.layout.state(subset=self.layout.every)
+        tasks = [
+            Task(0, self.number, "coarsen", self.tables.first, position, state, least, greatest, 0)
+            for least, greatest in self.tables.chunks(pairs=position == 0)
+        ]
+        queue = Tasks(tasks, lambda: False, self.shared)
         parts: list[dict[tuple[int, int], Sums]] = []
 
         def work(stream: Stream) -> None:
             worker = workers[stream]
-            for chunk in chunks:  # each stream takes the next one
-                group(worker, chunk, self.layout.every, coarser=position)
-            self._sum_up(worker)
-            parts.append(self._summed(worker.rows("sums")))
-            worker.forget()
+            while True:
+                with queue.next(stream) as task:
+                    if task is None:
+                        break
+                    if not self._received(worker, task):
+                        chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
+                        group(worker, chunk, self.layout.every, coarser=position)
+                        if self.shared is None:
+                            continue
+                        self._sum_up(worker)
+                        self._publish(worker, task, task.kind, 0.0)
+                    parts.append(self._summed(worker.rows("sums")))
+                    worker.forget()
+            if self.shared is None:
+                self._sum_up(worker)
+                parts.append(self._summed(worker.rows("sums")))
+                worker.forget()
 
         self.engine.together(list(workers), work, self.look)
         added: dict[int, Sums] = {}
@@ -271,7 +326,7 @@ class Pass:
         """Work as one stream: do task after task."""
         worker = self._worker(stream)
         while True:
-            with tasks.next() as task:
+            with tasks.next(stream) as task:
                 if task is None:
                     self.history |= dict.fromkeys(worker.history)
                     return
@@ -284,7 +339,10 @@ class Pass:
             qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
         method, wasted = task.kind, 0.0
-        if task.kind == "walk":
+        received = self._received(worker, task)
+        if received:
+            method = received["method"]
+        elif task.kind == "walk":
             method, wasted = self._settle(worker, chunk)
         elif task.kind == "group":
             self._group(worker, chunk, task.state >> self.layout.n)
@@ -294,8 +352,10 @@ class Pass:
             worker.set(state=(taken, "BIGINT"))
             worker.settle("whole_block", coded=chunk.table)
         part = task.number if task.source.endswith(SAMPLE) else 0
-        statement = self._sum_up(worker) if task.kind != "drop" else None
-        seconds = time.perf_counter() - began
+        statement = self._sum_up(worker, received) if task.kind != "drop" else None
+        seconds = received["seconds"] if received else time.perf_counter() - began
+        if self.shared is not None and task.shareable and not received:
+            self._publish(worker, task, method, seconds)
         new: Sequence[Task] = ()
         with worker.stream.transaction():
             if statement:
@@ -309,6 +369,36 @@ class Pass:
         worker.forget()
         self.progress.done(task, seconds, method, wasted)
         return new
+
+    def _received(self, worker: Worker, task: Task) -> dict[str, Any] | None:
+        """Load the result of a task from the shared folder; return its note, None if not there."""
+        if self.shared is None or not (task.shareable and self.shared.has(task.name)):
+            return None
+        file = self._passing(task)
+        note = self.shared.fetch(task.name, file)
+        damaged = self.shared.damaged(task.name)
+        with ledger.readable(damaged):
+            worker.stream.rows(creating("found", _rows_of(file)))
+            if ledger.sums(worker.stream, "found") != [note["rows"], int(note["digest"])]:
+                raise DatasetError(damaged)
+        file.unlink()
+        return note
+
+    def _publish(self, worker: Worker, task: Task, method: str, seconds: float) -> None:
+        """Put the result of a task into the shared folder."""
+        if self.shared is None:
+            return
+        rows, digest = ledger.sums(worker.stream, "found")
+        facts = {"rows": rows, "digest": str(digest), "method": method, "seconds": seconds}
+        note = self.shared.note(task.name, **facts)
+        file = self._passing(task)
+        rows_found = Plan((), exp.select("*").from_("found"))
+        worker.stream.rows(copying(rows_found, str(file), note))
+        self.shared.publish(task.name, file.read_bytes())
+        file.unlink()
+
+    def _passing(self, task: Task) -> Path:
+        return self.engine.scratch / task.name
 
     def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
         """Settle one subset from a coded table, by chunks if no block can be in two of them."""
@@ -346,11 +436,14 @@ class Pass:
             )
         return self.choices[position]
 
-    def _sum_up(self, worker: Worker) -> str:
-        """Sum up the blocks that the worker settled; return the statement that stores the sums."""
-        stream = worker.stream
-        stream.rows(self.kinds)
-        worker.make("found", "found")
+    def _sum_up(self, worker: Worker, received: object = None) -> str:
+        """Sum up the blocks that the worker settled; return the statement that stores the sums.
+
+        ``received``: the sums are there already.
+        """
+        if received is None:
+            worker.stream.rows(self.kinds)
+            worker.make("found", "found")
         return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 
     def sweep_up(self) -> None:
@@ -359,6 +452,14 @@ class Pass:
             "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
         ):
             self.workspace.drop(source)
+
+
+def _rows_of(file: Path) -> exp.Select:
+    """Return the rows of a Parquet file."""
+    path = exp.Literal.string(escaped(str(file)))
+    return exp.select("*").from_(
+        exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path]))
+    )
 
 
 def _found_rows(number_of_pass: int, part: int) -> exp.Select:

@@ -9,6 +9,7 @@ the plans of an attack (``attacks``), if it can list them. A sweep does the same
 quasi-identifiers need more bits than it has.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
+from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
@@ -220,43 +222,80 @@ def attacks(
     *,
     histogram: bool,
     out_of_time: Callable[[], bool],
+    shared: SharedFolder | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
     """Return the rows of all subsets, their histograms, and whether all subsets are done.
 
-    The workspace stores each subset as soon as it is done.
+    The workspace, or the shared folder, stores each subset as soon as it is done.
     """
-    subsets = strategy.numbers()
     if strategy.subsets > ATTACKS:
         raise InputError(
             f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
-    questions = compiler.questions(bound)
-    before = _profiles(engine, bound, prior=True)
-    rows: list[dict[str, Any]] = []
-    bins: list[dict[str, Any]] = []
-    whole = True
-    for number, mask in enumerate(subsets):
-        name = f"subset {mask}"
-        held = workspace.fact(name)
-        if held is None or (histogram and held["histogram"] is None):
-            if out_of_time():
-                whole = False
-                break
-            qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
-            part = bound.on(replace(bound.microdata, qids=qids))
-            held = {"rows": _rows(engine, part, before, mask), "histogram": None}
-            if histogram:
-                plan = compiler.step_plan(part, "histogram", questions)
-                counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
-                held["histogram"] = _bins(part.microdata, counted, mask)
-            workspace.tell(name, held)
-        rows += held["rows"]
-        bins += held["histogram"] or []
-        engine.settings.progress("sweeping", (number + 1) / strategy.subsets)
+    attack = partial(
+        _attack, engine, bound, _profiles(engine, bound, prior=True), histogram=histogram
+    )
+    subsets = list(strategy.numbers())
+    answers: dict[int, dict[str, Any]] = {}
+    while len(answers) < len(subsets):
+        before = len(answers)
+        for mask in subsets:
+            if mask in answers:
+                continue
+            answer = _stored(workspace, shared, mask, histogram=histogram)
+            if answer is None:
+                if out_of_time():
+                    break
+                if shared is not None and not shared.available(_name(mask, histogram=histogram)):
+                    continue  # another participant attacks it
+                answer = _stored(workspace, shared, mask, histogram=histogram)
+            if answer is None:
+                answer = attack(mask)
+                workspace.tell(f"subset {mask}", answer)
+                if shared is not None:
+                    shared.keep(_name(mask, histogram=histogram), answer)
+            answers[mask] = answer
+            engine.settings.progress("sweeping", len(answers) / strategy.subsets)
+        if out_of_time():
+            break
+        if len(answers) == before:
+            time.sleep(GLANCE)
+    done = [answers[mask] for mask in subsets if mask in answers]
+    rows = [row for answer in done for row in answer["rows"]]
+    bins = [row for answer in done for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
-    return pl.DataFrame(rows, schema=SWEPT), histograms, whole
+    return pl.DataFrame(rows, schema=SWEPT), histograms, len(answers) == len(subsets)
+
+
+def _stored(
+    workspace: Workspace, shared: SharedFolder | None, mask: int, *, histogram: bool
+) -> dict[str, Any] | None:
+    """Return the stored rows of a subset; None if it is not done, or lacks its histogram."""
+    held: dict[str, Any] | None = workspace.fact(f"subset {mask}")
+    if held is None and shared is not None and shared.has(_name(mask, histogram=histogram)):
+        held = shared.document(_name(mask, histogram=histogram))
+    return None if held is None or (histogram and held["histogram"] is None) else held
+
+
+def _name(mask: int, *, histogram: bool) -> str:
+    """Return the name of the result of one subset in a shared folder."""
+    return f"subset_{mask}{'_histogram' if histogram else ''}.json"
+
+
+def _attack(
+    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int, *, histogram: bool
+) -> dict[str, Any]:
+    """Attack with one subset; return its rows, and its histograms if they are wanted."""
+    qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
+    part = bound.on(replace(bound.microdata, qids=qids))
+    answer: dict[str, Any] = {"rows": _rows(engine, part, before, mask), "histogram": None}
+    if histogram:
+        plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
+        counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
+        answer["histogram"] = _bins(part.microdata, counted, mask)
+    return answer
 
 
 def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:

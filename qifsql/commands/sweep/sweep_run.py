@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,10 +16,11 @@ from qifsql.commands.sweep.plan import Layout, Progress, fits, passes
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Collected, Pass, collect
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
+from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attacks
 from qifsql.commands.sweep.tables import coded
-from qifsql.commands.sweep.workspace import Workspace
+from qifsql.commands.sweep.workspace import Workspace, signed
 from qifsql.counting.scales import Spread, dictionary
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
@@ -57,13 +59,23 @@ class SweepRun:
         self.strategy = choose(bound.microdata, spec, engine.settings.seed)
         self.streams = plan.streams(engine)
         self.began = time.monotonic()
-        self.workspace = Workspace(engine, spec.workspace, self._identify())
+        self.shared: SharedFolder | None = None
+        identity = self._identify()
+        if spec.join is not None:
+            self.shared = SharedFolder(spec.join, signed(identity))
+        self.workspace = Workspace(
+            engine,
+            spec.workspace,
+            identity,
+            passing=engine.scratch / "tables" if spec.join else None,
+        )
         self.finished = False
         self.passes: list[Pass] = []
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
-        measured = self._measured()
+        with self.shared.participating() if self.shared else nullcontext():
+            measured = self._measured()
         frame = measured.frame
         plans = [coded(self.bound.microdata, each.layout) for each in self.passes]
         more = self.spec.plain()
@@ -113,6 +125,7 @@ class SweepRun:
             self.workspace,
             histogram=self.spec.histogram,
             out_of_time=self._out_of_time,
+            shared=self.shared,
         )
         details = {} if histograms is None else {"histogram": histograms}
         return self._answered(frame, details, samples.NONE)
@@ -224,6 +237,7 @@ class SweepRun:
                 streams=self.streams,
                 progress=progress,
                 out_of_time=self._out_of_time,
+                shared=self.shared,
             )
             for number, layout in enumerate(layouts)
         ]
@@ -239,11 +253,10 @@ class SweepRun:
         return progress
 
     def _too_early(self, what: str) -> InputError:
+        place = self.spec.join or self.spec.workspace or "memory"
         return InputError(
-            f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in "
-            f"{self.spec.workspace or 'memory'}: run the same command again to resume, or "
-            "give more time with "
-            "--time-budget"
+            f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in {place}: run "
+            "the same command again to resume, or give more time with --time-budget"
         )
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
@@ -337,6 +350,12 @@ class SweepRun:
             f"{several(self.strategy.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
         )
+        if self.shared is not None:
+            others = self.shared.participants()
+            self.spec.tell(
+                f"{self.shared.path}: {several(self.shared.results(), 'result')} of tasks so far, "
+                f"{several(others, 'other participant')}"
+            )
         if self.spec.explain:
             for line in progress.lines([self.names[i] for i in layouts[0].order]):
                 self.spec.tell(line)

@@ -34,6 +34,9 @@ GIANT = 4  # chunks: a value of one attribute with more rows gets a separate tab
 HEAVY = 1_000_000  # a table with more rows is written by all threads together
 ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, exact
+DROPPED = (
+    "_d"  # ending of a table without the first attribute; a number: of its blocks of that code
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,15 +103,11 @@ class Tables:
     def _list_tables(self) -> list[str]:
         """Return the coded tables by the position of their first attribute."""
         rows = self.workspace.stream.rows(
-            "SELECT number FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
+            "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
             "ORDER BY position",
             [self.number],
         )
-        return [self.first, *(self._without(number) for (number,) in rows)]
-
-    def _without(self, task: int) -> str:
-        """Return the name of the table that a task writes."""
-        return f"{self.first}_{task}"
+        return [self.first, *(f"{source}{DROPPED}" for (source,) in rows)]
 
     def _ranges(
         self, worker: Worker, table: str, size: int, giant: int
@@ -122,10 +121,10 @@ class Tables:
         query = worker.say.query("chunks", coded=table)
         return worker.stream.rows(render(query))
 
-    def chunks(self, *, pairs: bool) -> list[Chunk]:
-        """Return the table of all attributes in chunks.
+    def chunks(self, *, pairs: bool) -> list[tuple[int, int]]:
+        """Return the ranges of the first attribute in which the table of all attributes is cut.
 
-        With ``pairs``, a pair of values of the first attribute is never in two chunks.
+        With ``pairs``, a pair of values of the first attribute is never in two ranges.
         """
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
@@ -133,14 +132,14 @@ class Tables:
         )
         if pairs:  # from an even number to an odd one
             ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
-        return [Chunk(qualify(self.first), 0, 0, a, b, 0) for a, b in sorted(ranges)]
+        return sorted(ranges)
 
     def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
         """Write the table without the first attribute; return its tasks."""
         state, position = task.state, task.position + 1
         if task.kind == "split":
             state |= self.layout.state(subset=1 << task.position)
-        table = self._without(task.number)
+        table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
         worker.look_at(chunk)
         layout = self.layout
         worker.set(

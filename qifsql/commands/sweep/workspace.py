@@ -32,17 +32,27 @@ from qifsql.query.templates import load, script
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
-FORM = 3  # version of the tables in a workspace
+FORM = 4  # version of the tables in a workspace
 
 
 class Workspace:
-    """The tables of one sweep, in a file, or in memory if there is no file."""
+    """The tables of one sweep, in a file, or in memory if there is no file.
 
-    def __init__(self, engine: LocalEngine, path: Path | None, request: Mapping[str, Any]) -> None:
+    ``passing`` is a new file to use instead of memory if nothing is kept for another run.
+    """
+
+    def __init__(
+        self,
+        engine: LocalEngine,
+        path: Path | None,
+        request: Mapping[str, Any],
+        *,
+        passing: Path | None = None,
+    ) -> None:
         self.engine = engine
         self.path = path
         try:
-            held = engine.open_kept(path)
+            held = engine.open_kept(path or passing)
         except DatasetError as e:
             raise InputError(
                 f"the workspace {path} cannot be made or opened; name another file with "
@@ -62,7 +72,7 @@ class Workspace:
                     self.stream.rows(statement)
                 if path is not None:
                     ledger.begin(self.stream)
-                self._tell("asked", _signed(request))
+                self._tell("asked", signed(request))
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
         self._last = int(rows[0][0])
 
@@ -198,7 +208,7 @@ class Workspace:
     def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """Refuse a file that is not a workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
-        now = _signed(request)
+        now = signed(request)
         if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
             raise InputError(
                 f"{where} was begun by qifsql {before.get('qifsql')} with "
@@ -288,7 +298,8 @@ def alone(path: Path | None) -> Iterator[None]:
             _OPEN.discard(real)
 
 
-def _signed(request: Mapping[str, Any]) -> dict[str, Any]:
+def signed(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what distinguishes a sweep, with the versions that its tables depend on."""
     return {
         "qifsql": __version__,
         "form": FORM,
