@@ -1,0 +1,1 @@
+"""``qifsql synthetic``: what synthetic releases say about the people behind them."""
