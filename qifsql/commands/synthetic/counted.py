@@ -1,6 +1,7 @@
 """Counts of a set of cells, and the measures that follow from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,50 +17,61 @@ from qifsql.query.templates import load
 Row = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class Cells:
-    """The cells of one subset and secret, in a table of the engine, seen by one release."""
+    """The cells of one subset and secret in a table of the engine, as one release sees them.
 
-    def __init__(self, tables: Tables, table: str, words: int, release: int) -> None:
-        self.tables = tables
-        self._table = table
-        self._words = words
-        self._column = {"synthetic": f"synthetic_{release}"}
+    ``modes`` is the table of the usual values of the secret, which is the same for all subsets.
+    """
 
-    def query(self, view: str, **more: Any) -> exp.Select:
+    tables: Tables
+    table: str
+    modes: str
+    words: int
+    release: int
+
+    def make_modes(self) -> None:
+        """Create the table of the usual values of the secret."""
+        self.tables.make(self.modes, self.query("modes"))
+
+    def query(self, view: str) -> exp.Select:
         """Return a view of ``sql/synthetic.sql`` about these cells."""
         return splice(
             f"synthetic/{view}",
-            words=self._words,
-            columns=self._column,
-            tables={"cells": self._table},
-            **more,
+            words=self.words,
+            columns={"synthetic": f"synthetic_{self.release}"},
+            tables={"cells": self.table, "modes": self.modes},
         )
 
-    def plan(self, view: str, steps: Sequence[str], **more: Any) -> Plan:
+    def plan(self, view: str, steps: Sequence[str] = ("levels", "blocks")) -> Plan:
         """Return the plan of a view that reads other ones."""
-        made = [
-            Step(name, load(f"synthetic/{name}").doc, self.query(name), materialized=True)
-            for name in steps
-        ]
-        return Plan(tuple(made), self.query(view, **more))
+        made = [Step(name, load(f"synthetic/{name}").doc, self.query(name)) for name in steps]
+        return Plan(tuple(made), self.query(view))
 
-    def totals(self, *, first: bool = True) -> list[Row]:
+    def totals(self) -> list[Row]:
         """Return the counts of all blocks, a row per number of best guesses."""
-        plan = self.plan("totals", ("modes", "levels", "blocks"))
-        return self._rows(plan, first=first)
+        plan = self.plan("totals")
+        return _rows(plan, self.tables.answer(plan))
 
-    def priors(self, *, first: bool = True) -> Row:
+    def priors(self) -> Row:
         """Return what is known of the secret without quasi-identifiers."""
-        return self._rows(self.plan("priors", ("modes",)), first=first)[0]
+        plan = self.plan("priors", ())
+        return _rows(plan, self.tables.answer(plan))[0]
 
     def worst(self) -> list[Row]:
         """Return the counts of the blocks that give away most."""
-        return self._rows(self.plan("worst", ("modes", "levels", "blocks")), first=True)
+        plan = self.plan("worst")
+        return _rows(plan, self.tables.answer(plan))
 
-    def _rows(self, plan: Plan, *, first: bool) -> list[Row]:
-        names = [column.alias_or_name for column in plan.result.expressions]
-        rows = self.tables.answer(plan) if first else self.tables.rows(plan)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+
+def modes_table(secret: int, release: int) -> str:
+    """Return the name of the table of the usual values of a secret."""
+    return f"modes_{secret}_{release}"
+
+
+def _rows(plan: Plan, rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+    names = [column.alias_or_name for column in plan.result.expressions]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def added(rows: Iterable[Row]) -> dict[str, int]:

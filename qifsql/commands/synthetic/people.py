@@ -51,12 +51,9 @@ people of the original and of the control who have it. Who is alone, and what th
 decided by all people and records."""
 
 
-def verdicts(tables: Tables, coded: Coded, *, secret: int, cells: str, release: int) -> str:
-    """Create the table of what a release says of each cell; return its name."""
-    name = f"verdicts_{secret}_{release}"
-    work = Cells(tables, cells, coded.words, release)
-    tables.make(name, work.plan("verdicts", ("modes", "levels", "blocks")))
-    return name
+def verdicts(cells: Cells, secret: int) -> None:
+    """Create the table of what a release says of each cell."""
+    cells.tables.make(f"verdicts_{secret}_{cells.release}", cells.plan("verdicts"))
 
 
 def groups(

@@ -4,13 +4,13 @@ A subset is reached by leaving out quasi-identifiers, one after another, those o
 most subsets lack these, so most tables are small.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from qifsql.commands.synthetic.coded import Coded
-from qifsql.commands.synthetic.counted import Cells, of_release, of_secret
+from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
 from qifsql.commands.synthetic.files import Files
 from qifsql.engine.settings import Progress
 from qifsql.engine.tables import Tables
@@ -43,12 +43,24 @@ there is none. Ends of intervals end in ``_low`` and ``_high``."""
 
 
 class Walk:
-    """The walk over all subsets for one secret; ``secret`` is its number, 0 for none."""
+    """The walk over all subsets for one secret; ``secret`` is its number, 0 for none.
 
-    def __init__(self, coded: Coded, files: Files, secret: int, progress: Progress) -> None:
+    ``priors`` are those of each release, which are the same for all subsets.
+    """
+
+    def __init__(
+        self,
+        coded: Coded,
+        files: Files,
+        secret: int,
+        *,
+        priors: Mapping[int, Row],
+        progress: Progress,
+    ) -> None:
         self._coded = coded
         self._files = files
         self._secret = secret
+        self._priors = priors
         self._progress = progress
         self._tables = Tables(coded.tables.engine, "sweeping", coded.tables.where)
         self._order = sorted(range(len(coded.values)), key=lambda i: (-coded.values[i], i))
@@ -84,11 +96,11 @@ class Walk:
         first = not self._done
         for release in self._coded.releases:
             tables = self._tables if first else self._silent()
-            cells = Cells(tables, table, self._coded.words, release)
-            totals = cells.totals(first=first)
+            modes = modes_table(self._secret, release)
+            totals = Cells(tables, table, modes, self._coded.words, release).totals()
             measures = of_release(totals)
             if self._secret:
-                measures += of_secret(totals, cells.priors(first=first))
+                measures += of_secret(totals, self._priors[release])
             yield self._row(release, kept, measures)
         self._done += 1
         whole = 2 ** len(self._order) - 1

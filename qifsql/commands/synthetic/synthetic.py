@@ -15,7 +15,7 @@ from qifsql.commands.synthetic import files as reading
 from qifsql.commands.synthetic import people
 from qifsql.commands.synthetic.bounds import Bound, bounds
 from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
-from qifsql.commands.synthetic.counted import Cells, of_release, of_secret
+from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
 from qifsql.commands.synthetic.files import POOLED, Files, Sources
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
@@ -189,13 +189,16 @@ class _Work:
         for secret in range(1, len(self._files.secrets) + 1) or (0,):
             table = f"cells_{secret}"
             self._tables.make(table, coded.cells(secret))
+            priors = {}
             for release in coded.releases:
-                self._measure(coded, secret, release, Cells(
-                    self._tables, table, coded.words, release
-                ))  # fmt: skip
+                modes = modes_table(secret, release)
+                cells = Cells(self._tables, table, modes, coded.words, release)
+                cells.make_modes()
+                priors[release] = cells.priors()
+                self._measure(coded, secret, cells, priors[release])
             self._tables.drop(table)
             if self._options["sweep"]:
-                walk = Walk(coded, self._files, secret, self._progress)
+                walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
                 self._subsets += walk.rows()
                 self._more += walk.statements
         self._in_order()
@@ -231,12 +234,11 @@ class _Work:
             if rows or (name == "worst" and self._files.secrets)
         }
 
-    def _measure(self, coded: Coded, secret: int, release: int, cells: Cells) -> None:
-        totals = cells.totals()
+    def _measure(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
+        totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:
             self._add(release, None, of_release(totals))
-        priors = cells.priors()
         self._modal[secret, release] = priors["modal"]
         if secret:
             self._add(release, name, of_secret(totals, priors))
@@ -246,9 +248,7 @@ class _Work:
             ]
         if self._files.by is None and self._options["records"] is None:
             return
-        people.verdicts(
-            self._tables, coded, secret=secret, cells=f"cells_{secret}", release=release
-        )
+        people.verdicts(cells, secret)
         if self._files.by is not None:
             self._groups += people.groups(
                 self._tables,
