@@ -45,7 +45,7 @@ class Sources:
         each = [first, *releases, *([last] if last is not None else [])]
         places = [_place(one) for one in each]
         for i, place in enumerate(places):
-            if place in places[:i]:
+            if place in places[:i] and each[i].frame is None:
                 raise InputError(
                     f"{each[i].name} is given twice; the original, each release and the control "
                     "are different files"
@@ -210,6 +210,4 @@ def _titles(each: Sequence[Dataset]) -> list[str]:
 
 
 def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
-    if dataset.frame is not None:
-        return dataset.paths, ""
     return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()
