@@ -1,4 +1,4 @@
-"""What synthetic releases say, counted person by person (spec of synthpop, and of the adversary).
+"""An oracle of synthetic releases: everything is counted person by person, in fractions.
 
 A file is a list of pairs of a tuple of quasi-identifiers and a secret, with None as a value.
 """
@@ -11,9 +11,7 @@ Person = tuple[tuple[object, ...], object]
 File = Sequence[Person]
 
 
-def measures(
-    original: File, synthetic: File, control: File | None
-) -> dict[str, Fraction | None]:
+def measures(original: File, synthetic: File, control: File | None) -> dict[str, Fraction | None]:
     """Return all measures of a release that have no interval, and differences."""
     of = {name: [(q, t) for q, t in file] for name, file in (("d", original), ("s", synthetic))}
     d, s = of["d"], of["s"]
@@ -74,6 +72,4 @@ def both(synthetic: File, control: File) -> Fraction:
     """Return how many of the control both adversaries are right about."""
     counts = Counter(t for _, t in control)
     modes = [t for t, n in counts.items() if n == max(counts.values())]
-    return sum(
-        (chance(synthetic, p) / len(modes) for p in control if p[1] in modes), Fraction()
-    )
+    return sum((chance(synthetic, p) / len(modes) for p in control if p[1] in modes), Fraction())

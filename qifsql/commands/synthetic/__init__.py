@@ -1,1 +1,1 @@
-"""``qifsql synthetic``: what synthetic releases say about the people behind them."""
+"""``qifsql synthetic``: the people behind synthetic releases, and what these say of them."""

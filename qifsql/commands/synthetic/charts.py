@@ -35,9 +35,7 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
     return {name: draw() for name, draw in pictures(frame, details, spec).items()}
 
 
-def pictures(
-    frame: pl.DataFrame, details: Tables, spec: Spec
-) -> dict[str, Callable[[], Chart]]:
+def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
     """Return the functions that draw the charts that there are, by name."""
     shown: dict[str, Callable[[], Chart]] = {}
     if spec["secrets"]:
@@ -54,7 +52,8 @@ def success(frame: pl.DataFrame) -> Chart:
     """Draw the success on the original and on the control with intervals, a line per release."""
     alt, _ = extra()
     names = {"original": said("the original"), "control": said("the control")}
-    rows, words = [], []
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
     releases = _names(frame)
     for row in frame.filter(pl.col("measure").str.starts_with("success_")).iter_rows(named=True):
         who = names[row["measure"].removeprefix("success_")]
@@ -100,13 +99,14 @@ def members(subsets: pl.DataFrame) -> Chart:
     """Draw the success on the original against that on the control, a dot per subset."""
     alt, _ = extra()
     releases = _names(subsets)
-    rows, words = [], []
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
     for row in subsets.iter_rows(named=True):
         is_leak = row["individual_leak_low"] > 0
         line = {
             "question": _question(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
-            "kind": said("about individuals") if is_leak else said("may be chance"),
+            "kind": said("interval above 0") if is_leak else said("may be chance"),
             "release": releases[row["file"]],
             "low": row["success_control"],
             "success": row["success_original"],
@@ -116,7 +116,7 @@ def members(subsets: pl.DataFrame) -> Chart:
         rows.append(line)
         if len(words) < LISTED:
             words.append(f"{line['release']}, {line['known']}: {line['amount']}, {line['people']}.")
-    kinds = [said("about individuals"), said("may be chance")]
+    kinds = [said("interval above 0"), said("may be chance")]
     present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     scale = alt.Scale(domain=[0, 1])
@@ -127,7 +127,10 @@ def members(subsets: pl.DataFrame) -> Chart:
     colours = dict(zip(kinds, (ORANGE, SKY), strict=True))
     colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
     titles = {"release:N": said("release"), "known:N": said("subset")}
-    titles |= {"amount:N": said("right, of the original"), "people:N": said("right, of the control")}
+    titles |= {
+        "amount:N": said("right, of the original"),
+        "people:N": said("right, of the control"),
+    }
     base = alt.Chart(width=300, height=260)
     ends = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(1), "y2": alt.datum(1)}
     line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
@@ -137,7 +140,8 @@ def members(subsets: pl.DataFrame) -> Chart:
     chart = (line_ + dots).facet(facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1)
     below = said(
         "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
-        "individuals; those above it do, where the interval of the difference is above 0."
+        "individuals; those above it may, where the interval of the difference is above 0. About "
+        "1 of 40 subsets is there by chance."
     )
     return dressed(chart, said("Members against control, by subset"), below, words)
 
@@ -146,7 +150,8 @@ def blocks(worst: pl.DataFrame) -> Chart:
     """Draw the people whom the worst blocks give away, as counts only."""
     alt, _ = extra()
     releases = _names(worst)
-    rows, words = [], []
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
     for row in worst.iter_rows(named=True):
         line = {
             "question": f"{_question(row['secret'])} · {releases[row['file']]}",

@@ -24,7 +24,7 @@ EXAMPLES = {
     ),
     "Which subset of the quasi-identifiers gives away most?": (
         "qifsql synthetic data-samples/school_census_2018.parquet "
-        "data-samples/school_census_2017.parquet -q NU_ANO,TP_SEXO,CO_MUNICIPIO "
+        "data-samples/school_census_2017.parquet -q NU_ANO,TP_SEXO,CO_ENTIDADE "
         "-s TP_COR_RACA --sweep -f json"
     ),
 }

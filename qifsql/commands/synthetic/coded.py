@@ -10,7 +10,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.files import CONTROL, ORIGINAL, File, Files
+from qifsql.commands.synthetic.compared_files import CONTROL, ORIGINAL, File, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number, same
@@ -61,8 +61,8 @@ class Coded:
         ``table`` has the same columns; that of a larger subset is smaller than ``coded``.
         """
         masks = [0] * self.words
-        kept = range(len(self.fields)) if subset is None else subset
-        for i in kept:
+        members = range(len(self.fields)) if subset is None else subset
+        for i in members:
             masks[self.fields[i].word - 1] |= self.fields[i].mask
         words = [self._masked(i, mask) for i, mask in enumerate(masks, 1)]
         name = "secret" if table != "coded" else f"secret_{secret}"
@@ -115,7 +115,7 @@ def _dictionary(files: Files, i: int) -> Plan:
     """Return the query of the values of attribute ``i`` in all files that have it."""
     having = [n for n, file in enumerate(files.files, 1) if i <= len(file.attributes)]
     value = exp.alias_(exp.column(f"qid_{i}"), "value")
-    queries = [exp.select(value.copy()).from_(f"people_{n}") for n in having]
+    queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in having]
     union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
     query = splice("synthetic/dictionary")
     for table in list(query.find_all(exp.Table)):
@@ -157,15 +157,11 @@ def words(fields: Sequence[Field]) -> list[exp.Expr]:
     return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(folded, 1)]
 
 
-def decoded(query: exp.Select, table: str, attributes: Iterable[int], *, left: int = 0) -> exp.Select:
-    """Return a query joined with the dictionaries of attributes of ``table``.
-
-    Rows without a value for attribute ``left`` and later ones stay.
-    """
+def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Select:
+    """Return a query joined with the dictionaries of attributes of ``table``."""
     for i in attributes:
         on = same(exp.column(f"qid_{i}", table), exp.column("value", f"of_{i}"))
-        dictionary = exp.table_(f"dictionary_{i}", alias=f"of_{i}")
-        query = query.join(dictionary, on=on, join_type="left" if left and i >= left else "inner")
+        query = query.join(exp.table_(f"dictionary_{i}", alias=f"of_{i}"), on=on)
     return query
 
 
@@ -192,15 +188,14 @@ def _coded(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> ex
             exp.alias_(people.copy() if counted else exp.cast(number(0), "BIGINT"), name)
             for name, counted in counts.items()
         ]
-        query = exp.select(*columns).from_(f"people_{n}")
+        query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
         queries.append(decoded(query, f"people_{n}", range(1, len(file.attributes) + 1)))
-    union = exp.union(*queries, distinct=False)
-    names = [f"word_{i}" for i in range(1, max(f.word for f in fields) + 1)]
-    names += [f"secret_{j}" for j in range(1, m + 1)]
-    names += ["member"] if files.by is not None else []
-    sums = [
-        exp.alias_(exp.cast(exp.Sum(this=exp.column(name)), "BIGINT"), name)
-        for name in ("original", "control", *(f"synthetic_{r}" for r in releases))
-    ]
-    query = exp.select(*map(exp.column, names), *sums).from_(union.subquery("everybody"))
-    return query.group_by(*map(exp.column, names))
+    everybody = exp.union(*queries, distinct=False).subquery("everybody")
+    keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
+    keys += [exp.column(f"secret_{j}") for j in range(1, m + 1)]
+    keys += [exp.column("member")] if files.by is not None else []
+    query = exp.select(*keys)
+    for name in ("original", "control", *(f"synthetic_{r}" for r in releases)):
+        total = exp.cast(exp.Sum(this=exp.column(name)), "BIGINT")
+        query = query.select(exp.alias_(total, name))
+    return query.from_(everybody).group_by(*(key.copy() for key in keys))

@@ -8,8 +8,8 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.engine.tables import Tables
-from qifsql.measures import synthetic as measures
-from qifsql.measures.synthetic import Disclosure, Guesses, Measure, Overlap
+from qifsql.measures import release_measures as measures
+from qifsql.measures.release_measures import Disclosure, Guesses, Measure, Overlap
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -45,8 +45,8 @@ class Cells:
 
     def plan(self, view: str, steps: Sequence[str] = ("levels", "blocks")) -> Plan:
         """Return the plan of a view that reads other ones."""
-        made = [Step(name, load(f"synthetic/{name}").doc, self.query(name)) for name in steps]
-        return Plan(tuple(made), self.query(view))
+        selects = [Step(name, load(f"synthetic/{name}").doc, self.query(name)) for name in steps]
+        return Plan(tuple(selects), self.query(view))
 
     def totals(self) -> list[Row]:
         """Return the counts of all blocks, a row per number of best guesses."""

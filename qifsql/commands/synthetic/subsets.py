@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.synthetic.coded import Coded
+from qifsql.commands.synthetic.compared_files import Files
 from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
-from qifsql.commands.synthetic.files import Files
 from qifsql.engine.settings import Progress
 from qifsql.engine.tables import Tables
-from qifsql.measures.synthetic import Measure
+from qifsql.measures.release_measures import Measure
 
 OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
 OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
@@ -29,11 +29,7 @@ SUBSETS: dict[str, pl.DataType] = {
     "n_qids": pl.Int64(),
     "qids": pl.List(pl.String()),
     **dict.fromkeys((*OF_RELEASE, *OF_SECRET, *OF_GUESSES), pl.Float64()),
-    **{
-        name + end: pl.Float64()
-        for name in DIFFERENCES
-        for end in ("", "_low", "_high")
-    },
+    **{name + end: pl.Float64() for name in DIFFERENCES for end in ("", "_low", "_high")},
 }
 """One row per release, secret and subset of the quasi-identifiers: the measures of the result.
 
@@ -76,11 +72,11 @@ class Walk:
         self._make("subset_0", self._order, "coded", first=True)
         yield from self._below("subset_0", self._order, 0)
 
-    def _below(self, table: str, kept: Sequence[int], start: int) -> Iterator[dict[str, Any]]:
+    def _below(self, table: str, members: Sequence[int], start: int) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
-        yield from self._measure(table, kept)
+        yield from self._measure(table, members)
         for place in range(start, len(self._order)):
-            left = [i for i in kept if i != self._order[place]]
+            left = [i for i in members if i != self._order[place]]
             if left:
                 name = f"subset_{len(self._order) - len(left)}"
                 self._make(name, left, table, first=False)
@@ -92,7 +88,7 @@ class Walk:
         tables = self._tables if first else self._silent()
         tables.make(name, query)
 
-    def _measure(self, table: str, kept: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def _measure(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
         first = not self._done
         for release in self._coded.releases:
             tables = self._tables if first else self._silent()
@@ -101,21 +97,21 @@ class Walk:
             measures = of_release(totals)
             if self._secret:
                 measures += of_secret(totals, self._priors[release])
-            yield self._row(release, kept, measures)
+            yield self._row(release, members, measures)
         self._done += 1
         whole = 2 ** len(self._order) - 1
         self._progress("sweeping", self._done / whole, f"{self._done:,} of {whole:,} subsets")
 
     def _row(
-        self, release: int, kept: Sequence[int], measures: Sequence[Measure]
+        self, release: int, members: Sequence[int], measures: Sequence[Measure]
     ) -> dict[str, Any]:
         names = self._files.qids
         row: dict[str, Any] = {
             "file": release,
             "secret": self._files.secrets[self._secret - 1] if self._secret else None,
-            "subset": sum(1 << i for i in kept),
-            "n_qids": len(kept),
-            "qids": [names[i] for i in sorted(kept)],
+            "subset": sum(1 << i for i in members),
+            "n_qids": len(members),
+            "qids": [names[i] for i in sorted(members)],
         }
         for measure in measures:
             row[measure.name] = measure.value
@@ -124,5 +120,5 @@ class Walk:
         return row
 
     def _silent(self) -> Tables:
-        """Return tables whose statements are not kept: they are those of the first subset."""
+        """Return tables whose statements are not recorded: they are those of the first subset."""
         return Tables(self._tables.engine, self._tables.what, self._tables.where)

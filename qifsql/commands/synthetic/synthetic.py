@@ -1,4 +1,4 @@
-"""What synthetic releases say about the people behind them.
+"""The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
 Source: M111 to M124; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
 """
@@ -11,21 +11,21 @@ import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.commands.synthetic import coded as codes
-from qifsql.commands.synthetic import files as reading
-from qifsql.commands.synthetic import people
-from qifsql.commands.synthetic.bounds import Bound, bounds
+from qifsql.commands.synthetic import compared_files as reading
+from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
+from qifsql.commands.synthetic.compared_files import POOLED, Files, Sources
 from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
-from qifsql.commands.synthetic.files import POOLED, Files, Sources
+from qifsql.commands.synthetic.required_bounds import Bound, bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.option import as_names, as_tuple, complete
+from qifsql.data.option import as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.protocol import LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, several
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -142,7 +142,7 @@ def synthetic(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files, options)),
+        notes=(*files.notes, *_notes(files)),
         met=_met(work.measured, required),
         written=written,
     )
@@ -207,7 +207,7 @@ class _Work:
         """Write a row per person and release; return the number of rows."""
         assert self._coded is not None  # noqa: S101 - it has run
         titles = [self._title(release) for release in self._coded.releases]
-        return people.records(
+        return individuals.records(
             self._tables,
             self._coded,
             self._files,
@@ -221,7 +221,7 @@ class _Work:
         """Return the details that there are, by name."""
         tables = {
             "worst": (self._worst, WORST),
-            "groups": (self._groups, people.GROUPS),
+            "groups": (self._groups, individuals.GROUPS),
             "subsets": (self._subsets, SUBSETS),
         }
         return {
@@ -248,9 +248,9 @@ class _Work:
             ]
         if self._files.by is None and self._options["records"] is None:
             return
-        people.verdicts(cells, secret)
+        individuals.verdicts(cells, secret)
         if self._files.by is not None:
-            self._groups += people.groups(
+            self._groups += individuals.groups(
                 self._tables,
                 coded,
                 self._files,
@@ -330,7 +330,10 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
         "by": files.by,
         "sweep": options["sweep"],
         "require": list(as_tuple(options["require"])),
-        "sizes": {"original": files.original.records, "releases": [f.records for f in files.releases]}
+        "sizes": {
+            "original": files.original.records,
+            "releases": [f.records for f in files.releases],
+        }
         | ({} if files.control is None else {"control": files.control.records}),
         "csv": [
             {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
@@ -340,7 +343,7 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
     }
 
 
-def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
+def _notes(files: Files) -> tuple[str, ...]:
     """Return notes that help to interpret the numbers."""
     notes = []
     if files.control is None and files.secrets:
@@ -349,11 +352,10 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
             "from what it says about the population: hold some people out before the release is "
             "made"
         )
-    for file in files.releases:
-        if file.records != files.original.records:
-            notes.append(
-                f"{file.title} has {several(file.records, 'record')}, the original "
-                f"{files.original.records:,}: larger releases overlap more"
-            )
-    del options
+    notes += [
+        f"{file.title} has {several(file.records, 'record')}, the original "
+        f"{files.original.records:,}: larger releases overlap more"
+        for file in files.releases
+        if file.records != files.original.records
+    ]
     return tuple(notes)

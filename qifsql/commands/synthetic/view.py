@@ -1,4 +1,4 @@
-"""What synthetic releases say about people, in words and tables."""
+"""Synthetic releases in words and tables: what they say about individuals."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -264,7 +264,14 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
         "The worst of {n} subsets of the quasi-identifiers",
         subsets["subset"].n_unique(),
     )
-    return [Heading(title), table]
+    shown: list[Part] = [Heading(title), table]
+    if spec["secrets"] and spec["control"]:
+        message = (
+            "Many subsets are looked at: about 1 of 40 has an interval above 0 by chance alone, "
+            "and the worst one looks worse than it is."
+        )
+        shown.append(Paragraph(said(message)))
+    return shown
 
 
 def _limits(spec: Spec) -> str:

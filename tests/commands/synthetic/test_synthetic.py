@@ -17,7 +17,7 @@ from places import SAMPLES
 from terminal import run
 
 import qifsql
-from qifsql.commands.synthetic.files import POOLED
+from qifsql.commands.synthetic.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
 
@@ -132,12 +132,11 @@ def test_all_measures_are_those_of_the_oracle(
             row = result.details["subsets"].filter(file=file, subset=subset).row(0, named=True)
             assert row["qids"] == [("q", "r")[i] for i in columns]
             kept = [
-                None
-                if rows is None
-                else [(tuple(q[i] for i in columns), t) for q, t in rows]
+                None if rows is None else [(tuple(q[i] for i in columns), t) for q, t in rows]
                 for rows in (plain(original), plain(release), held)
             ]
-            assert kept[0] is not None and kept[1] is not None
+            assert kept[0] is not None
+            assert kept[1] is not None
             expected = oracle.measures(kept[0], kept[1], kept[2])
             check({name: row[name] for name in expected}, expected)
 
@@ -213,23 +212,23 @@ def test_groups_and_records_are_those_of_the_oracle(
         assert whole == pytest.approx(each)
 
 
-ADULT = dict(
-    qids="age,sex,race,marital-status,workclass",
-    secret=["relationship", "education-num"],
-)
+ADULT: dict[str, Any] = {
+    "qids": "age,sex,race,marital-status,workclass",
+    "secret": ["relationship", "education-num"],
+}
 
 
 def test_a_copy_machine_tells_what_the_original_tells(shared: Path, tmp_path: Path) -> None:
     adult = shared / "data" / "adult.parquet"
     copy = tmp_path / "copy.parquet"
     pl.read_parquet(adult).sample(fraction=1, shuffle=True, seed=1).write_parquet(copy)
-    result = qifsql.synthetic(adult, copy, **ADULT)  # type: ignore[arg-type]
+    result = qifsql.synthetic(adult, copy, **ADULT)
     measured = {
         (m, s): v for m, s, v in result.frame.select("measure", "secret", "value").iter_rows()
     }
     assert measured["iS", None] == 1
     assert measured["repU", None] == measured["UiO", None] == measured["UiOiS", None] > 0
-    attack = qifsql.attack("cas", adult, **ADULT).frame  # type: ignore[arg-type]
+    attack = qifsql.attack("cas", adult, **ADULT).frame
     for row in attack.iter_rows(named=True):
         secret = row["secret"]
         assert measured["DiSCO", secret] == measured["Dorig", secret]
@@ -240,9 +239,11 @@ def test_a_copy_machine_tells_what_the_original_tells(shared: Path, tmp_path: Pa
 
 def test_a_release_of_other_people_leaks_nothing_about_individuals(shared: Path) -> None:
     """A control of the same distribution: the release was made from neither."""
-    adult = pl.read_parquet(shared / "data" / "adult.parquet").sample(fraction=1, shuffle=True, seed=2)
+    adult = pl.read_parquet(shared / "data" / "adult.parquet").sample(
+        fraction=1, shuffle=True, seed=2
+    )
     parts = [adult[i::3] for i in range(3)]
-    result = qifsql.synthetic(parts[0], parts[1], control=parts[2], **ADULT)  # type: ignore[arg-type]
+    result = qifsql.synthetic(parts[0], parts[1], control=parts[2], **ADULT)
     leaks = result.frame.filter(measure="individual_leak")
     assert leaks.height == 2
     assert all(low <= 0 <= high for low, high in leaks.select("low", "high").iter_rows())
@@ -253,9 +254,7 @@ def test_a_release_of_other_people_leaks_nothing_about_individuals(shared: Path)
 def test_several_releases_are_also_measured_together() -> None:
     """A person whom each copy changes in another place is given away by all of them."""
     people = [("x", i, "a" if i % 3 else "b") for i in range(30)]
-    copies = [
-        [(q, r, t if (r + k) % 3 else "c") for q, r, t in people] for k in range(3)
-    ]
+    copies = [[(q, r, t if (r + k) % 3 else "c") for q, r, t in people] for k in range(3)]
     result = qifsql.synthetic(
         frame(people), [frame(copy) for copy in copies], qids="q,r", secret="t"
     )
@@ -298,7 +297,13 @@ def wrong_files(folder: Path) -> dict[str, tuple[str, ...]]:
     return {
         "lacks a column": ("o.parquet", "lacking.parquet", *known),
         "original lacks a column": ("lacking.parquet", "s.parquet", *known),
-        "control lacks a column": ("o.parquet", "s.parquet", "--control", "lacking.parquet", *known),
+        "control lacks a column": (
+            "o.parquet",
+            "s.parquet",
+            "--control",
+            "lacking.parquet",
+            *known,
+        ),
         "types differ": ("o.parquet", "text.parquet", *known),
         "empty": ("o.parquet", "empty.parquet", *known),
         "empty csv": ("o.parquet", "empty.csv", *known),
@@ -317,9 +322,7 @@ def wrong_files(folder: Path) -> dict[str, tuple[str, ...]]:
 
 def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    codes = {
-        case: run("synthetic", *line).code for case, line in wrong_files(tmp_path).items()
-    }
+    codes = {case: run("synthetic", *line).code for case, line in wrong_files(tmp_path).items()}
     assert codes == dict.fromkeys(codes, 2)
 
 

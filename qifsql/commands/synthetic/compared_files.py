@@ -193,8 +193,7 @@ def _comparable(files: Sequence[File]) -> list[File]:
             for each in having:
                 each[place] = _cast(each[place], kind.type)
     return [
-        replace(file, attributes=tuple(each))
-        for file, each in zip(files, attributes, strict=True)
+        replace(file, attributes=tuple(each)) for file, each in zip(files, attributes, strict=True)
     ]
 
 

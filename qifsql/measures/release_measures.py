@@ -1,4 +1,4 @@
-"""What a synthetic release says about people: shares from whole counts.
+"""Measures of a synthetic release, from whole counts of people and records.
 
 The people of the original are those whom the generator learnt from; those of the control are of
 the same population, and it did not learn from them. Every count is of people or records that agree

@@ -25,9 +25,7 @@ class Bound:
     def check(self, *, has_secret: bool, has_control: bool) -> None:
         """Refuse a bound on a measure that needs a secret or a control that is not there."""
         if self.measure not in OF_RELEASE and not has_secret:
-            raise InputError(
-                f"bound {quoted(self.text)} is about a secret; name one with --secret"
-            )
+            raise InputError(f"bound {quoted(self.text)} is about a secret; name one with --secret")
         if self.measure in OF_CONTROL and not has_control:
             raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
 

@@ -1,4 +1,4 @@
-"""What each release says of groups of people, and of each person of the original."""
+"""Groups of people, and each person of the original, as a release sees them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from qifsql.commands.synthetic import coded as codes
 from qifsql.commands.synthetic.coded import Coded
+from qifsql.commands.synthetic.compared_files import Files
 from qifsql.commands.synthetic.counted import Cells, disclosure, overlap, shared
-from qifsql.commands.synthetic.files import Files
 from qifsql.engine.tables import Tables
-from qifsql.measures import synthetic as measures
+from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson
 from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, named, number
@@ -64,12 +64,11 @@ def groups(
     _by_secret(tables, coded, secret)
     counts = _dicts(tables, splice("synthetic/groups", words=coded.words, tables=table))
     priors = {
-        row["member"]: row
-        for row in _dicts(tables, splice("synthetic/group_priors", tables=table))
+        row["member"]: row for row in _dicts(tables, splice("synthetic/group_priors", tables=table))
     }
     dictionary = f"dictionary_{len(files.qids) + len(files.secrets) + 1}"
     text = exp.cast(exp.column("value"), "VARCHAR")
-    names = tables.rows(exp.select("code", text).from_(dictionary).order_by("code"))
+    names = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
     tables.drop(f"secret_coded_{secret}")
     rows = []
     for member, name in names:
@@ -89,7 +88,7 @@ def groups(
 
 def _by_secret(tables: Tables, coded: Coded, secret: int) -> None:
     """Create the table of people by quasi-identifiers, one secret and group."""
-    names = [f"word_{i}" for i in range(1, coded.words + 1)]
+    names = [exp.column(f"word_{i}") for i in range(1, coded.words + 1)]
     value: exp.Expr = exp.column(f"secret_{secret}") if secret else number(0)
     counts = [
         exp.alias_(exp.cast(exp.Sum(this=exp.column(c)), "BIGINT"), c)
@@ -187,12 +186,16 @@ def _spoken(
         name, secret = f"verdicts_{j}_{release}", files.secrets[j - 1]
         one = equal(exp.column("synthetic_values", name), number(1))
         best = exp.column("best", name)
-        ties = exp.Case().when(
-            equal(exp.column("ties", name), number(0)), number(modal[j, release])
-        ).else_(exp.column("ties", name))
-        chance = exp.Case().when(
-            best, exp.Div(this=exp.cast(number(1), "DOUBLE"), expression=exp.paren(ties))
-        ).else_(exp.cast(number(0), "DOUBLE"))
+        ties = (
+            exp.Case()
+            .when(equal(exp.column("ties", name), number(0)), number(modal[j, release]))
+            .else_(exp.column("ties", name))
+        )
+        chance = (
+            exp.Case()
+            .when(best, exp.Div(this=exp.cast(number(1), "DOUBLE"), expression=exp.paren(ties)))
+            .else_(exp.cast(number(0), "DOUBLE"))
+        )
         columns += [
             (one, f"certain_{secret}"),
             (exp.and_(one.copy(), best.copy()), f"disclosed_{secret}"),
