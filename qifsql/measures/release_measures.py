@@ -2,7 +2,7 @@
 
 The people of the original are those whom the generator learnt from; those of the control are of
 the same population, and it did not learn from them. Every count is of people or records that agree
-in their quasi-identifiers. The equations are M114 to M124.
+in their quasi-identifiers. The equations are M114 to M119.
 """
 
 from collections.abc import Iterator

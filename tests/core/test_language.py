@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -454,9 +455,9 @@ def further(first: Path, second: Path, stored: Path) -> None:
     links.append("--one-to-one")
     likely = ["--predicate", "renda > 4", "--predicate", "renda = 2", "--secret", "doença"]
     hashed = ["--column", "código", "--hash", "md5", "--pattern", "a[0-9]", "--pattern", "b[0-9]"]
-    fine_copy, control = first.with_name("cópia.parquet"), first.with_name("controle.parquet")
+    fine_copy, control = first.with_name("cópia.csv"), first.with_name("controle.csv")
     for path, seed in ((fine_copy, 1), (control, 2)):
-        pl.read_parquet(first).sample(fraction=0.9, seed=seed).write_parquet(path)
+        pl.read_csv(first).sample(fraction=0.9, seed=seed).write_csv(path)
     synthesised = [*asked, "--by", "sexo", "--sweep"]
     commands: dict[str, list[object]] = {
         "níveis": ["levels", first, *asked, *wanted, "--show-blocks"],

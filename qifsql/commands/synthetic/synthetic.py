@@ -1,6 +1,6 @@
 """The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
-Source: M111 to M124; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
+Source: M111 to M119; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
 """
 
 from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ def synthetic(
         >>> result.frame.filter(measure="repU")["value"].item()
         0.0
 
-    Source: M111 to M124; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
+    Source: M111 to M119; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
 
     """
     options = complete(options, SyntheticOptions)
