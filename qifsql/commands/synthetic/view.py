@@ -30,10 +30,9 @@ Row = Mapping[str, Any]
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return overlap and uniques, and for each secret what is disclosed and guessed."""
-    several = frame["file"].n_unique() > 1
     shown: list[Part] = [Heading(_title(spec))]
     shown += [Paragraph(text, strong=i == 0) for i, text in enumerate(sentences(frame, spec))]
-    shown += [Heading(said("Overlap and uniques")), _overlap(frame, several=several)]
+    shown += [Heading(said("Overlap and uniques")), _overlap(frame)]
     for secret in spec["secrets"]:
         of_secret = frame.filter(secret=secret)
         shown.append(Heading(said("What is said about {secret}", secret=secret)))
@@ -78,7 +77,7 @@ def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     texts = {
         "qids": words.listed(spec["qids"]),
         "secret": row["secret"],
-        "release": escaping.cell(row["release"]),
+        "release": release_name(row["file"], row["release"]),
         "original": words.share(original, scale),
         "control": words.share(control, scale),
         "low": points(row["low"]),
@@ -118,7 +117,7 @@ def _success(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     return said(
         message,
         qids=words.listed(spec["qids"]),
-        release=escaping.cell(row["release"]),
+        release=release_name(row["file"], row["release"]),
         secret=row["secret"],
         success=words.share(row["value"], scale),
         prior=words.share(prior, scale),
@@ -139,16 +138,15 @@ def _replicated(row: Row, spec: Spec) -> str:
         n=words.count(row["count"]),
         people=words.persons(row["people"]),
         qids=words.listed(spec["qids"]),
-        release=escaping.cell(row["release"]),
+        release=release_name(row["file"], row["release"]),
     )
 
 
-def _overlap(frame: pl.DataFrame, *, several: bool) -> Table:
+def _overlap(frame: pl.DataFrame) -> Table:
     heads = [said("release"), said("unique (UiO)"), said("unique in the release (UiS)")]
     heads += [said("unique, and in the release (UiOiS)"), said("replicated unique (repU)")]
-    heads += [said("in the release (iS)")]
+    heads += [said("people in the release")]
     table = Table.of(heads, range(1, 6))
-    del several
     for file, release in _releases(frame):
         values = _by_measure(frame.filter(pl.col("secret").is_null()), file)
         cells = [_percent(values[name]["value"]) for name in charts.OF_RELEASE]
@@ -204,7 +202,9 @@ def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
     table = Table.of(heads, range(1, 6))
     for row in worst.filter(secret=secret).iter_rows(named=True):
         names = ("people", "correct", "records", "control", "control_correct")
-        table.add_row(escaping.cell(row["release"]), *(words.count(row[n]) for n in names))
+        table.add_row(
+            release_name(row["file"], row["release"]), *(words.count(row[n]) for n in names)
+        )
     text = said("Blocks with one value of {secret} in a release, which is right", secret=secret)
     return [Heading(text, 2), table]
 
@@ -225,7 +225,7 @@ def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
             ends = [said("{points} pp", points=points(leak))]
             ends += [said("{low} and {high}", low=points(low), high=points(high))]
         table.add_row(
-            escaping.cell(row["release"]),
+            release_name(row["file"], row["release"]),
             words.missing() if row["group"] is None else escaping.cell(row["group"]),
             row["secret"],
             words.count(row["people"]),
@@ -251,7 +251,7 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
     for row in first.head(SHOWN).iter_rows(named=True):
         leak = row["individual_leak"]
         table.add_row(
-            escaping.cell(row["release"]),
+            release_name(row["file"], row["release"]),
             row["secret"] or said("whose record it is"),
             escaping.cell(", ".join(row["qids"])),
             _percent(row["repU"]),
