@@ -54,7 +54,7 @@ def synthetic(
     control = options.get("control")
     options["where"] = data.where
     if control is not None:
-        options["control"] = data.dataset(str(control))  # type: ignore[typeddict-item]
+        options["control"] = data.dataset(str(control))
     with limits.settings() as settings:
         result = run(original, synthetic, **options, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)

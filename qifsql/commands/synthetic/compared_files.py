@@ -34,7 +34,7 @@ class Sources:
         cls,
         original: Tabular,
         synthetic: Tabular | Sequence[Tabular],
-        control: str | Path | Tabular | None,
+        control: Tabular | None,
     ) -> "Sources":
         """Return the files; raise InputError if one is missing or is given twice."""
         releases = datasets(synthetic)

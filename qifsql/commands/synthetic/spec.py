@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option, secret_option
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, Option
 
 CHECKS = "Checks"
@@ -28,7 +29,7 @@ class Question(TypedDict, total=False):
         secret_option("Secrets to infer; without one only overlap and uniques."),
     ]
     control: Annotated[
-        str | Path | None,
+        Tabular | None,
         Option(
             form=FILE,
             help="People of the same population from whom the releases were not made.",

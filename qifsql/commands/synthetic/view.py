@@ -94,8 +94,8 @@ def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
         )
     elif row["high"] < 0:
         second = (
-            "The difference ({low} to {high} percentage points) is negative: the control may not be "
-            "of the same population, and then it does not show what is about individuals."
+            "The difference ({low} to {high} percentage points) is negative: the control may not "
+            "be of the same population, and then it does not show what is about individuals."
         )
     else:
         second = (
