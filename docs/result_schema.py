@@ -129,6 +129,12 @@ KINDS: dict[str, dict[str, Rows]] = {
         "histogram": Rows(columns=["commands.sweep.result.HISTOGRAMS"]),
         "plan": Rows(columns=["commands.sweep.plan.PLAN"]),
     },
+    "synthetic": {
+        "results": Rows(columns=["commands.synthetic.synthetic.SCHEMA"]),
+        "worst": Rows(columns=["commands.synthetic.synthetic.WORST"]),
+        "groups": Rows(columns=["commands.synthetic.individuals.GROUPS"]),
+        "subsets": Rows(columns=["commands.synthetic.subsets.SUBSETS"]),
+    },
     "tables": {
         "results": Rows(columns=["commands.tables.tables.SCHEMA"]),
         "checks": Rows(columns=["commands.tables.breakdown.CHECKS"]),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.start.start import start as start
     from qifsql.commands.sweep.result import Sweep as Sweep
     from qifsql.commands.sweep.sweep import sweep as sweep
+    from qifsql.commands.synthetic.synthetic import synthetic as synthetic
     from qifsql.commands.tables.tables import tables as tables
     from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import unhash as unhash

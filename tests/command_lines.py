@@ -71,6 +71,10 @@ LINES: dict[str, tuple[str, ...]] = {
         "tables people.parquet --table age,gender:suppress<2 --table age,illness -s illness",
         "tables --published counts.csv --published shown.csv:suppress<3",
     ),
+    "synthetic": (
+        "synthetic people.parquet people.csv --control people@people.duckdb -q age,gender "
+        "-s illness --sweep",
+    ),
     "link": ("link people.parquet later.csv -q age,occupation",),
     "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10",),

@@ -493,6 +493,20 @@ def tables(d: Draft) -> Words:
     return ["tables", d.file, *named, *wanted]
 
 
+def synthetic(d: Draft) -> Words:
+    """An original and another file as its synthetic release, with or without a control."""
+    qids, secret = d.qids(1, 3), d.secret()
+    wanted = d.wants(secret) if d.chance(0.7) else []
+    argv = ["synthetic", d.file, d.other_file, *d.known(qids), *wanted]
+    if d.chance(0.3):
+        argv.append("--sweep")
+    if d.chance(0.2):
+        argv += ["--by", d.secret()]
+    if d.chance(0.2):
+        argv += ["--require", d.one("repU<=0.5", "iS<=1", "UiO>=0")]
+    return argv
+
+
 TABLE_BOUNDS = ("reconstructed<=0", "singled_out<=5", "certain_inference<=0", "actual<=0.5")
 PROTECTIONS = ("", "", ":exact", ":suppress<5", ":suppress<3 zeros", ":round:5", ":round:3 random",
                ":noise:2", ":atleast:10")  # fmt: skip
@@ -555,12 +569,14 @@ RECIPES: dict[str, Recipe] = {
     "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
-    "what-if": what_if, "tables": tables, "explain": explain, "sql": sql, "shell": shell,
+    "what-if": what_if, "tables": tables, "synthetic": synthetic,
+    "explain": explain, "sql": sql, "shell": shell,
     "demo": demo,
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
-    "compose": 3, "compare": 3, "tables": 3, "run": 2, "report": 3, "explain": 1, "init": 3,
+    "compose": 3, "compare": 3, "tables": 3, "synthetic": 3,
+    "run": 2, "report": 3, "explain": 1, "init": 3,
     "start": 1,
 }  # fmt: skip
 NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "sql", "shell", "demo",

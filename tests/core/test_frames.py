@@ -67,6 +67,10 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "compare": lambda f: qifsql.compare(f, FILE, secret="sex", **KNOWN),
     "compare sanitised": lambda f: qifsql.compare(FILE, f, secret="sex", **KNOWN),
     "compare hierarchies": lambda f: qifsql.compare(FILE, "b.csv", hierarchies={"age": f}, **KNOWN),
+    "synthetic": lambda f: qifsql.synthetic(f, FILE, secret="sex", **KNOWN),
+    "synthetic synthetic": lambda f: qifsql.synthetic(FILE, f, secret="sex", **KNOWN),
+    "synthetic control": lambda f: qifsql.synthetic(FILE, "b.csv", control=f, **KNOWN),
+    "synthetic records": lambda f: qifsql.synthetic(FILE, "b.csv", records=f, **KNOWN),
     "compose": lambda f: qifsql.compose(f, people=FILE, secret="sex", **KNOWN),
     "compose people": lambda f: qifsql.compose([FILE], people=f, secret="sex", **KNOWN),
     "compose hierarchies": lambda f: qifsql.compose(
@@ -123,7 +127,14 @@ FILES = (
     *("Study.load", "anonymise out", "attack prior", "attack store", "check policy"),
     *("check baseline", "compare hierarchies", "compose hierarchies", "dit hierarchy"),
     *("dit release", "estimate records", "init", "init path", "levels hierarchy", "records out"),
-    *("report", "run", "sweep workspace", "unhash candidates", "what_if policy"),
+    *(
+        "report",
+        "run",
+        "sweep workspace",
+        "synthetic records",
+        "unhash candidates",
+        "what_if policy",
+    ),
     "what_if hierarchies",
 )
 """Places of files: of a frame nothing can be read there, or nothing written."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -454,6 +455,10 @@ def further(first: Path, second: Path, stored: Path) -> None:
     links.append("--one-to-one")
     likely = ["--predicate", "renda > 4", "--predicate", "renda = 2", "--secret", "doença"]
     hashed = ["--column", "código", "--hash", "md5", "--pattern", "a[0-9]", "--pattern", "b[0-9]"]
+    fine_copy, control = first.with_name("cópia.csv"), first.with_name("controle.csv")
+    for path, seed in ((fine_copy, 1), (control, 2)):
+        pl.read_csv(first).sample(fraction=0.9, seed=seed).write_csv(path)
+    synthesised = [*asked, "--by", "sexo", "--sweep"]
     commands: dict[str, list[object]] = {
         "níveis": ["levels", first, *asked, *wanted, "--show-blocks"],
         "perdas": ["compare", first, fine, coarse, *asked],
@@ -472,6 +477,8 @@ def further(first: Path, second: Path, stored: Path) -> None:
         "repetidos": ["wp29", log, "-q", "dia,linha", "--key", "pessoa", "--points", "1,2"],
         "população": ["estimate", first, "-q", "idade,sexo,bairro,renda", "--fraction", "0.05"],
         "todas": ["estimate", first, "-q", "idade,renda", "--fraction", "1"],
+        "sintéticos": ["synthetic", first, fine_copy, second, *synthesised, "--control", control],
+        "sintético": ["synthetic", first, second, *asked],
         "ligadas": ["attack", "crl,cal", first, second, *asked, *links],
     }
     for name, command in commands.items():

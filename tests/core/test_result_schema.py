@@ -35,6 +35,10 @@ FURTHER = {
         "tables people.parquet --table age,gender --table age,illness -s illness,gender "
         "--progressive --leave-one-out --by age --remedies --change age:10 --magnitude id:gender",
     ),
+    "synthetic": (
+        "synthetic people.parquet people.csv people@people.duckdb -q age,gender -s illness "
+        "--by gender --records said.csv --require repU<=1",
+    ),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
     "refines": ("refines people.parquet age gender",),
 }

@@ -25,6 +25,7 @@ OF_KIND = {
     "wp29": ("wp29",),
     "dit": ("differentiability",),
     "dp": ("privacy_loss", "utility", "scenario", "semantic"),
+    "synthetic": ("repu", "disco", "success_original", "individual_leak", "population_knowledge"),
     "tables": (
         *("reconstructed", "reconstructed_ones", "components_proved", "certain_inference"),
         *("believed", "actual", "bracket"),
@@ -37,6 +38,7 @@ OF_DETAIL = {
     "borders": ("borders",),
     "magnitudes": ("dominance", "p_percent"),
 }
+OTHER_GROUPS = ("tables", "synthetic")  # their tables of groups have measures of their own
 
 BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
@@ -49,6 +51,8 @@ def method(results: Sequence[Stored]) -> Section:
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
     attacks = [s for s in results if s.kind in ATTACKS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
+    if any(s.kind == "synthetic" for s in results):
+        assumptions += _assumptions_of_synthetic()
     if any(s.kind == "tables" for s in results):
         assumptions += _assumptions_of_tables()
     if assumptions:
@@ -76,7 +80,7 @@ def used(results: Sequence[Stored]) -> list[str]:
         if stored.kind == "levels" and stored.is_known:
             measures |= dict.fromkeys(stored.frame["measure"])
         names = [name for name in OF_DETAIL if name in stored.details]
-        names = [name for name in names if (stored.kind, name) != ("tables", "groups")]
+        names = [name for name in names if name != "groups" or stored.kind not in OTHER_GROUPS]
         measures |= dict.fromkeys(measure for name in names for measure in OF_DETAIL[name])
     return list(measures)
 
@@ -108,6 +112,20 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
         said(
             "The adversary guesses once about each person and takes the most likely value; "
             "success is the chance to be right, averaged over all people."
+        ),
+    ]
+
+
+def _assumptions_of_synthetic() -> list[str]:
+    return [
+        said(
+            "Synthetic releases: the adversary has the release, knows the quasi-identifiers of the "
+            "people exactly, and guesses the most frequent value among the records that look the "
+            "same; where there are none, that of the whole release."
+        ),
+        said(
+            "The people of the control are drawn from the same population as those of the "
+            "original, and the release was not made from them. Intervals are at 95 % confidence."
         ),
     ]
 

@@ -44,7 +44,7 @@ PLAIN = frozenset((
     "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
-    "until", "time_budget",
+    "until", "time_budget", "sweep", "require",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
@@ -55,7 +55,7 @@ COLUMNS = frozenset((
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
-    "hierarchies", "prior", "candidates", "study", "release", "without", "possible",
+    "hierarchies", "prior", "candidates", "control", "study", "release", "without", "possible",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
 WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {

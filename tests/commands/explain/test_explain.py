@@ -22,6 +22,7 @@ import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
 import oracle_published as op
+import oracle_synthetic
 import polars as pl
 import pytest
 from hypothesis import given
@@ -261,6 +262,19 @@ def test_the_examples_of_published_tables_are_those_of_their_command(
     assert (said["dominance"], said["p_percent"]) == (row["dominated"], row["p_percent"])
 
 
+def test_the_examples_of_synthetic_releases_are_those_of_their_command(
+    every: dict[str, Explanation],
+) -> None:
+    """The people of the first gender are the release, those of the last the control."""
+    people = pl.read_csv(PEOPLE)
+    genders = people["gender"].unique(maintain_order=True)
+    first, last_ = people.filter(gender=genders[0]), people.filter(gender=genders[-1])
+    result = qifsql.synthetic(people, first, control=last_, qids="age", secret="illness")
+    measured = dict(result.frame.select("measure", "value").iter_rows())
+    for name in ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge"):
+        assert last(every[name.casefold()].example) == near(measured[name])
+
+
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
     rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
     best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
@@ -492,6 +506,21 @@ def published(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     }
 
 
+def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
+    """Return what the oracle says: the first group is the release, the last the control."""
+    files = [
+        [((row["k"],), row["s"]) for row in rows if group is None or row["g"] == group]
+        for group in (None, rows[0]["g"], _last_group(rows))
+    ]
+    found = oracle_synthetic.measures(*files)
+    names = ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge")
+    return {name.casefold(): lambda n=name: found[n] for name in names}  # type: ignore[misc]
+
+
+def _last_group(rows: list[dict[str, str]]) -> str:
+    return list(dict.fromkeys(row["g"] for row in rows))[-1]
+
+
 def owed(rows: list[dict[str, Any]]) -> Fraction:
     """Return what the guess about one of the first block owes to them; cells are single values."""
     block = rows[0]["k"]
@@ -613,6 +642,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         **samples(Counter(row["k"] for row in rows)),
         **releases(rows),
         **published(rows),
+        **synthetic(rows),
         "wp29": lambda: plain["posterior_deterministic"],
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),

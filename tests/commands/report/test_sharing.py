@@ -150,6 +150,11 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "columns", ("describe", i.data, *FILTER)
     yield "values", ("describe", i.data, "--values", "5")
     yield "compare", ("compare", i.data, own / "one.parquet", own / "two.parquet", *KNOWN, *WANTED)
+    others_ = (i.data, i.later, own / "log.parquet", "--control", own / "last.parquet")
+    people(own / "last.parquet")
+    named = f"t=concat(town, '{MARK}')"
+    asked = ("-q", named, "-q", "wage", *WANTED, *FILTER, "--by", "region", "--sweep")
+    yield "synthetic", ("synthetic", *others_, *asked, "--require", "repU<=1")
     changes = [f"top(wage)={NUMBER + 5}", f"born={DAY}", "drop=town"]
     changes[1] = f"born=CASE WHEN born = DATE '{DAY}' THEN born END"
     asked = [text for change in changes for text in ("--change", change)]

@@ -12,13 +12,14 @@ from qifsql.commands.explain.examples import (
     levels,
     linking,
     noisy,
+    releases,
     subsets,
     success,
     tables,
 )
 from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-MODULES = (success, distribution, subsets, levels, noisy, linking, tables)
+MODULES = (success, distribution, subsets, levels, noisy, linking, tables, releases)
 EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
     name: example
     for module in MODULES

@@ -1,0 +1,1 @@
+"""``qifsql synthetic``: the people behind synthetic releases, and what these say of them."""

@@ -1,0 +1,198 @@
+"""Charts of synthetic releases: members against control, and the blocks that give away most."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    SKY,
+    Chart,
+    data,
+    distinct,
+    dressed,
+    extra,
+    hints,
+    labels,
+)
+from qifsql.presentation.words import count, percent
+
+OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
+OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
+LISTED = 40  # subsets that are described in words
+
+Row = Mapping[str, Any]
+
+
+def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
+    """Return the charts of synthetic releases, by name."""
+    return {name: draw() for name, draw in pictures(frame, details, spec).items()}
+
+
+def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
+    """Return the functions that draw the charts that there are, by name."""
+    shown: dict[str, Callable[[], Chart]] = {}
+    if spec["secrets"]:
+        shown["success"] = lambda: success(frame)
+    subsets, worst = details.get("subsets"), details.get("worst")
+    if spec["secrets"] and spec["control"] and subsets is not None and subsets.height:
+        shown["members"] = lambda: members(subsets)
+    if worst is not None and worst.height:
+        shown["worst"] = lambda: blocks(worst)
+    return shown
+
+
+def success(frame: pl.DataFrame) -> Chart:
+    """Draw the success on the original and on the control with intervals, a line per release."""
+    alt, _ = extra()
+    names = {"original": said("the original"), "control": said("the control")}
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
+    releases = _names(frame)
+    for row in frame.filter(pl.col("measure").str.starts_with("success_")).iter_rows(named=True):
+        who = names[row["measure"].removeprefix("success_")]
+        line = {"question": _question(row["secret"]), "known": releases[row["file"]], "kind": who}
+        ends = {"low": row["low"], "high": row["high"], "success": row["value"]}
+        rows.append(line | ends | {"amount": percent(row["value"])})
+        words.append(f"{line['question']}, {line['known']}, {who}: {percent(row['value'])}.")
+    for row in frame.filter(pl.col("measure") == "prior_original").iter_rows(named=True):
+        who = said("without the release")
+        line = {"question": _question(row["secret"]), "known": releases[row["file"]], "kind": who}
+        rows.append(line | {"success": row["value"], "amount": percent(row["value"])})
+    kinds = [*names.values(), said("without the release")]
+    present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
+    colours = dict(zip(kinds, (ORANGE, BLUE, "#7F7F7F"), strict=True))
+    axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=240)
+    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
+    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
+    colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
+    tooltip = hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
+                          "amount:N": said("best guess is right")})  # fmt: skip
+    offset = alt.YOffset("kind:N", sort=present)
+    base = alt.Chart(height=alt.Step(16)).encode(y=y, yOffset=offset, color=colour, tooltip=tooltip)
+    spans = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3)
+    spans = spans.encode(x=alt.X("low:Q", **x), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("success:Q", **x))
+    chart = (spans + dots).facet(
+        facet=alt.Facet("question:N", sort=None, title=None),
+        data=data(alt, pl.DataFrame(rows, infer_schema_length=None)),
+        columns=1,
+    )
+    below = said(
+        "Lines are intervals at 95 % confidence. What a release says about the control is about "
+        "the population; what it says beyond that about the original is about individuals."
+    )
+    return dressed(
+        chart.resolve_scale(y="independent"), said("Guesses learnt from the release"), below, words
+    )
+
+
+def members(subsets: pl.DataFrame) -> Chart:
+    """Draw the success on the original against that on the control, a dot per subset."""
+    alt, _ = extra()
+    releases = _names(subsets)
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
+    for row in subsets.iter_rows(named=True):
+        is_leak = row["individual_leak_low"] > 0
+        line = {
+            "question": _question(row["secret"]),
+            "known": ", ".join(labels(row["qids"]).values()),
+            "kind": said("interval above 0") if is_leak else said("may be chance"),
+            "release": releases[row["file"]],
+            "low": row["success_control"],
+            "success": row["success_original"],
+            "amount": percent(row["success_original"]),
+            "people": percent(row["success_control"]),
+        }
+        rows.append(line)
+        if len(words) < LISTED:
+            words.append(f"{line['release']}, {line['known']}: {line['amount']}, {line['people']}.")
+    kinds = [said("interval above 0"), said("may be chance")]
+    present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
+    axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
+    scale = alt.Scale(domain=[0, 1])
+    x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
+    y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
+    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
+    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
+    colours = dict(zip(kinds, (ORANGE, SKY), strict=True))
+    colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
+    titles = {"release:N": said("release"), "known:N": said("subset")}
+    titles |= {
+        "amount:N": said("right, of the original"),
+        "people:N": said("right, of the control"),
+    }
+    base = alt.Chart(width=300, height=260)
+    ends = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(1), "y2": alt.datum(1)}
+    line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
+    dots = base.mark_point(filled=True, size=40, opacity=0.8)
+    dots = dots.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
+    facet = alt.Facet("question:N", sort=None, title=None)
+    chart = (line_ + dots).facet(facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1)
+    below = said(
+        "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
+        "individuals; those above it may, where the interval of the difference is above 0. About "
+        "1 of 40 subsets is there by chance."
+    )
+    return dressed(chart, said("Members against control, by subset"), below, words)
+
+
+def blocks(worst: pl.DataFrame) -> Chart:
+    """Draw the people whom the worst blocks give away, as counts only."""
+    alt, _ = extra()
+    releases = _names(worst)
+    rows: list[dict[str, Any]] = []
+    words: list[str] = []
+    for row in worst.iter_rows(named=True):
+        line = {
+            "question": f"{_question(row['secret'])} · {releases[row['file']]}",
+            "known": said("block {n}", n=count(row["rank"])),
+            "correct": row["correct"],
+            "amount": count(row["correct"]),
+            "people": count(row["people"]),
+            "kind": count(row["records"]),
+        }
+        rows.append(line)
+        words.append(f"{line['question']}, {line['known']}: {line['amount']}.")
+    x = alt.X("correct:Q", title=said("people given away"))
+    x = x.axis(format=",d", tickCount=4, tickMinStep=1)
+    y = alt.Y("known:N", title=None, sort=None)
+    titles = {"amount:N": said("people given away"), "people:N": said("people")}
+    titles |= {"kind:N": said("records in the release")}
+    bars = alt.Chart(height=alt.Step(18)).encode(x=x, y=y, tooltip=hints(alt, titles))
+    texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
+    facet = alt.Facet("question:N", sort=None, title=None)
+    chart = (bars.mark_bar(color=BLUE) + texts).facet(
+        facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1
+    )
+    below = said(
+        "Each bar is a block in which all records of the release have one value, the right one for "
+        "so many people of the original."
+    )
+    return dressed(
+        chart.resolve_scale(y="independent", x="independent"),
+        said("The blocks that give away most people"),
+        below,
+        words,
+    )
+
+
+def _question(secret: str) -> str:
+    return said("Inference of {secret}", secret=labels([secret])[secret])
+
+
+def _names(frame: pl.DataFrame) -> dict[int, str]:
+    """Return a label for each release, by its number."""
+    pairs = frame.select("file", "release").unique(maintain_order=True).rows()
+    texts = [said("all releases together") if not file else escaping.cell(n) for file, n in pairs]
+    shown = labels(texts)
+    return dict(zip((file for file, _ in pairs), distinct(shown[t] for t in texts), strict=True))

@@ -1,0 +1,66 @@
+"""``qifsql synthetic``."""
+
+from typing import Annotated
+
+import typer
+
+from qifsql.commands.synthetic.spec import SyntheticOptions
+from qifsql.options import groups, runtime
+from qifsql.options.groups import Data, Limits, Output
+from qifsql.options.measuring import Charts
+
+NOT_MET = 4  # the exit code if a required bound does not hold
+
+Releases = Annotated[
+    list[str],
+    typer.Argument(metavar="SYNTHETIC...", help="Synthetic releases that were made from FILE."),
+]
+
+EXAMPLES = {
+    "What does a synthetic release say about pupils that it does not say about others?": (
+        "qifsql synthetic data-samples/school_census_2018.parquet "
+        "data-samples/school_census_2017.parquet --control "
+        "data-samples/school_census_2019.parquet -q NU_ANO,TP_SEXO -s TP_COR_RACA"
+    ),
+    "Which subset of the quasi-identifiers gives away most?": (
+        "qifsql synthetic data-samples/school_census_2018.parquet "
+        "data-samples/school_census_2017.parquet -q NU_ANO,TP_SEXO,CO_ENTIDADE "
+        "-s TP_COR_RACA --sweep -f json"
+    ),
+}
+
+
+def synthetic(
+    data: Data,
+    releases: Releases,
+    options: SyntheticOptions,
+    charts: Charts,
+    output: Output,
+    limits: Limits,
+) -> None:
+    """Measure what synthetic releases say about the people of FILE, from whom they were made.
+
+    Overlap and uniques, attributes that are disclosed, and an adversary who learns from a release:
+    success on the people of FILE, and on a control from whom it was not made. Only the difference
+    is about individuals.
+    """
+    from qifsql.commands.synthetic.synthetic import synthetic as run
+    from qifsql.options import show
+
+    show.check(output)
+    charts.check()
+    original = data.dataset()
+    synthetic = [data.dataset(file) for file in releases]
+    control = options.get("control")
+    options["where"] = data.where
+    if control is not None:
+        options["control"] = data.dataset(str(control))
+    with limits.settings() as settings:
+        result = run(original, synthetic, **options, settings=settings)
+    runtime.remarks(result.notes, quiet=limits.quiet)
+    charts.draw("synthetic", result, quiet=limits.quiet)
+
+    title = f"qifsql: {original.name} behind {groups.named(synthetic)}"
+    show.show(show.Shown(result=result, title=title), output)
+    if not result:
+        raise typer.Exit(NOT_MET)

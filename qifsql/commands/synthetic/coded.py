@@ -1,0 +1,201 @@
+"""The people and records of all files as codes and counts, and the cells of a set of columns.
+
+Each attribute has a dictionary of the values that it has in any file. The codes of all
+quasi-identifiers of a record are packed into words of 63 bits, so that a subset of them is a mask.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+
+from qifsql.commands.synthetic.compared_files import CONTROL, ORIGINAL, File, Files
+from qifsql.engine.tables import Tables
+from qifsql.query import microdata_steps
+from qifsql.query.columns import number, same
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+
+BITS = 63  # of a word
+POOLED_RELEASE = 0  # the number of all releases together
+
+
+@dataclass(frozen=True)
+class Field:
+    """The place of the code of a quasi-identifier: its word from 1, its lowest bit, its width."""
+
+    word: int
+    shift: int
+    width: int
+
+    @property
+    def mask(self) -> int:
+        """Return the bits of the code in its word."""
+        return ((1 << self.width) - 1) << self.shift
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The table ``coded``: a row per different record of all files, with its counts in each.
+
+    ``fields`` are the places of the quasi-identifiers, ``values`` how many values each has.
+    """
+
+    tables: Tables
+    fields: tuple[Field, ...]
+    values: tuple[int, ...]
+    releases: tuple[int, ...]
+
+    @property
+    def words(self) -> int:
+        """Return the number of words of a tuple of quasi-identifiers."""
+        return max(field.word for field in self.fields)
+
+    def cells(
+        self, secret: int, subset: Iterable[int] | None = None, table: str = "coded"
+    ) -> exp.Select:
+        """Return the cells of a subset of the quasi-identifiers, by their numbers from 0.
+
+        A row has the words of the subset, a secret, and the counts of people and records with both.
+        ``table`` has the same columns; that of a larger subset is smaller than ``coded``.
+        """
+        masks = [0] * self.words
+        members = range(len(self.fields)) if subset is None else subset
+        for i in members:
+            masks[self.fields[i].word - 1] |= self.fields[i].mask
+        words = [self._masked(i, mask) for i, mask in enumerate(masks, 1)]
+        name = "secret" if table != "coded" else f"secret_{secret}"
+        value: exp.Expr = exp.column(name) if secret else number(0)
+        value = exp.alias_(value, "secret")
+        sums = [
+            exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
+            for count in self.counts
+        ]
+        query = exp.select(*words, value, *sums).from_(exp.table_(table))
+        places = range(1, len(words) + 1 + 1)
+        return query.group_by(*(exp.Literal.number(i) for i in places))
+
+    @property
+    def counts(self) -> list[str]:
+        """Return the columns of counts."""
+        return ["original", "control", *(f"synthetic_{r}" for r in self.releases)]
+
+    def _masked(self, i: int, mask: int) -> exp.Expr:
+        word = exp.column(f"word_{i}")
+        return exp.alias_(exp.BitwiseAnd(this=word, expression=number(mask)), f"word_{i}")
+
+
+def make(tables: Tables, files: Files) -> Coded:
+    """Create the table ``coded`` of all files, and the dictionaries."""
+    for n, file in enumerate(files.files, 1):
+        _read(tables, n, file)
+    values = []
+    each = len(files.qids) + len(files.secrets) + (files.by is not None)
+    for i in range(1, each + 1):
+        tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
+        values.append(tables.count(f"dictionary_{i}"))
+    fields = _fields(values[: len(files.qids)])
+    numbers = [POOLED_RELEASE] if len(files.releases) > 1 else []
+    releases = (*range(1, len(files.releases) + 1), *numbers)
+    tables.make("coded", _coded(files, fields, releases), "encoding records")
+    tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
+    return Coded(tables, fields, tuple(values[: len(files.qids)]), releases)
+
+
+def _read(tables: Tables, n: int, file: File) -> None:
+    """Create the table of the different records of a file."""
+    alike = file.alike
+    query = splice("synthetic/people", width=len(file.attributes))
+    plan = microdata_steps.plan(alike, microdata_steps.steps(alike), query)
+    tables.doing("reading", file.title).make(f"people_{n}", plan)
+
+
+def _dictionary(files: Files, i: int) -> Plan:
+    """Return the query of the values of attribute ``i`` in all files that have it."""
+    having = [n for n, file in enumerate(files.files, 1) if i <= len(file.attributes)]
+    value = exp.alias_(exp.column(f"qid_{i}"), "value")
+    queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in having]
+    union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+    query = splice("synthetic/dictionary")
+    for table in list(query.find_all(exp.Table)):
+        if table.name == "listed":
+            table.replace(exp.alias_(union.subquery(), "listed", table=True))
+    return Plan((), query)
+
+
+def _fields(values: Sequence[int]) -> tuple[Field, ...]:
+    """Return places for the codes of attributes with so many values, word after word."""
+    fields: list[Field] = []
+    word, used = 1, 0
+    for n in values:
+        width = max(1, (n - 1).bit_length())
+        if used + width > BITS:
+            word, used = word + 1, 0
+        fields.append(Field(word, used, width))
+        used += width
+    return tuple(fields)
+
+
+def code(i: int) -> exp.Column:
+    """Return the column of the code of attribute ``i`` in a query joined with dictionaries."""
+    return exp.column("code", table=f"of_{i}")
+
+
+def words(fields: Sequence[Field]) -> list[exp.Expr]:
+    """Return the words of a record, over its codes."""
+    parts: dict[int, list[exp.Expr]] = {}
+    for i, field in enumerate(fields, 1):
+        shifted: exp.Expr = code(i)
+        if field.shift:
+            shift = exp.Literal.number(field.shift)
+            shifted = exp.paren(exp.BitwiseLeftShift(this=shifted, expression=shift))
+        parts.setdefault(field.word, []).append(shifted)
+    folded = [
+        reduce(lambda a, b: exp.BitwiseOr(this=a, expression=b), terms) for terms in parts.values()
+    ]
+    return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(folded, 1)]
+
+
+def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Select:
+    """Return a query joined with the dictionaries of attributes of ``table``."""
+    for i in attributes:
+        on = same(exp.column(f"qid_{i}", table), exp.column("value", f"of_{i}"))
+        query = query.join(exp.table_(f"dictionary_{i}", alias=f"of_{i}"), on=on)
+    return query
+
+
+def _coded(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
+    """Return a query for the codes and counts of all files, equal rows merged."""
+    k, m = len(files.qids), len(files.secrets)
+    queries = []
+    at = 0
+    for n, file in enumerate(files.files, 1):
+        at += file.role not in (ORIGINAL, CONTROL)
+        columns = words(fields)
+        columns += [exp.alias_(code(k + j), f"secret_{j}") for j in range(1, m + 1)]
+        if files.by is not None:
+            has_group = len(file.attributes) > k + m
+            group = code(k + m + 1) if has_group else exp.cast(exp.null(), "BIGINT")
+            columns.append(exp.alias_(group, "member"))
+        counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
+        counts |= {
+            f"synthetic_{r}": file.role not in (ORIGINAL, CONTROL) and r in (at, POOLED_RELEASE)
+            for r in releases
+        }
+        people = exp.column("people", f"people_{n}")
+        columns += [
+            exp.alias_(people.copy() if counted else exp.cast(number(0), "BIGINT"), name)
+            for name, counted in counts.items()
+        ]
+        query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
+        queries.append(decoded(query, f"people_{n}", range(1, len(file.attributes) + 1)))
+    everybody = exp.union(*queries, distinct=False).subquery("everybody")
+    keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
+    keys += [exp.column(f"secret_{j}") for j in range(1, m + 1)]
+    keys += [exp.column("member")] if files.by is not None else []
+    query = exp.select(*keys)
+    for name in ("original", "control", *(f"synthetic_{r}" for r in releases)):
+        total = exp.cast(exp.Sum(this=exp.column(name)), "BIGINT")
+        query = query.select(exp.alias_(total, name))
+    return query.from_(everybody).group_by(*(key.copy() for key in keys))

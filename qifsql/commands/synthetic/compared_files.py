@@ -1,0 +1,212 @@
+"""The files of ``synthetic``: original, releases and control, with one set of columns in all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.bind import bind
+from qifsql.adversary.spec import Attack, Attribute, Microdata
+from qifsql.commands.synthetic.spec import SyntheticOptions
+from qifsql.counting.session import check_records
+from qifsql.data.dataset import Dataset, Tabular, datasets
+from qifsql.data.domains import domain, together
+from qifsql.data.types import comparable, family
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.protocol import Engine
+from qifsql.errors import ColumnError, InputError, quoted
+
+POOLED = "all releases together"
+ORIGINAL, RELEASE, CONTROL = "original", "release", "control"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a comparison, as named: the original, the releases, the control."""
+
+    original: Dataset
+    releases: tuple[Dataset, ...]
+    control: Dataset | None
+
+    @classmethod
+    def of(
+        cls,
+        original: Tabular,
+        synthetic: Tabular | Sequence[Tabular],
+        control: Tabular | None,
+    ) -> "Sources":
+        """Return the files; raise InputError if one is missing or is given twice."""
+        releases = datasets(synthetic)
+        if not releases:
+            raise InputError("no synthetic release is named; name the files to measure")
+        first = Dataset.open(original)
+        last = None if control is None else Dataset.open(control)
+        each = [first, *releases, *([last] if last is not None else [])]
+        places = [_place(one) for one in each]
+        for i, place in enumerate(places):
+            if place in places[:i] and each[i].frame is None:
+                raise InputError(
+                    f"{each[i].name} is given twice; the original, each release and the control "
+                    "are different files"
+                )
+        named = [replace(d, catalog=f"attached_{i}") for i, d in enumerate(each)]
+        end = 1 + len(releases)
+        return cls(named[0], tuple(named[1:end]), named[end] if last is not None else None)
+
+    @property
+    def all(self) -> tuple[Dataset, ...]:
+        """Return all files: the original, the releases, the control."""
+        return (self.original, *self.releases, *((self.control,) if self.control else ()))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files, each once."""
+        return tuple(dict.fromkeys(path for dataset in self.all for path in dataset.paths))
+
+
+@dataclass(frozen=True)
+class File:
+    """A file whose columns are looked up: its role, its title and its microdata.
+
+    ``attributes`` are the quasi-identifiers, the secrets and the group, in one order for all files,
+    with values that can be compared.
+    """
+
+    role: str
+    title: str
+    records: int
+    microdata: Microdata
+    attributes: tuple[Attribute, ...]
+
+    @property
+    def alike(self) -> Microdata:
+        """Return the microdata with all attributes as quasi-identifiers."""
+        return replace(self.microdata, qids=self.attributes, secrets=(), by=None)
+
+
+@dataclass(frozen=True)
+class Files:
+    """All files, the original first and the control last; the names of their attributes."""
+
+    files: tuple[File, ...]
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    by: str | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def original(self) -> File:
+        """Return the file of the people whom the generator learnt from."""
+        return self.files[0]
+
+    @property
+    def releases(self) -> tuple[File, ...]:
+        """Return the synthetic releases."""
+        return tuple(file for file in self.files if file.role == RELEASE)
+
+    @property
+    def control(self) -> File | None:
+        """Return the control; None without one."""
+        return next((file for file in self.files if file.role == CONTROL), None)
+
+
+def read(engine: Engine, sources: Sources, options: SyntheticOptions) -> Files:
+    """Look up all names in every file; count the records of each.
+
+    Raises ColumnError, ExpressionError, InputError or DatasetError if a file lacks a column or has
+    no records, or if types differ.
+    """
+    roles = [ORIGINAL, *(RELEASE for _ in sources.releases)]
+    roles += [CONTROL] if sources.control is not None else []
+    titles = _titles(sources.all)
+    read_files = [
+        _file(engine, source, options, role, title)
+        for source, role, title in zip(sources.all, roles, titles, strict=True)
+    ]
+    names = [[a.name for a in file.attributes[: _named(file)]] for file in read_files]
+    for file, listed in zip(read_files, names, strict=True):
+        if set(listed) != set(names[0]):
+            raise ColumnError(
+                f"the names mean other columns in {file.title} than in {read_files[0].title}: "
+                f"{', '.join(map(quoted, sorted(set(listed) ^ set(names[0]))))}; name columns that "
+                "all files have"
+            )
+    first = read_files[0].microdata
+    qids, secrets = [q.name for q in first.qids], [s.name for s in first.secrets]
+    files = _comparable([_ordered(file, [*qids, *secrets]) for file in read_files])
+    notes = tuple(dict.fromkeys(note for file in files for note in file.microdata.notes))
+    by = None if first.by is None else first.by.name
+    return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
+
+
+def _file(
+    engine: Engine, dataset: Dataset, options: SyntheticOptions, role: str, title: str
+) -> File:
+    by = options["by"] if role != RELEASE else None
+    spec = Attack.of(
+        "cas" if options["secret"] else "crs",
+        dataset,
+        qids=options["qids"],
+        secret=options["secret"],
+        where=options["where"],
+        by=by,
+    )
+    catalog = Catalog(engine, dataset, spec.mentions)
+    microdata = bind(replace(spec, dataset=catalog.dataset), catalog).microdata
+    records = check_records(engine, microdata)
+    group = () if microdata.by is None else (microdata.by,)
+    return File(role, title, records, microdata, (*microdata.qids, *microdata.secrets, *group))
+
+
+def _named(file: File) -> int:
+    """Return how many attributes a file must share with the others."""
+    return len(file.microdata.qids) + len(file.microdata.secrets)
+
+
+def _ordered(file: File, names: Sequence[str]) -> File:
+    """Return the file with its attributes in the order of ``names``, and then the group."""
+    by_name = {a.name: a for a in file.attributes[: _named(file)]}
+    group = file.attributes[_named(file) :]
+    return replace(file, attributes=(*(by_name[name] for name in names), *group))
+
+
+def _comparable(files: Sequence[File]) -> list[File]:
+    """Return the files with each attribute in one type; ColumnError if types do not compare."""
+    attributes = [list(file.attributes) for file in files]
+    for place in range(max(map(len, attributes))):
+        having = [each for each in attributes if place < len(each)]
+        kind = domain(having[0][place].type)
+        for file, each in zip(files, attributes, strict=True):
+            if place >= len(each):
+                continue
+            both = together(kind, domain(each[place].type))
+            if both is None:
+                what = quoted(each[place].name)
+                raise ColumnError(
+                    f"column {what} is {family(each[place].type)} in {file.title} but "
+                    f"{family(having[0][place].type)} in {files[0].title}: values are not "
+                    "converted; write both with one type (CSV: --all-varchar)"
+                )
+            kind = both
+        if len({comparable(each[place].type) for each in having}) > 1:
+            for each in having:
+                each[place] = _cast(each[place], kind.type)
+    return [
+        replace(file, attributes=tuple(each)) for file, each in zip(files, attributes, strict=True)
+    ]
+
+
+def _cast(attribute: Attribute, type_: str) -> Attribute:
+    tree = exp.cast(exp.paren(attribute.expression.copy()), type_, dialect="duckdb")
+    return replace(attribute, expression=tree, type=type_)
+
+
+def _titles(each: Sequence[Dataset]) -> list[str]:
+    """Return the names of files, or their paths where names are the same."""
+    names = [d.name for d in each]
+    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in each]
+
+
+def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
+    return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()

@@ -1,0 +1,136 @@
+"""Counts of a set of cells, and the measures that follow from them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.engine.tables import Tables
+from qifsql.measures import release_measures as measures
+from qifsql.measures.release_measures import Disclosure, Guesses, Measure, Overlap
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one subset and secret in a table of the engine, as one release sees them.
+
+    ``modes`` is the table of the usual values of the secret, which is the same for all subsets.
+    """
+
+    tables: Tables
+    table: str
+    modes: str
+    words: int
+    release: int
+
+    def make_modes(self) -> None:
+        """Create the table of the usual values of the secret."""
+        self.tables.make(self.modes, self.query("modes"))
+
+    def query(self, view: str) -> exp.Select:
+        """Return a view of ``sql/synthetic.sql`` about these cells."""
+        return splice(
+            f"synthetic/{view}",
+            words=self.words,
+            columns={"synthetic": f"synthetic_{self.release}"},
+            tables={"cells": self.table, "modes": self.modes},
+        )
+
+    def plan(self, view: str, steps: Sequence[str] = ("levels", "blocks")) -> Plan:
+        """Return the plan of a view that reads other ones."""
+        selects = [Step(name, load(f"synthetic/{name}").doc, self.query(name)) for name in steps]
+        return Plan(tuple(selects), self.query(view))
+
+    def totals(self) -> list[Row]:
+        """Return the counts of all blocks, a row per number of best guesses."""
+        plan = self.plan("totals")
+        return _rows(plan, self.tables.answer(plan))
+
+    def priors(self) -> Row:
+        """Return what is known of the secret without quasi-identifiers."""
+        plan = self.plan("priors", ())
+        return _rows(plan, self.tables.answer(plan))[0]
+
+    def worst(self) -> list[Row]:
+        """Return the counts of the blocks that give away most."""
+        plan = self.plan("worst")
+        return _rows(plan, self.tables.answer(plan))
+
+
+def modes_table(secret: int, release: int) -> str:
+    """Return the name of the table of the usual values of a secret."""
+    return f"modes_{secret}_{release}"
+
+
+def _rows(plan: Plan, rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+    names = [column.alias_or_name for column in plan.result.expressions]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def added(rows: Iterable[Row]) -> dict[str, int]:
+    """Return the sums of all counts."""
+    totals: dict[str, int] = {}
+    for row in rows:
+        for name, count in row.items():
+            if isinstance(count, int):
+                totals[name] = totals.get(name, 0) + count
+    return totals
+
+
+def shared(rows: Iterable[Row], name: str, modal: int) -> Fraction:
+    """Return how many guesses are right; several best guesses are right in turn."""
+    return sum((Fraction(row[name], row["ties"] or modal) for row in rows), Fraction())
+
+
+def overlap(rows: Sequence[Row]) -> Overlap:
+    """Return the counts of people and records that are alone or alike."""
+    totals = added(rows)
+    names = ("people", "records", "uniques", "unique_records", "uniques_present", "replicated")
+    return Overlap(**{name: totals.get(name, 0) for name in (*names, "present")})
+
+
+def disclosure(rows: Sequence[Row]) -> Disclosure:
+    """Return the counts of people in blocks with one value of the secret."""
+    totals = added(rows)
+    return Disclosure(
+        people=totals["people"],
+        present=totals["present"],
+        certain_original=totals["certain_original"],
+        certain=totals["certain"],
+        correct=totals["certain_correct"],
+        certain_both=totals["certain_both"],
+    )
+
+
+def guesses(rows: Sequence[Row], priors: Row) -> Guesses:
+    """Return the counts of right guesses; ``priors`` are those of the constant guess."""
+    totals, modal = added(rows), priors["modal"]
+    return Guesses(
+        people=totals["people"],
+        right=shared(rows, "correct", modal),
+        prior=priors["original"],
+        control=totals["control"],
+        control_right=shared(rows, "control_correct", modal),
+        control_prior=priors["control"],
+        control_both=shared(rows, "control_both", modal) / priors["typical"],
+    )
+
+
+def of_release(rows: Sequence[Row]) -> list[Measure]:
+    """Return the measures that are about no secret."""
+    return list(measures.overlap(overlap(rows)))
+
+
+def of_secret(rows: Sequence[Row], priors: Row) -> list[Measure]:
+    """Return the measures about a secret."""
+    return [
+        *measures.disclosure(disclosure(rows)),
+        *measures.guesses(guesses(rows, priors)),
+    ]

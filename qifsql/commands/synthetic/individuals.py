@@ -1,0 +1,204 @@
+"""Groups of people, and each person of the original, as a release sees them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.synthetic import coded as codes
+from qifsql.commands.synthetic.coded import Coded
+from qifsql.commands.synthetic.compared_files import Files
+from qifsql.commands.synthetic.counted import Cells, disclosure, overlap, shared
+from qifsql.engine.tables import Tables
+from qifsql.measures import release_measures as measures
+from qifsql.measures.intervals import newcombe, wilson
+from qifsql.query import microdata_steps
+from qifsql.query.columns import equal, named, number
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+from qifsql.results.storage import Origin
+from qifsql.results.stream import stream
+
+GROUPS: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "secret": pl.String(),
+    "group": pl.String(),
+    "people": pl.Int64(),
+    "control": pl.Int64(),
+    **dict.fromkeys(("UiO", "UiOiS", "repU", "iS"), pl.Float64()),
+    **dict.fromkeys(("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP"), pl.Float64()),
+    "right_when_certain": pl.Float64(),
+    "success_original": pl.Float64(),
+    "success_original_low": pl.Float64(),
+    "success_original_high": pl.Float64(),
+    "prior_original": pl.Float64(),
+    "success_control": pl.Float64(),
+    "success_control_low": pl.Float64(),
+    "success_control_high": pl.Float64(),
+    "prior_control": pl.Float64(),
+    "individual_leak": pl.Float64(),
+    "individual_leak_low": pl.Float64(),
+    "individual_leak_high": pl.Float64(),
+}
+"""One row per release, secret and group: the measures of its people, as in the result.
+
+``group`` is a value of the column ``by`` (NULL: missing), ``people`` and ``control`` are the
+people of the original and of the control who have it. Who is alone, and what the best guess is, is
+decided by all people and records."""
+
+
+def verdicts(cells: Cells, secret: int) -> None:
+    """Create the table of what a release says of each cell."""
+    cells.tables.make(f"verdicts_{secret}_{cells.release}", cells.plan("verdicts"))
+
+
+def groups(
+    tables: Tables, coded: Coded, files: Files, *, secret: int, release: int, modal: int
+) -> list[dict[str, Any]]:
+    """Return the measures of each group, in the order of the groups."""
+    table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
+    _by_secret(tables, coded, secret)
+    counts = _dicts(tables, splice("synthetic/groups", words=coded.words, tables=table))
+    priors = {
+        row["member"]: row for row in _dicts(tables, splice("synthetic/group_priors", tables=table))
+    }
+    dictionary = f"dictionary_{len(files.qids) + len(files.secrets) + 1}"
+    text = exp.cast(exp.column("value"), "VARCHAR")
+    names = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
+    tables.drop(f"secret_coded_{secret}")
+    rows = []
+    for member, name in names:
+        each = [row for row in counts if row["member"] == member]
+        people, control = (sum(row[n] for row in each) for n in ("people", "control"))
+        if not people:
+            continue
+        row: dict[str, Any] = {"file": release, "group": name, "people": people, "control": control}
+        row["secret"] = files.secrets[secret - 1] if secret else None
+        taken = [m for m in measures.overlap(overlap(each)) if m.name in GROUPS]
+        if secret:
+            taken += measures.disclosure(disclosure(each))
+            row |= _guesses(each, priors[member], people=people, control=control, modal=modal)
+        rows.append(row | {measure.name: measure.value for measure in taken})
+    return rows
+
+
+def _by_secret(tables: Tables, coded: Coded, secret: int) -> None:
+    """Create the table of people by quasi-identifiers, one secret and group."""
+    names = [exp.column(f"word_{i}") for i in range(1, coded.words + 1)]
+    value: exp.Expr = exp.column(f"secret_{secret}") if secret else number(0)
+    counts = [
+        exp.alias_(exp.cast(exp.Sum(this=exp.column(c)), "BIGINT"), c)
+        for c in ("original", "control")
+    ]
+    query = exp.select(*names, exp.alias_(value, "secret"), "member", *counts).from_("coded")
+    query = query.group_by(*(exp.Literal.number(i) for i in range(1, len(names) + 3)))
+    tables.make(f"secret_coded_{secret}", query.having("sum(original) + sum(control) > 0"))
+
+
+def _guesses(
+    rows: Sequence[Any], prior: Any, *, people: int, control: int, modal: int
+) -> dict[str, float]:
+    """Return success on a group, and on that of the control where it has people."""
+    right = float(shared(rows, "correct", modal))
+    low, high = wilson(right, people)
+    values = {"success_original": float(shared(rows, "correct", modal) / people)}
+    values |= {"success_original_low": low, "success_original_high": high}
+    values["prior_original"] = prior["original"] / people
+    if not control:
+        return values
+    others = shared(rows, "control_correct", modal)
+    low, high = wilson(float(others), control)
+    values |= {"success_control": float(others / control)}
+    values |= {"success_control_low": low, "success_control_high": high}
+    values["prior_control"] = prior["control"] / control
+    low, high = newcombe(right, people, float(others), control)
+    leak = shared(rows, "correct", modal) / people - others / control
+    return values | {
+        "individual_leak": float(leak),
+        "individual_leak_low": low,
+        "individual_leak_high": high,
+    }
+
+
+def _dicts(tables: Tables, query: exp.Select) -> list[dict[str, Any]]:
+    names = [column.alias_or_name for column in query.expressions]
+    return [dict(zip(names, row, strict=True)) for row in tables.answer(query)]
+
+
+def records(
+    tables: Tables, coded: Coded, files: Files, path: Path, *, titles: Sequence[str],
+    modal: dict[tuple[int, int], int], origin: Origin,
+) -> int:  # fmt: skip
+    """Write a row per person of the original and release; return the number of rows."""
+    tables.make("placed", _placed(coded, files), "finding records")
+    queries = [_spoken(coded, files, release, titles, modal) for release in coded.releases]
+    union: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+    last = equal(exp.column("file"), number(codes.POOLED_RELEASE))
+    everything = exp.select("*").from_(union.subquery("spoken"))
+    everything = everything.order_by(exp.column("record"), last, exp.column("file"))
+    done = origin.sending(dict.fromkeys(tables.statements))
+    return stream(tables.engine, Plan((), everything), path, done, what="writing records")
+
+
+def _placed(coded: Coded, files: Files) -> Plan:
+    """Return a query for the codes of each record of the original, by its position."""
+    k, m = len(files.qids), len(files.secrets)
+    first = files.original
+    alike = replace(first.alike, qids=first.attributes[: k + m])
+    record = exp.column(microdata_steps.RECORD, table="everybody")
+    columns = [record, *codes.words(coded.fields)]
+    columns += [exp.alias_(codes.code(k + j), f"secret_{j}") for j in range(1, m + 1)]
+    query = exp.select(*columns).from_("everybody")
+    query = codes.decoded(query, "everybody", range(1, k + m + 1))
+    return microdata_steps.plan(alike, [microdata_steps.everybody(alike)], query)
+
+
+def _spoken(
+    coded: Coded, files: Files, release: int, titles: Sequence[str],
+    modal: dict[tuple[int, int], int],
+) -> exp.Select:  # fmt: skip
+    """Return what one release says of each person."""
+    secrets = range(1, len(files.secrets) + 1)
+    query = exp.select().from_("placed")
+    for j in secrets or (0,):
+        name = f"verdicts_{j}_{release}"
+        words = [f"word_{i}" for i in range(1, coded.words + 1)]
+        on = [equal(exp.column(w, "placed"), exp.column(w, name)) for w in words]
+        if j:
+            on.append(equal(exp.column(f"secret_{j}", "placed"), exp.column("secret", name)))
+        query = query.join(exp.table_(name), on=exp.and_(*on))
+    first = f"verdicts_{1 if secrets else 0}_{release}"
+    alone = equal(exp.column("original", first), number(1))
+    once = exp.and_(alone, equal(exp.column("records", first), number(1)))
+    columns: list[tuple[exp.Expr, str]] = [
+        (exp.column(microdata_steps.RECORD, "placed"), "record"),
+        (exp.Literal.string(titles[coded.releases.index(release)]), "release"),
+        (number(release), "file"),
+        (exp.column("original", first), "block_size"),
+        (exp.column("records", first), "records_alike"),
+        (once, "replicated_unique"),
+    ]
+    for j in secrets:
+        name, secret = f"verdicts_{j}_{release}", files.secrets[j - 1]
+        one = equal(exp.column("synthetic_values", name), number(1))
+        best = exp.column("best", name)
+        ties = (
+            exp.Case()
+            .when(equal(exp.column("ties", name), number(0)), number(modal[j, release]))
+            .else_(exp.column("ties", name))
+        )
+        chance = (
+            exp.Case()
+            .when(best, exp.Div(this=exp.cast(number(1), "DOUBLE"), expression=exp.paren(ties)))
+            .else_(exp.cast(number(0), "DOUBLE"))
+        )
+        columns += [
+            (one, f"certain_{secret}"),
+            (exp.and_(one.copy(), best.copy()), f"disclosed_{secret}"),
+            (chance, f"success_{secret}"),
+        ]
+    return query.select(*named(columns))

@@ -1,0 +1,55 @@
+"""Bounds on measures that a release must keep: ``repU<=0.01``."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
+from qifsql.errors import InputError, did_you_mean, quoted
+
+MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES)
+OF_CONTROL = ("success_control", "prior_control", *DIFFERENCES)
+_BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on a measure of every release and secret."""
+
+    text: str
+    measure: str
+    at_most: bool
+    limit: float
+
+    def check(self, *, has_secret: bool, has_control: bool) -> None:
+        """Refuse a bound on a measure that needs a secret or a control that is not there."""
+        if self.measure not in OF_RELEASE and not has_secret:
+            raise InputError(f"bound {quoted(self.text)} is about a secret; name one with --secret")
+        if self.measure in OF_CONTROL and not has_control:
+            raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
+
+    def holds(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether all values keep the bound; a share of nobody keeps it."""
+        values = [row["value"] for row in rows if row["measure"] == self.measure]
+        return all(
+            value is None or (value <= self.limit if self.at_most else value >= self.limit)
+            for value in values
+        )
+
+
+def bounds(texts: Sequence[str]) -> list[Bound]:
+    """Return the bounds that texts state; raise InputError if a text is none."""
+    each = []
+    for text in texts:
+        parts = _BOUND.fullmatch(text)
+        if parts is None:
+            raise InputError(
+                f"invalid bound {quoted(text)}; write, for example, repU<=0.01, with a measure of "
+                "the result"
+            )
+        if parts[1] not in MEASURES:
+            hint = did_you_mean(parts[1], MEASURES)
+            raise InputError(f"there is no measure {quoted(parts[1])} to bound{hint}")
+        each.append(Bound(text.strip(), parts[1], parts[2] == "<=", float(parts[3])))
+    return each

@@ -1,0 +1,87 @@
+"""Options of ``synthetic``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Required, TypedDict
+
+from qifsql.adversary.options import Where, qids_option, secret_option
+from qifsql.data.dataset import Tabular
+from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, Option
+
+CHECKS = "Checks"
+MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
+
+
+class Question(TypedDict, total=False):
+    """The adversary's knowledge and aim, and the details that are asked for.
+
+    ``qids`` and ``secret`` are columns of all files, or expressions over them. ``control``: people
+    of the same population, from whom no release was made. ``by``: a column of the original and of
+    the control. ``sweep``: every subset of the quasi-identifiers. ``require``: bounds on measures.
+    """
+
+    qids: Annotated[
+        Required[str | Sequence[str]],
+        qids_option("Quasi-identifiers: columns of all files, CO_*, NAME=EXPRESSION."),
+    ]
+    secret: Annotated[
+        str | Sequence[str],
+        secret_option("Secrets to infer; without one only overlap and uniques."),
+    ]
+    control: Annotated[
+        Tabular | None,
+        Option(
+            form=FILE,
+            help="People of the same population from whom the releases were not made.",
+            panel=DATA,
+        ),
+    ]
+    where: Where
+    by: Annotated[
+        str | None,
+        Option(
+            form=GROUPS,
+            help="Column of the original and the control whose values are groups of people.",
+            panel=DETAILS,
+        ),
+    ]
+    sweep: Annotated[
+        bool,
+        Option(
+            form=FLAG, help="Also measure every subset of the quasi-identifiers.", panel=DETAILS
+        ),
+    ]
+    require: Annotated[
+        str | Sequence[str],
+        Option(
+            form=TEXTS,
+            help="Exit with 4 unless this holds, such as 'repU<=0.01'. Repeatable.",
+            panel=CHECKS,
+        ),
+    ]
+
+
+class SyntheticOptions(Question, total=False):
+    """Options of the function: those of the question, and a file for a row per record."""
+
+    records: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="Also write what each release says of each person: .parquet or .csv.",
+            panel=DETAILS,
+            studied=False,
+        ),
+    ]
+
+
+class SyntheticEntry(Question, total=False):
+    """An entry of a study: the question, and the synthetic releases of its dataset."""
+
+    releases: Annotated[
+        Required[str | Sequence[str]],
+        Option(form=NAMES, help="Datasets that are synthetic releases of the entry's dataset."),
+    ]
+
+
+OPTIONS = SyntheticOptions

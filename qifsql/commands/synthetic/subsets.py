@@ -1,0 +1,124 @@
+"""Every subset of the quasi-identifiers: cells roll up from those of a larger subset.
+
+A subset is reached by leaving out quasi-identifiers, one after another, those of most values first:
+most subsets lack these, so most tables are small.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.synthetic.coded import Coded
+from qifsql.commands.synthetic.compared_files import Files
+from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
+from qifsql.engine.settings import Progress
+from qifsql.engine.tables import Tables
+from qifsql.measures.release_measures import Measure
+
+OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
+OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
+OF_GUESSES = ("success_original", "prior_original", "success_control", "prior_control")
+DIFFERENCES = ("individual_leak", "population_knowledge")
+
+SUBSETS: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "secret": pl.String(),
+    "subset": pl.Int64(),
+    "n_qids": pl.Int64(),
+    "qids": pl.List(pl.String()),
+    **dict.fromkeys((*OF_RELEASE, *OF_SECRET, *OF_GUESSES), pl.Float64()),
+    **{name + end: pl.Float64() for name in DIFFERENCES for end in ("", "_low", "_high")},
+}
+"""One row per release, secret and subset of the quasi-identifiers: the measures of the result.
+
+``subset`` is the sum of 2^(i-1) over the quasi-identifiers, numbered from 1. ``release``, ``file``
+and ``secret`` are those of the result. NULL where a measure is about a secret or a control and
+there is none. Ends of intervals end in ``_low`` and ``_high``."""
+
+
+class Walk:
+    """The walk over all subsets for one secret; ``secret`` is its number, 0 for none.
+
+    ``priors`` are those of each release, which are the same for all subsets.
+    """
+
+    def __init__(
+        self,
+        coded: Coded,
+        files: Files,
+        secret: int,
+        *,
+        priors: Mapping[int, Row],
+        progress: Progress,
+    ) -> None:
+        self._coded = coded
+        self._files = files
+        self._secret = secret
+        self._priors = priors
+        self._progress = progress
+        self._tables = Tables(coded.tables.engine, "sweeping", coded.tables.where)
+        self._order = sorted(range(len(coded.values)), key=lambda i: (-coded.values[i], i))
+        self._done = 0
+
+    @property
+    def statements(self) -> Sequence[str]:
+        """Return the statements of the first subset; all others are like them."""
+        return self._tables.statements
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the measures of each release on each subset."""
+        self._make("subset_0", self._order, "coded", first=True)
+        yield from self._below("subset_0", self._order, 0)
+
+    def _below(self, table: str, members: Sequence[int], start: int) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
+        yield from self._measure(table, members)
+        for place in range(start, len(self._order)):
+            left = [i for i in members if i != self._order[place]]
+            if left:
+                name = f"subset_{len(self._order) - len(left)}"
+                self._make(name, left, table, first=False)
+                yield from self._below(name, left, place + 1)
+        self._tables.drop(table)
+
+    def _make(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
+        query = self._coded.cells(self._secret, subset, table)
+        tables = self._tables if first else self._silent()
+        tables.make(name, query)
+
+    def _measure(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
+        first = not self._done
+        for release in self._coded.releases:
+            tables = self._tables if first else self._silent()
+            modes = modes_table(self._secret, release)
+            totals = Cells(tables, table, modes, self._coded.words, release).totals()
+            measures = of_release(totals)
+            if self._secret:
+                measures += of_secret(totals, self._priors[release])
+            yield self._row(release, members, measures)
+        self._done += 1
+        whole = 2 ** len(self._order) - 1
+        self._progress("sweeping", self._done / whole, f"{self._done:,} of {whole:,} subsets")
+
+    def _row(
+        self, release: int, members: Sequence[int], measures: Sequence[Measure]
+    ) -> dict[str, Any]:
+        names = self._files.qids
+        row: dict[str, Any] = {
+            "file": release,
+            "secret": self._files.secrets[self._secret - 1] if self._secret else None,
+            "subset": sum(1 << i for i in members),
+            "n_qids": len(members),
+            "qids": [names[i] for i in sorted(members)],
+        }
+        for measure in measures:
+            row[measure.name] = measure.value
+            if measure.name in DIFFERENCES:
+                row |= {f"{measure.name}_low": measure.low, f"{measure.name}_high": measure.high}
+        return row
+
+    def _silent(self) -> Tables:
+        """Return tables whose statements are not recorded: they are those of the first subset."""
+        return Tables(self._tables.engine, self._tables.what, self._tables.where)

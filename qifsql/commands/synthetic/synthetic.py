@@ -1,0 +1,361 @@
+"""The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
+
+Source: M111 to M119; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.commands.synthetic import coded as codes
+from qifsql.commands.synthetic import compared_files as reading
+from qifsql.commands.synthetic import individuals
+from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
+from qifsql.commands.synthetic.compared_files import POOLED, Files, Sources
+from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
+from qifsql.commands.synthetic.required_bounds import Bound, bounds
+from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
+from qifsql.commands.synthetic.subsets import SUBSETS, Walk
+from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.option import as_tuple, complete
+from qifsql.data.relation import openings
+from qifsql.engine.protocol import LocalEngine, open_engine
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, several
+from qifsql.query.render import expressions
+from qifsql.results.result import Result
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+
+SCHEMA: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "measure": pl.String(),
+    "secret": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "count": pl.Int64(),
+    "people": pl.Int64(),
+}
+"""One row per release, secret and measure.
+
+``release`` is the name of the synthetic release, and ``file`` its number from 1 in the order given;
+0 are all releases together. ``secret`` is NULL for overlap and uniques. ``value`` is the measure,
+in [0, 1] (differences: [-1, 1]), NULL if it is a share of nobody. ``low`` to ``high`` is an
+interval at 95 % confidence, NULL for what is no estimate. ``count`` of ``people`` are the share
+(records of the release for ``UiS``); NULL for differences, and ``count`` where ties are shared."""
+
+WORST: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "secret": pl.String(),
+    "rank": pl.Int64(),
+    "correct": pl.Int64(),
+    "people": pl.Int64(),
+    "records": pl.Int64(),
+    "control_correct": pl.Int64(),
+    "control": pl.Int64(),
+}
+"""The blocks in which a release gives away the secret of most people, ten at most; no values.
+
+``records`` of the release are in the block, all with one value; of its ``people`` in the original,
+``correct`` have that value, and of the ``control`` people in the control, ``control_correct``."""
+
+
+def synthetic(
+    original: Tabular,
+    synthetic: Tabular | Sequence[Tabular],
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[SyntheticOptions],
+) -> Result:
+    """Measure what synthetic releases say about the people from whom they were made.
+
+    An adversary learns from a release and guesses the secrets of people. Success on people of a
+    control shows what the release says about the population; only the rest is about individuals.
+    A missing value is a value.
+
+    Args:
+        original: The people from whom the releases were made: a path (Parquet, CSV, JSON, Excel,
+            Stata, SPSS, SAS; a glob; a folder of Parquet; table@database of DuckDB or SQLite), a
+            data frame (anything with __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
+        synthetic: One synthetic release or several, each as the original. Several are also
+            measured all together.
+        settings: Memory, threads, temporary folder, seed and progress; by default those of the
+            machine.
+        qids: Quasi-identifiers: columns of all files, patterns such as CO_*, or named expressions
+            such as decade=birth_year//10.
+        secret: Secrets (sensitive attributes) to infer; without one only overlap and uniques.
+        control: People of the same population from whom the releases were not made.
+        where: SQL condition on the records of all files. NULL counts as false.
+        by: Column of the original and the control whose values are groups of people.
+        sweep: Also measure every subset of the quasi-identifiers.
+        require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
+            hold for a release.
+        records: File for what each release says of each person: .parquet or .csv.
+
+    Returns:
+        A Result. frame: one row per release, measure and secret (SCHEMA). details: worst (counts
+        of ten blocks for each secret), and where asked for groups and subsets.
+
+    Raises:
+        InputError: A name, type or option does not fit the files; the message says what to try.
+        OutputError: The file of records cannot be written.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.synthetic("data-samples/school_census_2018.parquet",
+        ...     "data-samples/school_census_2019.parquet", qids="NU_ANO,TP_SEXO",
+        ...     secret="TP_COR_RACA")
+        >>> result.frame.filter(measure="repU")["value"].item()
+        0.0
+
+    Source: M111 to M119; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
+
+    """
+    options = complete(options, SyntheticOptions)
+    origin = Origin.now(settings, "synthetic")
+    sources = Sources.of(original, synthetic, options["control"])
+    required = bounds(as_tuple(options["require"]))
+    path = _path(options["records"], sources)
+    outputs = [] if path is None else [path]
+    with open_engine(
+        settings, sources=sources.all, outputs=outputs, ordered=path is not None
+    ) as engine:
+        files = reading.read(engine, sources, options)
+        _check(files, options)
+        work = _Work(engine, files, options)
+        work.run()
+        first = [s for dataset in sources.all for s in openings(dataset)]
+        origin = origin.about(_described(files, sources, options), sources.paths)
+        origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
+        written = 0
+        if path is not None:
+            written = work.write(path, origin.sending(dict.fromkeys(first)))
+        origin = origin.sending(dict.fromkeys([*first, *work.statements]))
+    frame = pl.DataFrame(work.measured, schema=SCHEMA, orient="row")
+    return Result(
+        frame=frame,
+        origin=origin,
+        details=work.details(),
+        notes=(*files.notes, *_notes(files)),
+        met=_met(work.measured, required),
+        written=written,
+    )
+
+
+def fit(
+    original: Tabular,
+    synthetic: Tabular | Sequence[Tabular],
+    settings: Settings | None = None,
+    **options: Unpack[SyntheticOptions],
+) -> None:
+    """Check the options and look up every name in all files; InputError if one is wrong."""
+    options = complete(options, SyntheticOptions)
+    sources = Sources.of(original, synthetic, options["control"])
+    bounds(as_tuple(options["require"]))
+    with open_engine(settings, sources=sources.all) as engine:
+        _check(reading.read(engine, sources, options), options)
+
+
+class _Work:
+    """The measurements of all releases, on tables of one engine."""
+
+    def __init__(self, engine: LocalEngine, files: Files, options: SyntheticOptions) -> None:
+        self._files = files
+        self._options = options
+        self._tables = Tables(engine, "comparing files", files.original.title)
+        self._progress = engine.settings.progress
+        self._more: list[str] = []
+        self._coded: Coded | None = None
+        self._modal: dict[tuple[int, int], int] = {}
+        self.measured: list[dict[str, Any]] = []
+        self._worst: list[dict[str, Any]] = []
+        self._groups: list[dict[str, Any]] = []
+        self._subsets: list[dict[str, Any]] = []
+
+    @property
+    def statements(self) -> Sequence[str]:
+        """Return the statements that ran; of subsets those of the first one."""
+        return (*self._tables.statements, *self._more)
+
+    def run(self) -> None:
+        """Count and measure everything that is asked for."""
+        coded = self._coded = codes.make(self._tables, self._files)
+        for secret in range(1, len(self._files.secrets) + 1) or (0,):
+            table = f"cells_{secret}"
+            self._tables.make(table, coded.cells(secret))
+            priors = {}
+            for release in coded.releases:
+                modes = modes_table(secret, release)
+                cells = Cells(self._tables, table, modes, coded.words, release)
+                cells.make_modes()
+                priors[release] = cells.priors()
+                self._measure(coded, secret, cells, priors[release])
+            self._tables.drop(table)
+            if self._options["sweep"]:
+                walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
+                self._subsets += walk.rows()
+                self._more += walk.statements
+        self._in_order()
+
+    def write(self, path: Path, origin: Origin) -> int:
+        """Write a row per person and release; return the number of rows."""
+        assert self._coded is not None  # noqa: S101 - it has run
+        titles = [self._title(release) for release in self._coded.releases]
+        return individuals.records(
+            self._tables,
+            self._coded,
+            self._files,
+            path,
+            titles=titles,
+            modal=self._modal,
+            origin=origin,
+        )
+
+    def details(self) -> Mapping[str, pl.DataFrame]:
+        """Return the details that there are, by name."""
+        tables = {
+            "worst": (self._worst, WORST),
+            "groups": (self._groups, individuals.GROUPS),
+            "subsets": (self._subsets, SUBSETS),
+        }
+        return {
+            name: pl.DataFrame(
+                [row | {"release": self._title(row["file"])} for row in rows],
+                schema=schema,
+                orient="row",
+            )
+            for name, (rows, schema) in tables.items()
+            if rows or (name == "worst" and self._files.secrets)
+        }
+
+    def _measure(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
+        totals, release = cells.totals(), cells.release
+        name = self._files.secrets[secret - 1] if secret else None
+        if secret <= 1:
+            self._add(release, None, of_release(totals))
+        self._modal[secret, release] = priors["modal"]
+        if secret:
+            self._add(release, name, of_secret(totals, priors))
+            self._worst += [
+                {"file": release, "secret": name, "rank": rank, **row}
+                for rank, row in enumerate(cells.worst(), 1)
+            ]
+        if self._files.by is None and self._options["records"] is None:
+            return
+        individuals.verdicts(cells, secret)
+        if self._files.by is not None:
+            self._groups += individuals.groups(
+                self._tables,
+                coded,
+                self._files,
+                secret=secret,
+                release=release,
+                modal=priors["modal"],
+            )
+
+    def _add(self, release: int, secret: str | None, measures: Sequence[Any]) -> None:
+        self.measured += [
+            {
+                "release": self._title(release),
+                "file": release,
+                "measure": measure.name,
+                "secret": secret,
+                "value": measure.value,
+                "low": measure.low,
+                "high": measure.high,
+                "count": measure.count,
+                "people": measure.people,
+            }
+            for measure in measures
+        ]
+
+    def _title(self, release: int) -> str:
+        return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
+
+    def _in_order(self) -> None:
+        """Sort rows by release, all together last, and by secret; subsets by size, too."""
+        names: list[str | None] = [None, *self._files.secrets]
+
+        def place(row: Mapping[str, Any]) -> tuple[bool, int, int]:
+            file = row["file"]
+            return file == POOLED_RELEASE, file, names.index(row["secret"])
+
+        for rows in (self.measured, self._worst, self._groups):
+            rows.sort(key=place)
+        self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
+
+
+def _check(files: Files, options: SyntheticOptions) -> None:
+    """Refuse a sweep of too many subsets, and a bound that is about nothing here."""
+    if options["sweep"] and len(files.qids) > MOST:
+        raise InputError(
+            f"a sweep has at most {MOST} quasi-identifiers, and {len(files.qids)} are named; "
+            "name fewer"
+        )
+    for bound in bounds(as_tuple(options["require"])):
+        bound.check(has_secret=bool(files.secrets), has_control=files.control is not None)
+
+
+def _path(records: str | Path | None, sources: Sources) -> Path | None:
+    """Return the file of records, which can be written and is no input; None without one."""
+    if records is None:
+        return None
+    path = Path(records)
+    check_ending(path, STREAMED)
+    return check_place(path, sources.paths)
+
+
+def _met(rows: Sequence[Mapping[str, Any]], required: Sequence[Bound]) -> bool | None:
+    """Return whether all bounds hold for all releases; None without bounds."""
+    return all(bound.holds(rows) for bound in required) if required else None
+
+
+def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dict[str, Any]:
+    """Return the request as plain data."""
+    attributes = [a for file in files.files for a in file.attributes]
+    return {
+        "dataset": files.original.title,
+        "releases": [file.title for file in files.releases],
+        "control": None if files.control is None else files.control.title,
+        "qids": list(files.qids),
+        "secrets": list(files.secrets),
+        "expressions": expressions(attributes),
+        "where": options["where"],
+        "by": files.by,
+        "sweep": options["sweep"],
+        "require": list(as_tuple(options["require"])),
+        "sizes": {
+            "original": files.original.records,
+            "releases": [f.records for f in files.releases],
+        }
+        | ({} if files.control is None else {"control": files.control.records}),
+        "csv": [
+            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
+            for d in (file.microdata.dataset for file in files.files)
+            if isinstance(d, Dataset) and d.format == "csv"
+        ],
+    }
+
+
+def _notes(files: Files) -> tuple[str, ...]:
+    """Return notes that help to interpret the numbers."""
+    notes = []
+    if files.control is None and files.secrets:
+        notes.append(
+            "without a control (--control) nobody can tell what the release says about individuals "
+            "from what it says about the population: hold some people out before the release is "
+            "made"
+        )
+    notes += [
+        f"{file.title} has {several(file.records, 'record')}, the original "
+        f"{files.original.records:,}: larger releases overlap more"
+        for file in files.releases
+        if file.records != files.original.records
+    ]
+    return tuple(notes)

@@ -1,0 +1,72 @@
+"""Confidence intervals of shares and of their differences, from Wilson's score interval.
+
+Sources: Wilson 1927; Newcombe 1998, Interval estimation for the difference between independent
+proportions (method 10), and Improved confidence intervals for the difference between binomial
+proportions based on paired data (method 10). The equations are M111 to M113.
+"""
+
+import math
+from statistics import NormalDist
+
+CONFIDENCE = 0.95
+Interval = tuple[float, float]
+
+
+def wilson(right: float, people: int) -> Interval:
+    """Return Wilson's interval of the share ``right`` of ``people``, at 95 % confidence.
+
+    ``right`` may be a fraction of a person, where ties are shared. The interval is in [0, 1].
+    """
+    z = _z()
+    p, over = right / people, z * z / people
+    centre = (p + over / 2) / (1 + over)
+    root = math.sqrt(p * (1 - p) / people + over / (4 * people))
+    half = z * root / (1 + over)
+    low = 0.0 if right <= 0 else max(0.0, centre - half)
+    high = 1.0 if right >= people else min(1.0, centre + half)
+    return min(low, p), max(high, p)
+
+
+def newcombe(right: float, people: int, other: float, others: int) -> Interval:
+    """Return the interval of the difference of two shares of different people.
+
+    It is that of ``right / people - other / others`` at 95 % confidence, in [-1, 1].
+    """
+    p, q = right / people, other / others
+    (low, high), (least, most) = wilson(right, people), wilson(other, others)
+    return (
+        max(-1.0, p - q - math.hypot(p - low, most - q)),
+        min(1.0, p - q + math.hypot(high - p, q - least)),
+    )
+
+
+def paired(right: float, other: float, both: float, people: int) -> Interval:
+    """Return the interval of the difference of two shares of the same people.
+
+    ``right`` and ``other`` are right guesses of two adversaries, ``both`` those of both at once.
+    """
+    p, q = right / people, other / people
+    (low, high), (least, most) = wilson(right, people), wilson(other, people)
+    phi = _correlation(right, other, both, people)
+    below = (p - low) ** 2 - 2 * phi * (p - low) * (most - q) + (most - q) ** 2
+    above = (high - p) ** 2 - 2 * phi * (high - p) * (q - least) + (q - least) ** 2
+    return (
+        max(-1.0, p - q - math.sqrt(max(0.0, below))),
+        min(1.0, p - q + math.sqrt(max(0.0, above))),
+    )
+
+
+def _correlation(right: float, other: float, both: float, people: int) -> float:
+    """Return the correlation of both guesses, with Newcombe's correction for continuity."""
+    product = right * (people - right) * other * (people - other)
+    if product <= 0:
+        return 0.0
+    neither = people - right - other + both
+    excess = both * neither - (right - both) * (other - both)
+    if excess > 0:
+        excess = max(0.0, excess - people / 2)
+    return excess / math.sqrt(product)
+
+
+def _z() -> float:
+    return NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

@@ -1,0 +1,204 @@
+-- What synthetic releases say about the people of an original: counts, blocks, guesses.
+
+-- One row per different record of one file: how many records are alike.
+CREATE OR REPLACE VIEW people AS
+SELECT
+    qid,
+    count(*)::BIGINT AS people
+FROM microdata
+GROUP BY qid;
+
+-- One row per value that an attribute has in any file: its code, in the order of the values, the
+-- missing one last.
+CREATE OR REPLACE VIEW dictionary AS
+SELECT
+    value,
+    (row_number() OVER (ORDER BY value NULLS LAST) - 1)::BIGINT AS code
+FROM (
+    SELECT DISTINCT value
+    FROM listed
+) AS different;
+
+-- One row per value of a secret in a file: whether no value is more frequent in the release (modal),
+-- and among the people of the control (typical).
+CREATE OR REPLACE VIEW modes AS
+SELECT
+    secret,
+    records = max(records) OVER () AS modal,
+    control = max(control) OVER () AS typical
+FROM (
+    SELECT
+        secret,
+        sum(cells.synthetic)::BIGINT AS records,
+        sum(cells.control)::BIGINT AS control
+    FROM cells
+    GROUP BY secret
+) AS totals;
+
+-- One row: the people with the most frequent value of a secret among those of the original and of
+-- the control, and how many values are most frequent in the release and in the control.
+CREATE OR REPLACE VIEW priors AS
+SELECT
+    max(totals.original)::BIGINT AS original,
+    max(totals.control)::BIGINT AS control,
+    count(*) FILTER (WHERE modes.modal)::BIGINT AS modal,
+    count(*) FILTER (WHERE modes.typical)::BIGINT AS typical
+FROM (
+    SELECT
+        secret,
+        sum(original)::BIGINT AS original,
+        sum(control)::BIGINT AS control
+    FROM cells
+    GROUP BY secret
+) AS totals
+INNER JOIN modes ON totals.secret = modes.secret;
+
+-- One row per tuple of quasi-identifiers and number of records: the values of the secret (ties) that
+-- the release has just so often there, and the people who have one of them, in all and with the
+-- usual values of the release (modal) and of the control (typical).
+CREATE OR REPLACE VIEW levels AS
+SELECT
+    word,
+    cells.synthetic AS records,
+    count(*)::BIGINT AS ties,
+    count(*) FILTER (WHERE cells.original > 0)::BIGINT AS original_values,
+    sum(cells.original)::BIGINT AS original,
+    sum(cells.control)::BIGINT AS control,
+    coalesce(sum(cells.control) FILTER (WHERE modes.typical), 0)::BIGINT AS typical,
+    coalesce(sum(cells.original) FILTER (WHERE modes.modal), 0)::BIGINT AS usual,
+    coalesce(sum(cells.control) FILTER (WHERE modes.modal), 0)::BIGINT AS usual_control,
+    coalesce(sum(cells.control) FILTER (WHERE modes.modal AND modes.typical), 0)::BIGINT
+        AS usual_typical
+FROM cells
+INNER JOIN modes ON cells.secret = modes.secret
+GROUP BY word, cells.synthetic;
+
+-- One row per tuple of quasi-identifiers in any file: its people and records, the values of the
+-- secret among them, how many values are the best guess (ties; 0: the release has no such record,
+-- and the guess is its most frequent value), and how many people have one of them.
+CREATE OR REPLACE VIEW blocks AS
+SELECT
+    word,
+    sum(original)::BIGINT AS original,
+    sum(control)::BIGINT AS control,
+    sum(records * ties)::BIGINT AS records,
+    max(records) AS largest,
+    sum(original_values)::BIGINT AS original_values,
+    coalesce(sum(ties) FILTER (WHERE records > 0), 0)::BIGINT AS synthetic_values,
+    CASE WHEN max(records) > 0 THEN arg_max(ties, records) ELSE 0 END AS ties,
+    CASE WHEN max(records) > 0 THEN arg_max(original, records) ELSE sum(usual) END::BIGINT
+        AS correct,
+    CASE WHEN max(records) > 0 THEN arg_max(control, records) ELSE sum(usual_control) END
+        ::BIGINT AS control_correct,
+    CASE WHEN max(records) > 0 THEN arg_max(typical, records) ELSE sum(usual_typical) END
+        ::BIGINT AS control_both
+FROM levels
+GROUP BY word;
+
+-- One row per number of values that are the best guess: what is counted of the blocks with so many.
+CREATE OR REPLACE VIEW totals AS
+SELECT
+    ties,
+    sum(original)::BIGINT AS people,
+    sum(records)::BIGINT AS records,
+    sum(control)::BIGINT AS control,
+    count(*) FILTER (WHERE original = 1)::BIGINT AS uniques,
+    count(*) FILTER (WHERE records = 1)::BIGINT AS unique_records,
+    count(*) FILTER (WHERE original = 1 AND records > 0)::BIGINT AS uniques_present,
+    count(*) FILTER (WHERE original = 1 AND records = 1)::BIGINT AS replicated,
+    coalesce(sum(original) FILTER (WHERE records > 0), 0)::BIGINT AS present,
+    coalesce(sum(original) FILTER (WHERE original_values = 1), 0)::BIGINT AS certain_original,
+    coalesce(sum(original) FILTER (WHERE synthetic_values = 1), 0)::BIGINT AS certain,
+    coalesce(sum(correct) FILTER (WHERE synthetic_values = 1), 0)::BIGINT AS certain_correct,
+    coalesce(
+        sum(correct) FILTER (WHERE synthetic_values = 1 AND original_values = 1), 0
+    )::BIGINT AS certain_both,
+    sum(correct)::BIGINT AS correct,
+    sum(control_correct)::BIGINT AS control_correct,
+    sum(control_both)::BIGINT AS control_both
+FROM blocks
+GROUP BY ties;
+
+-- One row per tuple of quasi-identifiers and value of a secret: the block it is in, and how many
+-- values are guessed with it; 0 where it is no best guess.
+CREATE OR REPLACE VIEW verdicts AS
+SELECT
+    word,
+    cells.secret AS secret,
+    blocks.original AS original,
+    blocks.control AS control,
+    blocks.records AS records,
+    blocks.original_values AS original_values,
+    blocks.synthetic_values AS synthetic_values,
+    blocks.ties AS ties,
+    CASE
+        WHEN blocks.ties = 0 THEN modes.modal
+        ELSE cells.synthetic > 0 AND cells.synthetic = blocks.largest
+    END AS best
+FROM cells
+INNER JOIN modes ON cells.secret = modes.secret
+INNER JOIN blocks USING (word);
+
+-- One row per group of people and number of values that are the best guess: what is counted of its
+-- people.
+CREATE OR REPLACE VIEW groups AS
+SELECT
+    coded.member AS member,
+    verdicts.ties AS ties,
+    sum(coded.original)::BIGINT AS people,
+    sum(coded.control)::BIGINT AS control,
+    coalesce(sum(coded.original) FILTER (WHERE verdicts.original = 1), 0)::BIGINT AS uniques,
+    coalesce(sum(coded.original) FILTER (
+        WHERE verdicts.original = 1 AND verdicts.records > 0
+    ), 0)::BIGINT AS uniques_present,
+    coalesce(sum(coded.original) FILTER (
+        WHERE verdicts.original = 1 AND verdicts.records = 1
+    ), 0)::BIGINT AS replicated,
+    coalesce(sum(coded.original) FILTER (WHERE verdicts.records > 0), 0)::BIGINT AS present,
+    coalesce(sum(coded.original) FILTER (WHERE verdicts.original_values = 1), 0)::BIGINT
+        AS certain_original,
+    coalesce(sum(coded.original) FILTER (WHERE verdicts.synthetic_values = 1), 0)::BIGINT
+        AS certain,
+    coalesce(sum(coded.original) FILTER (
+        WHERE verdicts.synthetic_values = 1 AND verdicts.best
+    ), 0)::BIGINT AS certain_correct,
+    coalesce(sum(coded.original) FILTER (
+        WHERE verdicts.synthetic_values = 1 AND verdicts.original_values = 1 AND verdicts.best
+    ), 0)::BIGINT AS certain_both,
+    coalesce(sum(coded.original) FILTER (WHERE verdicts.best), 0)::BIGINT AS correct,
+    coalesce(sum(coded.control) FILTER (WHERE verdicts.best), 0)::BIGINT AS control_correct
+FROM coded
+INNER JOIN verdicts USING (word, secret)
+WHERE coded.original + coded.control > 0
+GROUP BY coded.member, verdicts.ties;
+
+-- One row per group of people: those of its people with its most frequent value of the secret.
+CREATE OR REPLACE VIEW group_priors AS
+SELECT
+    member,
+    max(original)::BIGINT AS original,
+    max(control)::BIGINT AS control
+FROM (
+    SELECT
+        member,
+        secret,
+        sum(original)::BIGINT AS original,
+        sum(control)::BIGINT AS control
+    FROM coded
+    GROUP BY member, secret
+) AS totals
+GROUP BY member;
+
+-- The ten blocks in which the release gives away the secret of most people: their people and the
+-- records, all of one value, and how many people have it.
+CREATE OR REPLACE VIEW worst AS
+SELECT
+    correct,
+    original AS people,
+    records,
+    control_correct,
+    control
+FROM blocks
+WHERE synthetic_values = 1 AND correct > 0
+ORDER BY correct DESC, people, records DESC, control_correct DESC, control DESC
+LIMIT 10;
