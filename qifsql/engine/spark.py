@@ -1,0 +1,280 @@
+"""Apache Spark as an engine: a session with safe settings, and the plans that run in it.
+
+Only this module imports pyspark. A process has one session of qifsql, which stays open until the
+process ends or another cluster is named, because a Java machine takes seconds to start.
+"""
+
+import atexit
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from qifsql.engine.settings import Settings, machine_memory, private_folder
+from qifsql.engine.temporary import PrivateFolder
+from qifsql.errors import EngineError, InputError, quoted
+
+MISSING = "Spark needs the extra: pip install 'qifsql[spark]'"
+NO_JAVA = (
+    "Spark needs Java 17 or newer, and there is no program java in JAVA_HOME or on the PATH; "
+    "install it (apt install openjdk-17-jre-headless), or use --engine duckdb"
+)
+MASTER = re.compile(
+    r"local(\[.*\])?|local-cluster\[.*\]|spark://.+|yarn|k8s://.+", re.IGNORECASE | re.DOTALL
+)
+SESSION = {  # settings of a session, on which equal results depend: they cannot be changed
+    "spark.sql.ansi.enabled": "true",  # an overflow is an error
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
+CLUSTER = {  # settings of the process, unless the user names others with --spark-conf
+    "spark.app.name": "qifsql",
+    "spark.ui.enabled": "false",  # its pages show statements and paths to everybody who asks
+    "spark.sql.redaction.string.regex": "(?s).*",
+    "spark.log.level": "OFF",  # messages of tasks quote cells
+}
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they quote cells on stderr
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
+
+
+@dataclass
+class Process:
+    """The session that this process opened, the options it was opened with, and its folder."""
+
+    session: Any = None
+    options: tuple[tuple[str, str], ...] = ()
+    folder: PrivateFolder | None = None
+
+    def close(self) -> None:
+        """Stop the session and remove its folder; the user's sessions are not touched."""
+        if self.session is not None:
+            with suppress(Exception):  # the Java machine may have ended
+                self.session.stop()
+        if self.folder is not None:
+            self.folder.remove()
+        self.session, self.options, self.folder = None, (), None
+
+
+_PROCESS = Process()
+
+
+def session(settings: Settings) -> Any:
+    """Return a Spark session for these settings, with the SQL settings that results depend on.
+
+    It is the user's session (``settings.session``) with SQL settings and views of its own, or the
+    session of this process, which is opened when it is first needed.
+
+    Raises:
+        InputError: pyspark or Java is missing, or an option is invalid.
+        EngineError: The cluster cannot be reached, or Spark does not start.
+
+    """
+    options = spark_options(settings)
+    if settings.session is not None:
+        try:
+            user_session = settings.session.newSession()
+        except Exception as e:
+            raise EngineError(
+                "the SparkSession cannot be used: it is stopped, or is not a session of Spark 4",
+                detail=str(e),
+            ) from e
+        _check_version(user_session)
+        return _with_settings(user_session)
+    if _PROCESS.session is None or _PROCESS.options != options or not _runs(_PROCESS.session):
+        _open(settings, options)
+    return _with_settings(_PROCESS.session.newSession())
+
+
+def spark_options(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Return the options that ``--master`` and ``--spark-conf`` set, sorted by name.
+
+    Raises InputError if one of them is invalid, or would change results.
+    """
+    options: dict[str, str] = {}
+    for text in settings.spark_conf:
+        key, equal, value = text.partition("=")
+        if not equal or not re.fullmatch(r"[\w.-]+", key.strip()):
+            raise InputError(
+                f"spark_conf {quoted(key)} is not KEY=VALUE; write, for example, "
+                "spark.executor.memory=8g"
+            )
+        if key.strip() in SESSION:
+            raise InputError(
+                f"spark_conf {key.strip()} cannot be changed, because results depend on it"
+            )
+        options[key.strip()] = value.strip()
+    if settings.master is not None:
+        if not MASTER.fullmatch(settings.master):
+            raise InputError(
+                f"master {quoted(settings.master)} is not the address of a Spark cluster; use "
+                "local[2], spark://HOST:7077, yarn or k8s://URL"
+            )
+        options["spark.master"] = settings.master
+    if settings.session is not None and options:
+        raise InputError("a SparkSession has its own master and settings; give one or the other")
+    return tuple(sorted(options.items()))
+
+
+def is_local(spark: Any) -> bool:
+    """Return whether the executors of a session are on this machine."""
+    return str(spark.sparkContext.master).casefold().startswith("local")
+
+
+def _with_settings(spark: Any) -> Any:
+    """Return the session with the SQL settings that results depend on."""
+    for name in LOGGERS:
+        logging.getLogger(name).disabled = True
+    for key, value in SESSION.items():
+        spark.conf.set(key, value)
+    return spark
+
+
+def _runs(spark: Any) -> bool:
+    """Return whether a session was not stopped meanwhile."""
+    try:
+        return not spark.sparkContext._jsc.sc().isStopped()
+    except Exception:
+        return False
+
+
+def _pyspark() -> ModuleType:
+    try:
+        import pyspark
+    except ImportError as e:
+        raise InputError(MISSING) from e
+    return pyspark
+
+
+def _check_version(spark: Any) -> None:
+    if int(str(spark.version).partition(".")[0]) < 4:
+        raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
+
+
+def _check_java() -> None:
+    """Raise InputError if there is no program java, which starts Spark."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return
+    if home or shutil.which("java") is None:  # Spark looks only in JAVA_HOME if it is set
+        raise InputError(NO_JAVA)
+
+
+def _open(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
+    """Open the session of this process; close one with other options before."""
+    _pyspark()
+    _check_java()
+    from pyspark.sql import SparkSession
+
+    _PROCESS.close()
+    if (active := SparkSession.getActiveSession()) is not None and _runs(active):
+        raise InputError(
+            "a SparkSession is open in this process; give it to qifsql: Settings(session=spark)"
+        )
+    parent = settings.temp if isinstance(settings.temp, Path) else None
+    folder = private_folder(parent)
+    try:
+        opened = _builder(settings, dict(options), folder.path)
+        with _log(folder.path / "spark.log"):
+            spark = opened.getOrCreate()
+    except BaseException as e:
+        words = _tail(folder.path / "spark.log")
+        folder.remove()
+        if not isinstance(e, Exception):
+            raise
+        raise EngineError(
+            "Spark does not start: check --master, --spark-conf and the version of Java (17 or "
+            "newer); --debug shows more",
+            detail=f"{e}\n{words}",
+        ) from e
+    _PROCESS.session, _PROCESS.options, _PROCESS.folder = spark, options, folder
+    _check_version(spark)
+
+
+def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf()
+    master = options.get("spark.master") or conf.get("spark.master")
+    if not master:
+        master = f"local[{settings.threads}]" if settings.threads else "local[*]"
+    local = str(master).casefold().startswith("local")
+    preset = {**CLUSTER, "spark.master": str(master), "spark.local.dir": str(folder)}
+    if local:
+        threads = settings.threads or os.cpu_count() or 1
+        preset |= {
+            **LOCAL,
+            "spark.driver.memory": f"{memory_of(settings) // 2**20}m",
+            "spark.sql.shuffle.partitions": str(PARTS_PER_THREAD * threads),
+            "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+        }
+    elif settings.memory or settings.threads:
+        raise InputError(
+            "memory and threads are limits of this machine; for a cluster use --spark-conf "
+            "spark.executor.memory=8g and spark.executor.cores=4"
+        )
+    settings_of_all = {**preset, **options, **SESSION}
+    builder = SparkSession.builder
+    for key, value in settings_of_all.items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def memory_of(settings: Settings) -> int:
+    """Return the memory for Java on this machine in bytes."""
+    text = settings.memory_limit or "2GB"
+    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if number is None or float(number[1]) <= 0:
+        raise InputError(f"memory={text} cannot be used; give a size such as 8GB")
+    step = 1024 if number[3] else 1000
+    size = int(float(number[1]) * step ** " KMGT".index(number[2].upper() or " "))
+    least = 512 * 2**20  # Java refuses less than 450 MiB
+    if size < least:
+        raise InputError(f"memory={text} is too little for Spark; give at least 512MiB")
+    return min(size, machine_memory() or size)
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[None]:
+    """Start programs inside the context with this file, which only the user can read, as stderr.
+
+    Java's messages may quote cells.
+    """
+    sys.stderr.flush()
+    before = os.dup(2)
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(file)
+
+
+def _tail(path: Path, lines: int = 20) -> str:
+    """Return the last lines of a log, for --debug."""
+    try:
+        text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(text[-lines:])
+
+
+atexit.register(_PROCESS.close)
