@@ -1,4 +1,4 @@
-"""Apache Spark as an engine: a session with safe settings, and the plans that run in it.
+"""A Spark session with safe settings, for the engine (``distributed``) and for sweeps.
 
 Only this module imports pyspark. A process has one session of qifsql, which stays open until the
 process ends or another cluster is named, because a Java machine takes seconds to start.
@@ -19,7 +19,16 @@ from typing import Any
 
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder
-from qifsql.errors import EngineError, InputError, quoted
+from qifsql.errors import (
+    INTERRUPTED,
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InputError,
+    Interrupted,
+    QifError,
+    quoted,
+)
 
 MISSING = "Spark needs the extra: pip install 'qifsql[spark]'"
 NO_JAVA = (
@@ -237,7 +246,7 @@ def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
 
 
 def memory_of(settings: Settings) -> int:
-    """Return the memory for Java on this machine in bytes."""
+    """Return the memory for Java on this machine in bytes: half of the limit."""
     text = settings.memory_limit or "2GB"
     number = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
     if number is None or float(number[1]) <= 0:
@@ -245,9 +254,56 @@ def memory_of(settings: Settings) -> int:
     step = 1024 if number[3] else 1000
     size = int(float(number[1]) * step ** " KMGT".index(number[2].upper() or " "))
     least = 512 * 2**20  # Java refuses less than 450 MiB
+    size = min(size, machine_memory() or size) // 2
     if size < least:
-        raise InputError(f"memory={text} is too little for Spark; give at least 512MiB")
-    return min(size, machine_memory() or size)
+        raise InputError(f"memory={text} is too little for Spark; give at least 1GiB")
+    return size
+
+
+def failure(error: BaseException, where: str) -> QifError:
+    """Return the error of ``qifsql.errors`` that has the same meaning as an error of Spark.
+
+    Spark's message may quote cells, so that it becomes the ``detail``.
+    """
+    detail = str(error)
+    condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))
+    name = str(condition() or "")
+    if re.search(r"OutOfMemory|GC overhead|exit code: (137|143)|OOM", detail):
+        return EngineError(
+            f"memory was not enough for {where}; give more with --memory, or on a cluster with "
+            "--spark-conf spark.executor.memory=16g",
+            detail=detail,
+        )
+    if re.search(r"No space left|DiskSpace|quota", detail, re.IGNORECASE):
+        return EngineError(
+            f"the disk for temporary files is full, while reading {where}; name a folder with more "
+            "room with --temp",
+            detail=detail,
+        )
+    if name.startswith("CAST_"):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
+            "the expression, or look with --debug",
+            detail=detail,
+        )
+    if name.startswith(("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "BINARY_ARITHMETIC")):
+        return ExpressionError(
+            f"a number of {where} is too large for its type; cast it to a larger one, or use "
+            "--engine duckdb",
+            detail=detail,
+        )
+    if name.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
+        return DatasetError(
+            f"{where} does not exist, or Spark cannot reach it; check the name", detail=detail
+        )
+    if name.startswith(("FAILED_READ_FILE", "CANNOT_READ", "UNABLE_TO_INFER_SCHEMA")):
+        return DatasetError(
+            f"{where} cannot be read by Spark: it is corrupt, truncated or not Parquet",
+            detail=detail,
+        )
+    if "cancelled" in detail and "job" in detail.casefold():
+        return Interrupted(INTERRUPTED)
+    return EngineError(f"Spark failed on {where}; --debug shows more", detail=detail)
 
 
 @contextmanager
@@ -278,3 +334,79 @@ def _tail(path: Path, lines: int = 20) -> str:
 
 
 atexit.register(_PROCESS.close)
+
+
+class Folders:
+    """The folder of the tables that one engine keeps, which all executors reach.
+
+    On a cluster it is a folder with a private name in the one that ``--temp`` names.
+    """
+
+    def __init__(self, spark: Any, root: str, scratch: Path) -> None:
+        self._root = root
+        self._scratch = scratch
+        self._system: Any = None
+        if root != str(scratch):
+            java = spark._jvm
+            self._path = java.org.apache.hadoop.fs.Path
+            self._system = self._path(root).getFileSystem(spark._jsc.hadoopConfiguration())
+            permission = java.org.apache.hadoop.fs.permission.FsPermission("700")
+            if not self._system.mkdirs(self._path(root), permission):
+                raise InputError(f"the folder for temporary files ({root}) cannot be created")
+
+    def make(self, name: str) -> str:
+        """Return the place of a new table."""
+        return f"{self._root}/{name}"
+
+    def here(self, folder: str) -> Path | None:
+        """Return the folder of a table if it is on this machine."""
+        return Path(folder) if self._system is None else None
+
+    def put(self, file: Path, folder: str) -> None:
+        """Move a file of this machine into the folder of a table."""
+        if self._system is None:
+            Path(folder).mkdir(mode=0o700)
+            file.rename(Path(folder) / file.name)
+        else:
+            self._system.copyFromLocalFile(True, self._path(str(file)), self._path(f"{folder}/"))
+
+    def fetch(self, folder: str) -> Path:
+        """Copy the folder of a table to this machine; return the copy."""
+        copy = self._scratch / folder.rpartition("/")[2]
+        self._system.copyToLocalFile(False, self._path(folder), self._path(str(copy)), True)
+        return copy
+
+    def drop(self, folder: str) -> None:
+        """Remove the folder of a table."""
+        shutil.rmtree(self._scratch / folder.rpartition("/")[2], ignore_errors=True)
+        if self._system is not None:
+            with suppress(Exception):  # the session may have ended
+                self._system.delete(self._path(folder), True)
+
+    def remove(self) -> None:
+        """Remove all tables; those on this machine go with the folder of the engine."""
+        if self._system is not None:
+            with suppress(Exception):  # the session may have ended
+                self._system.delete(self._path(self._root), True)
+
+
+def folders_of(spark: Any, settings: Settings, scratch: Path) -> Folders:
+    """Return the folder of kept tables; InputError if executors would not reach it."""
+    if isinstance(settings.temp, str):
+        root = f"{settings.temp.rstrip('/')}/{scratch.name}"
+        try:
+            return Folders(spark, root, scratch)
+        except InputError:
+            raise
+        except Exception as e:
+            raise InputError(
+                f"the folder for temporary files ({settings.temp}) cannot be used: Spark does not "
+                "reach it; name another with --temp",
+                detail=str(e),
+            ) from e
+    if not is_local(spark):
+        raise InputError(
+            "the executors of a cluster need a folder for temporary data that all of them reach; "
+            "name it with --temp, such as hdfs:///tmp or s3a://BUCKET/tmp"
+        )
+    return Folders(spark, str(scratch), scratch)
