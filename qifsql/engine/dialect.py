@@ -44,7 +44,7 @@ SAME = (  # nodes that mean the same in both, whatever their types
     *(exp.Count, exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd, exp.CountIf, exp.RowNumber),
     *(exp.DenseRank, exp.Rank, exp.Lower, exp.Upper, exp.MD5, exp.Qualify, exp.Interval, exp.Var),
     *(exp.DataType, exp.DataTypeParam, exp.Table, exp.Greatest, exp.Least, exp.Lag, exp.Lead),
-    *(exp.AnyValue, exp.ArgMax, exp.ArgMin),
+    *(exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Array, exp.Struct, exp.PropertyEQ),
 )
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -52,7 +52,7 @@ PAIRS = (*ARITHMETIC, *COMPARISONS, exp.Div, exp.IntDiv)
 PARTS_OF_DATES = (exp.Year, exp.Month, exp.Day)
 TYPED = (  # nodes whose translation depends on the types of what they read
     *(exp.Cast, exp.Sum, exp.Between, exp.Floor, exp.Ceil, exp.Round, exp.Length, exp.DPipe),
-    *(exp.Anonymous, *PAIRS, *PARTS_OF_DATES),
+    *(exp.Anonymous, exp.Pow, *PAIRS, *PARTS_OF_DATES),
 )
 Describe = Callable[[exp.Query], list[tuple[str, str]]]
 FREE = "free"  # a divisor may be 0, among the metadata of a division
@@ -440,9 +440,15 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     (before,) = _types(node)
     if _family(before) == "whole":
         return node
+    if isinstance(node, exp.Floor) and _is_log(node.this):
+        return exp.Floor(this=_exponent(node))
     if before != "DOUBLE" or isinstance(node, exp.Round):
         raise Unlike(f"{type(node).__name__} of {before.partition('(')[0]}")
     return _as(node, "DOUBLE")
+
+
+def _is_log(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.casefold() == "log2"
 
 
 def _text_only(node: exp.Expr) -> exp.Expr:
@@ -464,6 +470,8 @@ def _function(node: exp.Expr) -> exp.Expr:
     name = node.name.casefold()
     types = _types(node)
     value = node.expressions[0].copy()
+    if name == "log2" and isinstance(node.parent, exp.Floor):
+        return node
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
     if name in ("isfinite", "isinf") and types[0] == "DOUBLE":
@@ -476,7 +484,55 @@ def _function(node: exp.Expr) -> exp.Expr:
     raise Unlike(f"the function {name} of {types[0].partition('(')[0]}")
 
 
-FUNCTIONS = ("round_even", "isfinite", "isinf")
+def _power(node: exp.Expr) -> exp.Expr:
+    """Return a power of two with a whole exponent, which is exact in both."""
+    base, exponent = node.this, node.expression
+    if not (base.is_number and float(base.name) == 2 and _is_whole(exponent)):
+        raise Unlike("a power of another number than 2")
+    return exp.Pow(this=_as(base, "DOUBLE"), expression=_as(exponent, "DOUBLE"))
+
+
+def _is_whole(node: exp.Expr) -> bool:
+    """Return whether an expression has whole values only."""
+    if isinstance(node, exp.Cast):  # of a floor, see _rounded
+        return _is_whole(node.this)
+    if isinstance(node, exp.Add | exp.Sub | exp.Neg | exp.Paren):
+        return all(_is_whole(child) for child in node.iter_expressions())
+    return isinstance(node, exp.Floor) or (node.is_number and node.name.isdecimal())
+
+
+def _numbered(node: exp.Expr) -> exp.Expr:
+    """Refuse numbers of rows in no order, which two readers may not find the same."""
+    if is_unordered(node):
+        raise Unlike("a number of rows in no order")
+    return node
+
+
+def is_unordered(node: exp.Expr) -> bool:
+    """Return whether a window numbers rows in no order."""
+    ranked = isinstance(node.this, exp.RowNumber | exp.Rank | exp.DenseRank | exp.Lag | exp.Lead)
+    return ranked and not node.args.get("order")
+
+
+def _exponent(node: exp.Floor) -> exp.Expr:
+    """Return floor(log2(x)), corrected by one where Spark's quotient of logarithms is inexact."""
+    value = _as(node.this.expressions[0], "DOUBLE")
+    two = _as(exp.Literal.number(2), "DOUBLE")
+
+    def shifted(by: int) -> exp.Expr:
+        log = exp.Anonymous(this="log2", expressions=[value.copy()])
+        floor = exp.Floor(this=log)
+        return exp.paren(exp.Add(this=floor, expression=exp.Literal.number(by)), copy=False)
+
+    def power(by: int) -> exp.Expr:
+        return exp.Pow(this=two.copy(), expression=_as(shifted(by), "DOUBLE"))
+
+    case = exp.Case().when(exp.GT(this=power(0), expression=value.copy()), shifted(-1))
+    case = case.when(exp.LTE(this=power(1), expression=value.copy()), shifted(1))
+    return _as(case.else_(shifted(0)), "DOUBLE")
+
+
+FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
 CASTS = {  # families of types that are converted in the same way
     ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
     ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
@@ -501,4 +557,6 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.DPipe: _text_only,
     **dict.fromkeys(PARTS_OF_DATES, _part_of_date),
     exp.Anonymous: _function,
+    exp.Pow: _power,
+    exp.Window: _numbered,
 }

@@ -42,6 +42,9 @@ from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 
 T = TypeVar("T")
+BATCH = 100_000  # rows of a result in a frame
+FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
+PLACED = "_placed"  # the ending of views with the places of records
 SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
 MOST = 20_000_000  # rows of counts that DuckDB here takes from Spark
 ON_SPARK = (
@@ -53,7 +56,10 @@ ON_SPARK = (
 
 @dataclass(frozen=True)
 class Kept:
-    """A table that is kept: its view in Spark and its folder, or none where DuckDB has it."""
+    """A table that is kept, with its view and folder in Spark once Spark has it.
+
+    ``here``: DuckDB on this machine has the rows itself, not only a view of the folder.
+    """
 
     name: str
     catalog: str
@@ -61,6 +67,7 @@ class Kept:
     rows: int
     view: str = ""
     folder: str = ""
+    here: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,7 @@ class Spark:
         self._kept: dict[tuple[str, str], Kept] = {}
         self._views: dict[str, str] = {}
         self._number = 0
+        self._last: tuple[Plan, Placed] | None = None
         try:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
@@ -201,7 +209,7 @@ class Spark:
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
-        return pl.concat(self.batches(plan, what, where, rows=SMALL), how="vertical_relaxed")
+        return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
@@ -239,7 +247,7 @@ class Spark:
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
-        if (local := self._local_plan(plan, what, where)) is not None:
+        if (local := self._local_plan(plan, what, where, kept=True)) is not None:
 
             def kept_here(here: Plan) -> str:
                 return self._local.keep(name, here, what, where, catalog=catalog)
@@ -248,7 +256,7 @@ class Spark:
             columns = self._local.describe(self._table(catalog, name), where)
             count = exp.select("count(*)").from_(self._table(catalog, name))
             ((rows,),) = self._local.query(count, where)
-            self._kept[catalog, name] = Kept(name, catalog, tuple(columns), rows)
+            self._kept[catalog, name] = Kept(name, catalog, tuple(columns), rows, here=True)
             return statement
         self._write(name, plan, what, where, catalog=catalog)
         return render.keeping(plan, name, catalog)
@@ -272,9 +280,9 @@ class Spark:
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
         kept = self._kept.pop((catalog, name), None)
-        if kept is None or not kept.folder:
+        if kept is None or kept.here:
             self._local.drop(name, catalog)
-        if kept is not None and kept.folder:
+        else:
             view = exp.Drop(kind="VIEW", tables=[self._table(catalog, name)], exists=True)
             self._local.run(render.render(view), "counting", name)
         if kept is not None and kept.view:
@@ -314,7 +322,7 @@ class Spark:
     def _refuse(self) -> NoReturn:
         raise InputError(not_on_spark(""))
 
-    def placed(self, plan: Plan, where: str) -> Placed:
+    def placed(self, plan: Plan, where: str, *, kept: bool = False) -> Placed:
         """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons."""
         translated: dict[str, exp.Query] = {}
         local: dict[str, Step] = {}
@@ -329,7 +337,9 @@ class Spark:
                 reason = next((f"it reads {n}" for n in reads if n in local), "")
                 if not reason:
                     try:
-                        tree = self._translated(step.query, names, where)
+                        tree = self._translated(
+                            step.query, names, where, lasting=kept and not step.name
+                        )
                     except Unlike as e:
                         reason = str(e)
                 if reason:
@@ -341,14 +351,19 @@ class Spark:
                 else:
                     result = tree
                 if step.name:
-                    self._local.run(_empty(step.name, columns), "counting", where)
+                    self._local.run(_stub(step.name, columns), "counting", where)
         finally:
             for name in names:
                 self._local.run(_dropping(name), "counting", where)
         return Placed(translated, tuple(local.values()), result, columns, reasons)
 
-    def _translated(self, query: exp.Query, names: set[str], where: str) -> exp.Query:
-        """Return a query of a plan for Spark, which reads views in place of files and tables."""
+    def _translated(
+        self, query: exp.Query, names: set[str], where: str, *, lasting: bool
+    ) -> exp.Query:
+        """Return a query of a plan for Spark, which reads views in place of files and tables.
+
+        ``lasting``: its rows are computed once and kept.
+        """
         free = any(self._is_data(t) for t in query.find_all(exp.Table))
         copy = query.copy()
         replaced: dict[str, exp.Table] = {}
@@ -372,7 +387,29 @@ class Spark:
                     table.replace(original)
             return self._local.describe(back, where)
 
+        for select in list(copy.find_all(exp.Select)):
+            self._number_rows(select, replaced, lasting=lasting)
         return dialect.translated(copy, describe, free=free)
+
+    def _number_rows(
+        self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
+    ) -> None:
+        """Give an order to numbers of rows: the place in a source, or any if they are kept once."""
+        windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
+        loose = [w for w in windows if dialect.is_unordered(w)]
+        source = select.args["from_"].this if loose and select.args.get("from_") else None
+        plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
+        keys: list[exp.Expr] = [exp.null()] if lasting else []
+        if isinstance(source, exp.Table) and source.name in replaced and plain:
+            if not source.name.startswith("qifsql_source"):
+                return
+            view = source.name + PLACED
+            replaced[view] = replaced[source.name]
+            source.set("this", identifier(view))
+            keys = [exp.column(FILE), exp.column(INDEX)]
+        for window in loose if keys else []:
+            ordered = [exp.Ordered(this=key.copy(), nulls_first=True) for key in keys]
+            window.set("order", exp.Order(expressions=ordered))
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
@@ -407,10 +444,39 @@ class Spark:
         frame = self._act("opening", where, lambda: self._spark.read.parquet(*uris))
         if len(frame.columns) != len(columns):
             raise DatasetError(f"{where} has columns that Spark does not read; write it again")
-        frame.toDF(*(name for name, _ in columns)).createOrReplaceTempView(view)
+        self._create_views(frame, [name for name, _ in columns], view, uris)
 
-    def _convert(self, table: exp.Table, view: str, where: str) -> None:
-        """Copy the rows of a file that DuckDB here reads to Parquet, and create their view."""
+    def _create_views(
+        self, frame: Any, names: Sequence[str], view: str, files: Sequence[str]
+    ) -> None:
+        """Create the view of files, and another one that also has the place of each record.
+
+        The place is the number of the file, and the number of the record in it.
+        """
+        plain = frame.toDF(*names)
+        plain.createOrReplaceTempView(view)
+        parts = frame.selectExpr("*", "_metadata.file_path", "_metadata.row_index")
+        parts = parts.toDF(*names, FILE, INDEX)
+        parts.createOrReplaceTempView(f"{view}_files")
+        order: exp.Expr = exp.Literal.number(0)
+        if len(files) > 1:
+            uris = [file.replace("file:///", "file:/", 1) for file in files]  # as Spark writes them
+            texts = exp.Array(expressions=[exp.Literal.string(uri) for uri in uris])
+            order = exp.Anonymous(this="array_position", expressions=[texts, exp.column(FILE)])
+            order = exp.Anonymous(this="nullif", expressions=[order, exp.Literal.number(0)])
+            words = exp.Literal.string("a file has another name than it was opened with")
+            error = exp.Anonymous(this="raise_error", expressions=[words])
+            order = exp.func("coalesce", order, error)
+        query = exp.select(
+            *(exp.column(identifier(n)) for n in names),
+            exp.alias_(order, FILE),
+            exp.column(INDEX),
+        ).from_(exp.table_(identifier(f"{view}_files")))
+        placed = self._spark.sql(dialect.text(query))
+        placed.createOrReplaceTempView(view + PLACED)
+
+    def _convert(self, table: exp.Table, view: str, where: str) -> str:
+        """Copy rows that DuckDB here reads to Parquet, create their view; return the folder."""
         columns = self._local.describe(table, where)
         folder = self._folders.make(view)
         path = self.scratch / f"{view}.parquet"
@@ -424,13 +490,14 @@ class Spark:
         self._local.copy(plan, path, what="loading", where=where)
         self._folders.put(path, folder)
         frame = self._act("opening", where, lambda: self._spark.read.parquet(folder))
-        frame.createOrReplaceTempView(view)
+        self._create_views(frame, [n for n, _ in columns], view, [folder])
+        return folder
 
     def _upload(self, kept: Kept, where: str) -> str:
         """Return the view of Spark of a table that DuckDB here has."""
         view = self._name("kept")
-        self._convert(self._table(kept.catalog, kept.name), view, where)
-        self._kept[kept.catalog, kept.name] = replace(kept, view=view)
+        folder = self._convert(self._table(kept.catalog, kept.name), view, where)
+        self._kept[kept.catalog, kept.name] = replace(kept, view=view, folder=folder)
         return view
 
     def _open_source(self, dataset: Dataset) -> None:
@@ -451,7 +518,7 @@ class Spark:
             raise DatasetError(f"{dataset.name} has names that differ only in case; rename them")
         frame.createOrReplaceTempView(name)
         self._views[render.render(exp.table_(identifier(name)))] = name
-        self._local.run(_empty(name, columns, temporary=False), "opening", dataset.name)
+        self._local.run(_empty(name, columns), "opening", dataset.name)
 
     def _is_data(self, table: exp.Table) -> bool:
         """Return whether a table is a source, not a kept table or a step."""
@@ -465,7 +532,9 @@ class Spark:
             return kept.rows > SMALL
         return self._is_data(table)
 
-    def _local_plan(self, plan: Plan, what: str, where: str) -> "Here | None":
+    def _local_plan(
+        self, plan: Plan, what: str, where: str, *, kept: bool = False
+    ) -> "Here | None":
         """Return the plan for DuckDB here where Spark has no part in its last step, or None.
 
         The steps that it reads were then computed by Spark.
@@ -479,15 +548,14 @@ class Spark:
         tables = [t for t in tables if t.db or t.name not in names]
         if not any(self._is_large(t) for t in tables):
             return Here(plan, ())
-        placed = self.placed(plan, where)
-        if placed.result is not None and not placed.local:
+        placed = self.placed(plan, where, kept=kept)
+        if placed.result is not None:
+            self._last = plan, placed
             return None
         needed = _needed(plan, placed)
         taken: list[str] = []
         for step in (*placed.local, Step("", "", plan.result)):
             if step.name and step.name not in needed:
-                continue
-            if step.name == "" and placed.result is not None:
                 continue
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
@@ -542,9 +610,15 @@ class Spark:
             for _, table in here.tables:
                 self.drop(table, LOADED)
 
-    def _text(self, plan: Plan, where: str) -> tuple[str, Sequence[tuple[str, str]]]:
+    def _text(
+        self, plan: Plan, where: str, *, kept: bool = False
+    ) -> tuple[str, Sequence[tuple[str, str]]]:
         """Return the text of a plan for Spark, and DuckDB's columns of its result."""
-        placed = self.placed(plan, where)
+        if self._last is not None and self._last[0] is plan:
+            placed = self._last[1]
+        else:
+            placed = self.placed(plan, where, kept=kept)
+        self._last = None
         if placed.result is None:
             reason = next(iter(placed.reasons.values()))
             raise ExpressionError(
@@ -563,7 +637,7 @@ class Spark:
 
     def _write(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
-        text, columns = self._text(plan, where)
+        text, columns = self._text(plan, where, kept=True)
         view = self._name("kept")
         folder = self._folders.make(view)
         types = dict(columns)
@@ -582,12 +656,13 @@ class Spark:
         read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
         values = [
             exp.alias_(
-                exp.cast(exp.column(identifier(n)), types[n], dialect="duckdb"), identifier(n)
+                _typed(exp.column(identifier(n)), types[n]),
+                identifier(n),
             )
             for n, _ in columns
         ]
         if local is None:
-            self._local.run(_empty(name, columns, temporary=False, catalog=catalog), what, where)
+            self._local.run(_empty(name, columns, catalog), what, where)
         else:
             table = exp.table_(identifier(name), db="main", catalog=catalog)
             create = exp.Create(
@@ -727,23 +802,32 @@ def _needed(plan: Plan, placed: Placed) -> set[str]:
     return needed
 
 
-def _empty(
-    name: str,
-    columns: Sequence[tuple[str, str]],
-    *,
-    temporary: bool = True,
-    catalog: str = LOADED,
-) -> str:
+def _stub(name: str, columns: Sequence[tuple[str, str]]) -> str:
+    """Return the statement that creates a temporary view of these columns without rows."""
+    return render.viewing(name, _no_rows(columns))
+
+
+def _empty(name: str, columns: Sequence[tuple[str, str]], catalog: str = LOADED) -> str:
     """Return the statement that creates a table of these columns without rows."""
+    return render.keeping(Plan((), _no_rows(columns)), name, catalog, again=True)
+
+
+def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
     values = [
-        exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(column))
-        for column, type_ in columns
+        exp.alias_(_typed(exp.null(), type_), identifier(column)) for column, type_ in columns
     ]
-    query = exp.select(*values).where(exp.false())
-    if temporary:
-        return render.creating(name, query)
-    return render.keeping(Plan((), query), name, catalog, again=True)
+    return exp.select(*values).where(exp.false())
+
+
+def _typed(value: exp.Expr, type_: str) -> exp.Expr:
+    """Return a value with a type of DuckDB, which may be that of NULL alone."""
+    if type_ == dialect.NULL:
+        return exp.null()
+    if type_ == f"{dialect.NULL}[]" and isinstance(value, exp.Null):
+        return exp.Array(expressions=[exp.null()])
+    return exp.cast(value, type_.replace(dialect.NULL, "INTEGER"), dialect="duckdb")
 
 
 def _dropping(name: str) -> str:
-    return render.dropping(f"temp.main.{name}")
+    view = exp.table_(identifier(name), db="main", catalog="temp")
+    return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
