@@ -12,6 +12,19 @@ from sqlglot.errors import ErrorLevel, UnsupportedError
 from qifsql.errors import QifError
 
 SPARK = "spark"
+SESSION = {  # settings of a session, on which equal results depend: they cannot be changed
+    "spark.sql.ansi.enabled": "true",  # an overflow is an error
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LARGE = ("HUGEINT", "UBIGINT")  # decimals in Spark
 FLOATS = ("FLOAT", "DOUBLE")
@@ -343,13 +356,12 @@ def _divided(node: exp.Expr) -> exp.Expr:
     numbers = ("whole", "large", "decimal", "double")
     if _family(left) not in numbers or _family(right) not in numbers:
         raise Unlike(f"a division of {left} by {right}")
-    a, b = _as(node.left, "DOUBLE"), _as(node.right, "DOUBLE")
+    a, b = _as(node.this, "DOUBLE"), _as(node.expression, "DOUBLE")
     quotient = exp.Div(this=a, expression=b, typed=True, safe=False)
-    if not node.meta[FREE] or (node.right.is_number and float(node.right.this) != 0):
+    divisor = node.expression
+    if not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0):
         return quotient
-    zero = exp.Literal.number(0)
-    if _family(right) == "double":
-        zero = exp.cast(zero, "DOUBLE")
+    zero = _as(exp.Literal.number(0), "DOUBLE")
     infinite = exp.Case()
     for sign, word in ((exp.GT, "inf"), (exp.LT, "-inf"), (exp.EQ, "nan")):
         condition = sign(this=a.copy(), expression=_as(exp.Literal.number(0), "DOUBLE"))
@@ -368,7 +380,7 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
     if (_family(left), _family(right)) == ("whole", "whole"):
         return node
     if {_family(left), _family(right)} <= {"whole", "large"}:
-        a, b = _as(node.left, LONG), _as(node.right, LONG)
+        a, b = _as(node.this, LONG), _as(node.expression, LONG)
         rest = exp.paren(exp.Sub(this=a, expression=exp.Mod(this=a.copy(), expression=b)))
         quotient = exp.Div(this=rest, expression=b.copy(), typed=True, safe=False)
         return _as(quotient, LONG)
@@ -538,7 +550,7 @@ CASTS = {  # families of types that are converted in the same way
     ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
     ("whole", "text"), ("large", "text"), ("date", "text"), ("boolean", "whole"),
     ("boolean", "text"), ("date", "timestamp"), ("double", "double"), ("text", "text"),
-    ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
+    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"), ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
 }  # fmt: skip
 REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Sum: _sum,

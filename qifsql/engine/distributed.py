@@ -6,7 +6,7 @@ they are too many for it, the command is refused. Tables that are kept are Parqu
 temporary files, so that no step is computed twice and none depends on a lost executor.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -27,6 +27,19 @@ from qifsql.engine.access import Source, datasets_of
 from qifsql.engine.connections import Stream
 from qifsql.engine.dialect import Unlike
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.placing import (
+    FILE,
+    INDEX,
+    PLACED,
+    Placed,
+    Placing,
+    bare_table,
+    is_function,
+    needed_steps,
+    no_rows,
+    plain_path,
+    typed,
+)
 from qifsql.engine.settings import Settings
 from qifsql.engine.spark import failure, folders_of, memory_of, session
 from qifsql.engine.threads import in_threads
@@ -43,8 +56,6 @@ from qifsql.query.plan import Plan, Step
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result in a frame
-FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
-PLACED = "_placed"  # the ending of views with the places of records
 SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
 MOST = 20_000_000  # rows of counts that DuckDB here takes from Spark
 ON_SPARK = (
@@ -68,17 +79,6 @@ class Kept:
     view: str = ""
     folder: str = ""
     here: bool = False
-
-
-@dataclass(frozen=True)
-class Placed:
-    """The steps of a plan that Spark runs, translated, and those that are left for DuckDB."""
-
-    spark: Mapping[str, exp.Query]
-    local: tuple[Step, ...]
-    result: exp.Query | None  # translated; None: DuckDB computes it
-    columns: Sequence[tuple[str, str]]
-    reasons: Mapping[str, str]
 
 
 class Spark:
@@ -108,7 +108,7 @@ class Spark:
         self._kept: dict[tuple[str, str], Kept] = {}
         self._views: dict[str, str] = {}
         self._number = 0
-        self._last: tuple[Plan, Placed] | None = None
+        self._placing = Placing(self._local, self._view, self._is_data)
         try:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
@@ -119,11 +119,7 @@ class Spark:
     def _local_settings(self) -> Settings:
         """Return the settings of DuckDB here: half of the memory, and a folder on this machine."""
         memory = f"{memory_of(self.settings) // 2**20}MiB"
-        temp = self.settings.temp if isinstance(self.settings.temp, Path) else None
-        return replace(
-            self.settings, memory=memory, temp=temp, engine="duckdb",
-            master=None, spark_conf=(), session=None,
-        )  # fmt: skip
+        return replace(self.settings.of_duckdb, memory=memory)
 
     def __enter__(self) -> Self:
         try:
@@ -202,7 +198,7 @@ class Spark:
         """Return the rows of a plan as Python values, exact for numbers of any size."""
         if (local := self._local_plan(plan, what, where)) is not None:
             return self._here(local, lambda p: self._local.rows(p, what, where))
-        text, columns = self._text(plan, where)
+        text, columns = self._placing.text(plan, where)
         kinds = [type_ for _, type_ in columns]
         rows = self._act(what, where, lambda: self._spark.sql(text).collect())
         return [tuple(map(_value, row, kinds)) for row in rows]
@@ -216,7 +212,7 @@ class Spark:
         if (local := self._local_plan(plan, what, where)) is not None:
             yield from self._here_batches(local, what, where, rows)
             return
-        text, columns = self._text(plan, where)
+        text, columns = self._placing.text(plan, where)
         names, kinds = [n for n, _ in columns], [t for _, t in columns]
         found = self._act(what, where, lambda: self._spark.sql(text).collect())
         for first in range(0, max(len(found), 1), rows):
@@ -322,108 +318,19 @@ class Spark:
     def _refuse(self) -> NoReturn:
         raise InputError(not_on_spark(""))
 
-    def placed(self, plan: Plan, where: str, *, kept: bool = False) -> Placed:
-        """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons."""
-        translated: dict[str, exp.Query] = {}
-        local: dict[str, Step] = {}
-        reasons: dict[str, str] = {}
-        result: exp.Query | None = None
-        names = {step.name for step in plan.steps}
-        last = Step("", "", plan.result)
-        try:
-            for step in (*plan.steps, last):
-                reads = {t.name for t in step.query.find_all(exp.Table) if not t.db}
-                columns = self._local.describe(step.query, where)
-                reason = next((f"it reads {n}" for n in reads if n in local), "")
-                if not reason:
-                    try:
-                        tree = self._translated(
-                            step.query, names, where, lasting=kept and not step.name
-                        )
-                    except Unlike as e:
-                        reason = str(e)
-                if reason:
-                    reasons[step.name] = reason
-                    if step.name:
-                        local[step.name] = step
-                elif step.name:
-                    translated[step.name] = tree
-                else:
-                    result = tree
-                if step.name:
-                    self._local.run(_stub(step.name, columns), "counting", where)
-        finally:
-            for name in names:
-                self._local.run(_dropping(name), "counting", where)
-        return Placed(translated, tuple(local.values()), result, columns, reasons)
-
-    def _translated(
-        self, query: exp.Query, names: set[str], where: str, *, lasting: bool
-    ) -> exp.Query:
-        """Return a query of a plan for Spark, which reads views in place of files and tables.
-
-        ``lasting``: its rows are computed once and kept.
-        """
-        free = any(self._is_data(t) for t in query.find_all(exp.Table))
-        copy = query.copy()
-        replaced: dict[str, exp.Table] = {}
-        for table in list(copy.find_all(exp.Table)):
-            if table.db or table.name not in names:
-                view = self._view(table, where)
-                read = exp.table_(identifier(view))
-                read.set("joins", table.args.get("joins"))
-                alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
-                read.set("alias", alias)
-                replaced[view] = _bare(table)
-                table.replace(read)
-
-        def describe(asked: exp.Query) -> list[tuple[str, str]]:
-            back = asked.copy()
-            for table in list(back.find_all(exp.Table)):
-                if not table.db and table.name in replaced:
-                    original = replaced[table.name].copy()
-                    original.set("alias", table.args.get("alias"))
-                    original.set("joins", table.args.get("joins"))
-                    table.replace(original)
-            return self._local.describe(back, where)
-
-        for select in list(copy.find_all(exp.Select)):
-            self._number_rows(select, replaced, lasting=lasting)
-        return dialect.translated(copy, describe, free=free)
-
-    def _number_rows(
-        self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
-    ) -> None:
-        """Give an order to numbers of rows: the place in a source, or any if they are kept once."""
-        windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
-        loose = [w for w in windows if dialect.is_unordered(w)]
-        source = select.args["from_"].this if loose and select.args.get("from_") else None
-        plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
-        keys: list[exp.Expr] = [exp.null()] if lasting else []
-        if isinstance(source, exp.Table) and source.name in replaced and plain:
-            if not source.name.startswith("qifsql_source"):
-                return
-            view = source.name + PLACED
-            replaced[view] = replaced[source.name]
-            source.set("this", identifier(view))
-            keys = [exp.column(FILE), exp.column(INDEX)]
-        for window in loose if keys else []:
-            ordered = [exp.Ordered(this=key.copy(), nulls_first=True) for key in keys]
-            window.set("order", exp.Order(expressions=ordered))
-
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
         kept = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
         if kept is not None:
             return kept.view or self._upload(kept, where)
-        bare = _bare(table)
+        bare = bare_table(table)
         key = render.render(bare)
         if key in self._views:
             return self._views[key]
         view = self._name("source")
-        if _is_function(bare, "READ_PARQUET"):
+        if is_function(bare, "READ_PARQUET"):
             self._read_parquet(bare, view, where)
-        elif isinstance(bare.this, exp.Identifier) or _is_function(bare, "READ_CSV"):
+        elif isinstance(bare.this, exp.Identifier) or is_function(bare, "READ_CSV"):
             self._convert(bare, view, where)
         else:
             raise Unlike("a function that returns a table")
@@ -433,7 +340,7 @@ class Spark:
     def _read_parquet(self, table: exp.Table, view: str, where: str) -> None:
         """Create the view of Parquet files, with the names of columns that DuckDB gives."""
         array, *options = table.this.expressions
-        paths = [_plain(item.name) for item in array.expressions]
+        paths = [plain_path(item.name) for item in array.expressions]
         columns = self._local.describe(table, where)
         if any(option.expression.this is True for option in options):
             raise InputError(
@@ -522,8 +429,8 @@ class Spark:
 
     def _is_data(self, table: exp.Table) -> bool:
         """Return whether a table is a source, not a kept table or a step."""
-        bare = _bare(table)
-        return _is_function(bare, "READ_PARQUET") or render.render(bare) in self._views
+        bare = bare_table(table)
+        return is_function(bare, "READ_PARQUET") or render.render(bare) in self._views
 
     def _is_large(self, table: exp.Table) -> bool:
         """Return whether a table is one that Spark reads."""
@@ -548,11 +455,11 @@ class Spark:
         tables = [t for t in tables if t.db or t.name not in names]
         if not any(self._is_large(t) for t in tables):
             return Here(plan, ())
-        placed = self.placed(plan, where, kept=kept)
+        placed = self._placing.placed(plan, where, kept=kept)
         if placed.result is not None:
-            self._last = plan, placed
+            self._placing.last = plan, placed
             return None
-        needed = _needed(plan, placed)
+        needed = needed_steps(plan, placed)
         taken: list[str] = []
         for step in (*placed.local, Step("", "", plan.result)):
             if step.name and step.name not in needed:
@@ -610,34 +517,9 @@ class Spark:
             for _, table in here.tables:
                 self.drop(table, LOADED)
 
-    def _text(
-        self, plan: Plan, where: str, *, kept: bool = False
-    ) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return the text of a plan for Spark, and DuckDB's columns of its result."""
-        if self._last is not None and self._last[0] is plan:
-            placed = self._last[1]
-        else:
-            placed = self.placed(plan, where, kept=kept)
-        self._last = None
-        if placed.result is None:
-            reason = next(iter(placed.reasons.values()))
-            raise ExpressionError(
-                f"{reason} has no exact form in Spark; use --engine duckdb for {where}"
-            )
-        needed = _needed(plan, placed)
-        query = placed.result
-        for step in plan.steps:
-            if step.name in needed:
-                query = query.with_(step.name, as_=placed.spark[step.name], copy=False)
-        return dialect.text(query), placed.columns
-
-    def statement(self, plan: Plan, where: str) -> str:
-        """Return the text of a plan for Spark; InputError if a part of it has no exact form."""
-        return self._text(plan, where)[0]
-
     def _write(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
-        text, columns = self._text(plan, where, kept=True)
+        text, columns = self._placing.text(plan, where, kept=True)
         view = self._name("kept")
         folder = self._folders.make(view)
         types = dict(columns)
@@ -656,7 +538,7 @@ class Spark:
         read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
         values = [
             exp.alias_(
-                _typed(exp.column(identifier(n)), types[n]),
+                typed(exp.column(identifier(n)), types[n]),
                 identifier(n),
             )
             for n, _ in columns
@@ -739,7 +621,7 @@ def not_on_spark(command: str) -> str:
 
 def duckdb_type(field: Any, where: str) -> str:
     """Return DuckDB's type for the field of a schema of Spark; DatasetError if there is none."""
-    name = field.dataType.simpleString()
+    name = str(field.dataType.simpleString())
     types = {
         "boolean": "BOOLEAN", "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER",
         "bigint": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "string": "VARCHAR",
@@ -765,69 +647,6 @@ def _value(value: Any, type_: str) -> Any:
     return value
 
 
-def _bare(table: exp.Table) -> exp.Table:
-    """Return a table without its alias and joins."""
-    bare = table.copy()
-    bare.set("alias", None)
-    bare.set("joins", None)
-    return bare
-
-
-def _is_function(table: exp.Table, name: str) -> bool:
-    called = table.this
-    if isinstance(called, exp.ReadParquet):
-        return name == "READ_PARQUET"
-    if isinstance(called, exp.ReadCSV):
-        return name == "READ_CSV"
-    return isinstance(called, exp.Anonymous) and called.name.upper() == name
-
-
-def _plain(pattern: str) -> str:
-    """Return a path whose glob characters were escaped."""
-    for character in "*?[":
-        pattern = pattern.replace(f"[{character}]", character)
-    return pattern
-
-
-def _needed(plan: Plan, placed: Placed) -> set[str]:
-    """Return the steps that the result of a plan reads, directly or through others."""
-    queries = {step.name: step.query for step in plan.steps}
-    needed: set[str] = set()
-    waiting: list[exp.Query] = [plan.result]
-    while waiting:
-        for table in waiting.pop().find_all(exp.Table):
-            if not table.db and table.name in queries and table.name not in needed:
-                needed.add(table.name)
-                waiting.append(queries[table.name])
-    return needed
-
-
-def _stub(name: str, columns: Sequence[tuple[str, str]]) -> str:
-    """Return the statement that creates a temporary view of these columns without rows."""
-    return render.viewing(name, _no_rows(columns))
-
-
 def _empty(name: str, columns: Sequence[tuple[str, str]], catalog: str = LOADED) -> str:
     """Return the statement that creates a table of these columns without rows."""
-    return render.keeping(Plan((), _no_rows(columns)), name, catalog, again=True)
-
-
-def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
-    values = [
-        exp.alias_(_typed(exp.null(), type_), identifier(column)) for column, type_ in columns
-    ]
-    return exp.select(*values).where(exp.false())
-
-
-def _typed(value: exp.Expr, type_: str) -> exp.Expr:
-    """Return a value with a type of DuckDB, which may be that of NULL alone."""
-    if type_ == dialect.NULL:
-        return exp.null()
-    if type_ == f"{dialect.NULL}[]" and isinstance(value, exp.Null):
-        return exp.Array(expressions=[exp.null()])
-    return exp.cast(value, type_.replace(dialect.NULL, "INTEGER"), dialect="duckdb")
-
-
-def _dropping(name: str) -> str:
-    view = exp.table_(identifier(name), db="main", catalog="temp")
-    return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
+    return render.keeping(Plan((), no_rows(columns)), name, catalog, again=True)

@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,6 +84,12 @@ class Settings:
                         f"{option} is about Spark, and the engine is {name}; use spark"
                     )
         return name
+
+    @property
+    def of_duckdb(self) -> "Settings":
+        """Return the same limits for DuckDB on this machine."""
+        temp = None if isinstance(self.temp, str) else self.temp
+        return replace(self, temp=temp, engine="duckdb", master=None, spark_conf=(), session=None)
 
     def check_threads(self) -> None:
         """Raise InputError if the machine cannot run this number of threads."""

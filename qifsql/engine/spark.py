@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from qifsql.engine.dialect import SESSION
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import (
@@ -38,19 +39,6 @@ NO_JAVA = (
 MASTER = re.compile(
     r"local(\[.*\])?|local-cluster\[.*\]|spark://.+|yarn|k8s://.+", re.IGNORECASE | re.DOTALL
 )
-SESSION = {  # settings of a session, on which equal results depend: they cannot be changed
-    "spark.sql.ansi.enabled": "true",  # an overflow is an error
-    "spark.sql.caseSensitive": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.mergeSchema": "false",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
-    "spark.sql.execution.arrow.pyspark.enabled": "false",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
-    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.timestampType": "TIMESTAMP_NTZ",
-}
 CLUSTER = {  # settings of the process, unless the user names others with --spark-conf
     "spark.app.name": "qifsql",
     "spark.ui.enabled": "false",  # its pages show statements and paths to everybody who asks
