@@ -133,9 +133,9 @@ class Dataset:
         Args:
             source: A file, a glob, a folder of Parquet, ``table@file`` of DuckDB or SQLite,
                 ``sheet@file.xlsx``; with Spark also ``spark:db.table`` and URLs of Parquet; or a
-                data frame: an object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB relation), a
-                Polars LazyFrame, or a DuckDB connection together with ``table``. A frame that is
-                Arrow already is not copied.
+                data frame: an object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB
+                relation), a Polars LazyFrame, or a DuckDB connection together with ``table``. A
+                frame that is Arrow already is not copied.
             all_varchar: CSV: every column is text.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
             encoding: CSV: such as latin-1; by default UTF-8.

@@ -58,6 +58,7 @@ SAME = (  # nodes that mean the same in both, whatever their types
     *(exp.DenseRank, exp.Rank, exp.Lower, exp.Upper, exp.MD5, exp.Qualify, exp.Interval, exp.Var),
     *(exp.DataType, exp.DataTypeParam, exp.Table, exp.Greatest, exp.Least, exp.Lag, exp.Lead),
     *(exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Array, exp.Struct, exp.PropertyEQ),
+    exp.IgnoreNulls,
 )
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -153,6 +154,12 @@ def _check(node: exp.Expr) -> None:
         for name, value in node.args.items():
             if value and name not in arguments:
                 raise Unlike(f"{name} of {form}")
+    if isinstance(node, exp.Order) and not isinstance(
+        node.parent, exp.Select | exp.Window | exp.Union
+    ):
+        raise Unlike("an order of values that are aggregated")
+    if isinstance(node, exp.IgnoreNulls) and not isinstance(node.this, exp.AnyValue):
+        raise Unlike(f"IGNORE NULLS of {type(node.this).__name__}")
     if isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier):
         raise Unlike("a function that returns a table")
     if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS:
@@ -303,8 +310,8 @@ def _exact(value: exp.Expr) -> exp.Expr:
     """
     unit = _as(exp.Literal.number(2**63), "DOUBLE")
     whole = exp.Anonymous(this="rint", expressions=[value])
-    parts = exp.Floor(this=exp.Div(this=whole, expression=unit, typed=True, safe=False))
-    high = _as(_as(parts, "BIGINT"), LONG)
+    parts = _as(exp.Div(this=whole, expression=unit, typed=True, safe=False), "BIGINT")  # truncates
+    high = _as(parts, LONG)
     below = exp.Mul(this=_as(parts.copy(), "DOUBLE"), expression=unit.copy())
     low = _as(exp.Sub(this=whole.copy(), expression=below), "BIGINT")
     number = exp.Add(
@@ -433,6 +440,8 @@ def _compared(node: exp.Expr) -> exp.Expr:
 
 def _any_value(node: exp.Expr) -> exp.Expr:
     """Skip missing values, as DuckDB does."""
+    if isinstance(node.parent, exp.IgnoreNulls):
+        return node
     return exp.Anonymous(this="any_value", expressions=[node.this.copy(), exp.true()])
 
 
@@ -550,7 +559,8 @@ CASTS = {  # families of types that are converted in the same way
     ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
     ("whole", "text"), ("large", "text"), ("date", "text"), ("boolean", "whole"),
     ("boolean", "text"), ("date", "timestamp"), ("double", "double"), ("text", "text"),
-    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"), ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
+    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"),
+    ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
 }  # fmt: skip
 REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Sum: _sum,
