@@ -4,6 +4,7 @@ Only what is listed here is translated, so that nothing is merely assumed to mea
 types of expressions, on which many differences depend, are those that DuckDB itself finds.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
@@ -297,10 +298,18 @@ def _cast(node: exp.Cast) -> exp.Expr:
         value = exp.Anonymous(this="rint", expressions=[_as(value, "DOUBLE")])
     elif source == "decimal" and target in ("whole", "large"):
         value = exp.Anonymous(this="round", expressions=[value])
-    elif (source, target) not in CASTS:
+    elif (source, target) not in CASTS and not _is_plain(node.this, target):
         raise Unlike(f"a cast of {_short(before)} to {_short(after)}")
     kind = exp.TryCast if tried else exp.Cast
     return kind(this=value, to=exp.DataType.build(spark_type(after), dialect=SPARK))
+
+
+def _is_plain(value: exp.Expr, target: str) -> bool:
+    """Return whether a literal is written as both engines read a value of a family."""
+    if not value.is_string:
+        return False
+    form = PLAIN.get(target)
+    return form is not None and re.fullmatch(form, value.name) is not None
 
 
 def _exact(value: exp.Expr) -> exp.Expr:
@@ -553,6 +562,14 @@ def _exponent(node: exp.Floor) -> exp.Expr:
     return _as(case.else_(shifted(0)), "DOUBLE")
 
 
+PLAIN = {  # texts of values that are read in the same way
+    "whole": r"-?\d{1,19}",
+    "large": r"-?\d{1,37}",
+    "double": r"-?\d{1,15}(\.\d{1,15})?",
+    "decimal": r"-?\d{1,18}(\.\d{1,18})?",
+    "date": r"\d{4}-\d{2}-\d{2}",
+    "boolean": r"true|false",
+}
 FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
 CASTS = {  # families of types that are converted in the same way
     ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),

@@ -41,12 +41,14 @@ MASTER = re.compile(
 )
 CLUSTER = {  # settings of the process, unless the user names others with --spark-conf
     "spark.app.name": "qifsql",
+    "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",  # its pages show statements and paths to everybody who asks
     "spark.sql.redaction.string.regex": "(?s).*",
     "spark.log.level": "OFF",  # messages of tasks quote cells
 }
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they quote cells on stderr
 LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+ENDING = 20  # seconds in which Java ends
 PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
 
 
@@ -63,9 +65,22 @@ class Process:
         if self.session is not None:
             with suppress(Exception):  # the Java machine may have ended
                 self.session.stop()
+            _end_java()
         if self.folder is not None:
             self.folder.remove()
         self.session, self.options, self.folder = None, (), None
+
+
+def _end_java() -> None:
+    """End the Java machine, which has files in the folder of the process until it ends."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):  # it may have ended
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=ENDING)
 
 
 _PROCESS = Process()
@@ -321,7 +336,12 @@ def _tail(path: Path, lines: int = 20) -> str:
     return "\n".join(text[-lines:])
 
 
-atexit.register(_PROCESS.close)
+def close() -> None:
+    """Stop the session of this process, and remove what it has on disk."""
+    _PROCESS.close()
+
+
+atexit.register(close)
 
 
 class Folders:

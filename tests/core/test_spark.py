@@ -2,12 +2,14 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -29,9 +31,10 @@ from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
 
 pytestmark = list(MARKS)
 LEFT = {  # golden plan -> the step that DuckDB computes, and why; all others run on Spark alone
-    "blocks_revealing": ("listed_1", "a list of the values of a block"),
-    "cas_tallies": ("tally_counts_1", "lists of counts"),
-    "crs_tries_penalty": ("spectra_0", "lists of counts"),
+    "blocks_revealing": ("counts", "ArrayAgg"),
+    "cas_tallies": ("tally_counts", "ArrayAppend"),
+    "cas_tolerance": ("nearest", "method of Join"),  # ASOF
+    "cas_sql_gain": ("scale", "decimals of Round"),
 }
 CENSUS = "data-samples/school_census_2018.parquet"
 LATER = "data-samples/school_census_2019.parquet"
@@ -82,9 +85,9 @@ def test_a_golden_plan_gives_the_same_integers_on_spark(name: str, people: Path)
     assert rows == expected
     assert placed is not None
     causes = {s: why for s, why in placed.reasons.items() if not why.startswith("it reads")}
-    assert bool(causes) is (name in LEFT), causes
-    if name in LEFT:
-        assert LEFT[name][0] in causes
+    step, why = LEFT.get(name, ("", ""))
+    assert {re.sub(r"(_\d)+$", "", name) for name in causes} == ({step} if step else set())
+    assert all(why in cause for cause in causes.values())
 
 
 @settings(max_examples=examples(8), phases=GENERATED)
@@ -95,7 +98,7 @@ def test_random_tables_are_attacked_alike(table: Table, tmp_path_factory: Any) -
     with everything_on_spark():
         assert_equal(
             lambda s: qifsql.attack(
-                "crs,cas", file, qids=named(table.qids), secret=named(table.secrets), settings=s
+                "crs,cas", file, qids=table.qids, secret=table.secrets, settings=s
             )
         )
 
@@ -105,19 +108,13 @@ def test_random_tables_are_attacked_alike(table: Table, tmp_path_factory: Any) -
 def test_random_tables_have_the_same_levels(table: Table, tmp_path_factory: Any) -> None:
     file = tmp_path_factory.mktemp("drawn") / "drawn.parquet"
     pq.write_table(to_arrow(table), file)
-    assert_equal(
-        lambda s: qifsql.levels(
-            file, qids=named(table.qids), secret=named(table.secrets), settings=s
-        )
-    )
+    assert_equal(lambda s: qifsql.levels(file, qids=table.qids, secret=table.secrets, settings=s))
 
 
 @settings(max_examples=examples(5), phases=GENERATED)
 @given(drawn=collections(most=3))
 def test_random_collections_are_attacked_alike(drawn: Drawn, tmp_path_factory: Any) -> None:
     paths = drawn.write(tmp_path_factory.mktemp("drawn"))
-    key = ",".join(f'"{k}"' if set(k) & set(',"') else k for k in drawn.keys)
-    del key
     with everything_on_spark():
         assert_equal(
             lambda s: qifsql.attack(
@@ -125,15 +122,10 @@ def test_random_collections_are_attacked_alike(drawn: Drawn, tmp_path_factory: A
                 list(paths),
                 key=drawn.keys,
                 qids=drawn.written,
-                secret=named(drawn.secrets),
+                secret=drawn.secrets,
                 settings=s,
             )
         )
-
-
-def named(names: list[str]) -> list[str]:
-    """Names as options take them: with quotes where they have commas or equal signs."""
-    return names
 
 
 CALLS: dict[str, Callable[[Settings], Any]] = {
@@ -174,7 +166,7 @@ CALLS: dict[str, Callable[[Settings], Any]] = {
     "blocks": lambda s: qifsql.blocks(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
     "hyper": lambda s: qifsql.hyper(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
     "what-if": lambda s: qifsql.what_if(
-        CENSUS, qids=KNOWN, secret="TP_COR_RACA", change=["NU_ANO:5", "drop=TP_SEXO"], settings=s
+        CENSUS, qids=KNOWN, secret="TP_COR_RACA", change=["NU_ANO:5"], settings=s
     ),
     "link": lambda s: qifsql.link(CENSUS, LATER, qids=KNOWN, truth="ID_ALUNO", settings=s),
     "compare": lambda s: qifsql.compare(
@@ -206,7 +198,7 @@ def test_records_are_in_the_order_of_the_input(tmp_path: Path) -> None:
     for out, setting in (("here", Settings(engine="duckdb")), ("there", SPARK)):
         file = tmp_path / f"{out}.parquet"
         qifsql.records(folder, file, qids="age,gender", secret="illness", settings=setting)
-    one, other = (pq.read_table(tmp_path / f"{n}.parquet") for n in ("here", "there"))
+    one, other = (pl.read_parquet(tmp_path / f"{n}.parquet") for n in ("here", "there"))
     assert one.equals(other)
 
 
@@ -287,7 +279,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 def test_commands_that_do_not_run_on_spark_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"runs on DuckDB alone.*attack, blocks"):
-        qifsql.unicity(CENSUS, settings=SPARK, key="ID_ALUNO", points="NU_ANO")
+        qifsql.unicity(CENSUS, qids="NU_ANO", key="ID_ALUNO", settings=SPARK)
     with pytest.raises(InputError, match="a store is a file of DuckDB"):
         qifsql.attack("crs", CENSUS, qids="NU_ANO", store=tmp_path / "s.duckdb", settings=SPARK)
     assert "attack" in ON_SPARK
@@ -339,6 +331,7 @@ def test_the_command_line_runs_on_spark_and_says_nothing_else(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_executors_that_do_not_start_are_an_error_of_the_engine() -> None:
     wrong = Settings(engine="spark", master="local[2]", spark_conf=("spark.driver.port=abc",))
     code = (
