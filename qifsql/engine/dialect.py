@@ -185,26 +185,26 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
         for node in select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
         if isinstance(node, TYPED) and node.parent_select is select
     ]
-    asked = [operand for node in nodes for operand in _operands(node)]
-    types: list[str] = [""] * len(asked)
+    operands = [operand for node in nodes for operand in _operands(node)]
+    types: list[str] = [""] * len(operands)
     for form in (_with_all, _of_rows):
         left = [i for i, type_ in enumerate(types) if not type_]
         if not left:
             break
         try:
-            answers = _ask(form, select, [asked[i] for i in left], describe)
+            answers = _ask(form, select, [operands[i] for i in left], describe)
         except QifError:
             answers = []
             for i in left:
                 try:
-                    answers += _ask(form, select, [asked[i]], describe)
+                    answers += _ask(form, select, [operands[i]], describe)
                 except QifError:
                     answers.append("")
         for i, type_ in zip(left, answers, strict=True):
             types[i] = type_
-    found = iter(types)
+    answers_of_all = iter(types)
     for node in nodes:
-        node.meta[OPERANDS] = tuple(next(found) for _ in _operands(node))
+        node.meta[OPERANDS] = tuple(next(answers_of_all) for _ in _operands(node))
 
 
 def _ask(

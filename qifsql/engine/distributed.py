@@ -214,9 +214,9 @@ class Spark:
             return
         text, columns = self._placing.text(plan, where)
         names, kinds = [n for n, _ in columns], [t for _, t in columns]
-        found = self._act(what, where, lambda: self._spark.sql(text).collect())
-        for first in range(0, max(len(found), 1), rows):
-            chunk = [tuple(map(_value, row, kinds)) for row in found[first : first + rows]]
+        records = self._act(what, where, lambda: self._spark.sql(text).collect())
+        for first in range(0, max(len(records), 1), rows):
+            chunk = [tuple(map(_value, row, kinds)) for row in records[first : first + rows]]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
@@ -243,7 +243,7 @@ class Spark:
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
-        if (local := self._local_plan(plan, what, where, kept=True)) is not None:
+        if (local := self._local_plan(plan, what, where, lasting=True)) is not None:
 
             def kept_here(here: Plan) -> str:
                 return self._local.keep(name, here, what, where, catalog=catalog)
@@ -275,15 +275,15 @@ class Spark:
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
-        kept = self._kept.pop((catalog, name), None)
-        if kept is None or kept.here:
+        entry = self._kept.pop((catalog, name), None)
+        if entry is None or entry.here:
             self._local.drop(name, catalog)
         else:
             view = exp.Drop(kind="VIEW", tables=[self._table(catalog, name)], exists=True)
             self._local.run(render.render(view), "counting", name)
-        if kept is not None and kept.view:
-            self._spark.catalog.dropTempView(kept.view)
-            self._folders.drop(kept.folder)
+        if entry is not None and entry.view:
+            self._spark.catalog.dropTempView(entry.view)
+            self._folders.drop(entry.folder)
 
     def check_inputs(self) -> None:
         """Refuse inputs on this machine that were replaced or changed since they were opened."""
@@ -320,9 +320,9 @@ class Spark:
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
-        kept = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
-        if kept is not None:
-            return kept.view or self._upload(kept, where)
+        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is not None:
+            return entry.view or self._upload(entry, where)
         bare = bare_table(table)
         key = render.render(bare)
         if key in self._views:
@@ -400,11 +400,11 @@ class Spark:
         self._create_views(frame, [n for n, _ in columns], view, [folder])
         return folder
 
-    def _upload(self, kept: Kept, where: str) -> str:
+    def _upload(self, entry: Kept, where: str) -> str:
         """Return the view of Spark of a table that DuckDB here has."""
         view = self._name("kept")
-        folder = self._convert(self._table(kept.catalog, kept.name), view, where)
-        self._kept[kept.catalog, kept.name] = replace(kept, view=view, folder=folder)
+        folder = self._convert(self._table(entry.catalog, entry.name), view, where)
+        self._kept[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
         return view
 
     def _open_source(self, dataset: Dataset) -> None:
@@ -434,13 +434,13 @@ class Spark:
 
     def _is_large(self, table: exp.Table) -> bool:
         """Return whether a table is one that Spark reads."""
-        kept = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
-        if kept is not None:
-            return kept.rows > SMALL
+        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is not None:
+            return entry.rows > SMALL
         return self._is_data(table)
 
     def _local_plan(
-        self, plan: Plan, what: str, where: str, *, kept: bool = False
+        self, plan: Plan, what: str, where: str, *, lasting: bool = False
     ) -> "Here | None":
         """Return the plan for DuckDB here where Spark has no part in its last step, or None.
 
@@ -455,7 +455,7 @@ class Spark:
         tables = [t for t in tables if t.db or t.name not in names]
         if not any(self._is_large(t) for t in tables):
             return Here(plan, ())
-        placed = self._placing.placed(plan, where, kept=kept)
+        placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
             self._placing.last = plan, placed
             return None
@@ -476,15 +476,15 @@ class Spark:
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
         """Refuse to read a large table here: for what is not the same on Spark."""
-        kept = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
-        if kept is None:
+        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is None:
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
                 f"{where}; write it in another way, or use --engine duckdb"
             )
-        if kept.rows > MOST:
+        if entry.rows > MOST:
             raise EngineError(
-                f"{kept.rows:,} rows of counts of {where} are too many for one machine, and "
+                f"{entry.rows:,} rows of counts of {where} are too many for one machine, and "
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
             )
 
@@ -495,8 +495,8 @@ class Spark:
         name = self._name("taken")
         query = plan.steps[index].query
         self._write(name, Plan(steps, query), what, where, catalog=LOADED)
-        kept = self._kept[LOADED, name]
-        if kept.rows > MOST:
+        entry = self._kept[LOADED, name]
+        if entry.rows > MOST:
             self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
 
@@ -519,7 +519,7 @@ class Spark:
 
     def _write(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
-        text, columns = self._placing.text(plan, where, kept=True)
+        text, columns = self._placing.text(plan, where, lasting=True)
         view = self._name("kept")
         folder = self._folders.make(view)
         types = dict(columns)

@@ -46,7 +46,7 @@ class Placing:
     is_source: Callable[[exp.Table], bool]
     last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
 
-    def placed(self, plan: Plan, where: str, *, kept: bool = False) -> Placed:
+    def placed(self, plan: Plan, where: str, *, lasting: bool = False) -> Placed:
         """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons."""
         translated: dict[str, exp.Query] = {}
         local: dict[str, Step] = {}
@@ -62,7 +62,7 @@ class Placing:
                 if not reason:
                     try:
                         tree = self._translated(
-                            step.query, names, where, lasting=kept and not step.name
+                            step.query, names, where, lasting=lasting and not step.name
                         )
                     except Unlike as e:
                         reason = str(e)
@@ -101,8 +101,8 @@ class Placing:
                 replaced[view] = bare_table(table)
                 table.replace(read)
 
-        def describe(asked: exp.Query) -> list[tuple[str, str]]:
-            back = asked.copy()
+        def describe(question: exp.Query) -> list[tuple[str, str]]:
+            back = question.copy()
             for table in list(back.find_all(exp.Table)):
                 if not table.db and table.name in replaced:
                     original = replaced[table.name].copy()
@@ -136,13 +136,13 @@ class Placing:
             window.set("order", exp.Order(expressions=ordered))
 
     def text(
-        self, plan: Plan, where: str, *, kept: bool = False, pretty: bool = False
+        self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
     ) -> tuple[str, Sequence[tuple[str, str]]]:
         """Return the text of a plan for Spark, and DuckDB's columns of its result."""
         if self.last is not None and self.last[0] is plan:
             placed = self.last[1]
         else:
-            placed = self.placed(plan, where, kept=kept)
+            placed = self.placed(plan, where, lasting=lasting)
         self.last = None
         if placed.result is None:
             reason = next(iter(placed.reasons.values()))
