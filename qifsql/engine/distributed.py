@@ -66,7 +66,7 @@ ON_SPARK = (
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptTable:
     """A table that is kept, with its view and folder in Spark once Spark has it.
 
     ``here``: DuckDB on this machine has the rows itself, not only a view of the folder.
@@ -105,7 +105,7 @@ class Spark:
         self._local = DuckDB(
             self._local_settings(), sources=here, outputs=outputs, folders=folders, ordered=ordered
         )
-        self._kept: dict[tuple[str, str], Kept] = {}
+        self._entries: dict[tuple[str, str], KeptTable] = {}
         self._views: dict[str, str] = {}
         self._number = 0
         self._placing = Placing(self._local, self._view, self._is_data)
@@ -148,7 +148,7 @@ class Spark:
 
     def _clear(self) -> None:
         self._folders.remove()
-        self._kept.clear()
+        self._entries.clear()
 
     @property
     def written(self) -> MutableMapping[tuple[str, str], Writing]:
@@ -252,7 +252,7 @@ class Spark:
             columns = self._local.describe(self._table(catalog, name), where)
             count = exp.select("count(*)").from_(self._table(catalog, name))
             ((rows,),) = self._local.query(count, where)
-            self._kept[catalog, name] = Kept(name, catalog, tuple(columns), rows, here=True)
+            self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, here=True)
             return statement
         self._write(name, plan, what, where, catalog=catalog)
         return render.keeping(plan, name, catalog)
@@ -267,7 +267,7 @@ class Spark:
         plan = Plan((), create.expression)
         name = self._name("next")
         self.keep(name, plan, what, where, catalog=LOADED)
-        if (table.catalog, table.name) in self._kept:
+        if (table.catalog, table.name) in self._entries:
             self.drop(table.name, table.catalog)
         read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
         self.keep(table.name, read, what, where, catalog=table.catalog)
@@ -275,7 +275,7 @@ class Spark:
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
-        entry = self._kept.pop((catalog, name), None)
+        entry = self._entries.pop((catalog, name), None)
         if entry is None or entry.here:
             self._local.drop(name, catalog)
         else:
@@ -320,7 +320,7 @@ class Spark:
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
-        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
         if entry is not None:
             return entry.view or self._upload(entry, where)
         bare = bare_table(table)
@@ -400,11 +400,11 @@ class Spark:
         self._create_views(frame, [n for n, _ in columns], view, [folder])
         return folder
 
-    def _upload(self, entry: Kept, where: str) -> str:
+    def _upload(self, entry: KeptTable, where: str) -> str:
         """Return the view of Spark of a table that DuckDB here has."""
         view = self._name("kept")
         folder = self._convert(self._table(entry.catalog, entry.name), view, where)
-        self._kept[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
+        self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
         return view
 
     def _open_source(self, dataset: Dataset) -> None:
@@ -434,7 +434,7 @@ class Spark:
 
     def _is_large(self, table: exp.Table) -> bool:
         """Return whether a table is one that Spark reads."""
-        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
         if entry is not None:
             return entry.rows > SMALL
         return self._is_data(table)
@@ -470,13 +470,13 @@ class Spark:
                         taken.append(table.name)
                 elif self._is_large(table) and (table.db or table.name not in names):
                     self._check_here(table, placed.reasons[step.name], where)
-        made = [self._take(name, plan, placed, what, where) for name in taken]
+        names_here = [self._take(name, plan, placed, what, where) for name in taken]
         rest = tuple(s for s in placed.local if s.name in needed)
-        return Here(Plan(rest, plan.result), tuple(zip(taken, made, strict=True)))
+        return Here(Plan(rest, plan.result), tuple(zip(taken, names_here, strict=True)))
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
         """Refuse to read a large table here: for what is not the same on Spark."""
-        entry = self._kept.get((table.catalog or LOADED, table.name)) if table.name else None
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
         if entry is None:
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
@@ -495,7 +495,7 @@ class Spark:
         name = self._name("taken")
         query = plan.steps[index].query
         self._write(name, Plan(steps, query), what, where, catalog=LOADED)
-        entry = self._kept[LOADED, name]
+        entry = self._entries[LOADED, name]
         if entry.rows > MOST:
             self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
@@ -553,7 +553,7 @@ class Spark:
             self._local.run(render.render(create), what, where)
             count = exp.select("count(*)").from_(table.copy())
             ((rows,),) = self._local.query(count, where)
-        self._kept[catalog, name] = Kept(name, catalog, tuple(columns), rows, view, folder)
+        self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, view, folder)
 
     def _table(self, catalog: str, name: str) -> exp.Table:
         return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))

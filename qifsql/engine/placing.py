@@ -1,4 +1,4 @@
-"""Where the steps of a plan run: on Spark, or in DuckDB on this machine.
+"""The place of each step of a plan: Spark, or DuckDB on this machine.
 
 A step runs on Spark if it has a translation with surely the same numbers (``dialect``) and reads
 only such steps. DuckDB finds the types of all expressions, from tables without rows.
@@ -6,13 +6,13 @@ only such steps. DuckDB finds the types of all expressions, from tables without 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlglot import exp
 
 from qifsql.data.expressions import identifier
 from qifsql.engine import dialect
 from qifsql.engine.dialect import SESSION, Unlike
-from qifsql.engine.protocol import Engine
 from qifsql.errors import ExpressionError, InputError
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
@@ -20,6 +20,16 @@ from qifsql.query.plan import Plan, Step
 FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
 PLACED = "_placed"  # the ending of views with the places of records
 SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
+
+
+class Local(Protocol):
+    """What is needed of DuckDB here, which finds types."""
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """Return the names and types of the columns of a relation or query."""
+
+    def run(self, statement: str, what: str, where: str) -> None:
+        """Run a statement."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class Placing:
     whether a table is one of records.
     """
 
-    local: Engine
+    local: Local
     view: Callable[[exp.Table, str], str]
     is_source: Callable[[exp.Table], bool]
     last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
@@ -220,7 +230,7 @@ def _dropping(name: str) -> str:
     return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
 
 
-def script(plan: Plan, local: Engine, where: str) -> str:
+def script(plan: Plan, local: Local, where: str) -> str:
     """Return a plan as statements for Spark, which open its files and give its result.
 
     Raises InputError if a file is not Parquet, or if a part has no exact translation.
@@ -237,14 +247,19 @@ def script(plan: Plan, local: Engine, where: str) -> str:
     text, _ = Placing(local, view, lambda t: is_function(bare_table(t), "READ_PARQUET")).text(
         plan, where, pretty=True
     )
-    lines = [f"SET {key} = {value};" for key, value in SESSION.items()]
+    trees: list[exp.Expr] = []
+    for key, value in SESSION.items():
+        equal = exp.EQ(this=exp.Var(this=key), expression=exp.Var(this=value))
+        trees.append(exp.Set(expressions=[exp.SetItem(this=equal)]))
     for name, table in views.values():
         array, *options = table.this.expressions
         if any(option.expression.this is True for option in options) or len(array.expressions) > 1:
-            raise InputError(f"{where} is several files; write them into one file or folder")
-        path = exp.Literal.string(plain_path(array.expressions[0].name)).sql(dialect.SPARK)
-        lines.append(
-            f"CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (path {path});"
-        )
+            raise InputError(f"{where} is several files; write them into one file")
+        path = identifier(plain_path(array.expressions[0].name))
+        rows = exp.select("*").from_(exp.Table(this=path, db=exp.to_identifier("parquet")))
+        create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=rows)
+        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+        trees.append(create)
+    lines = [f"{dialect.text(tree)};" for tree in trees]
     docs = [f"-- {step.name}: {step.doc}" for step in plan.steps]
     return "\n".join([*docs, *lines, f"{text};", ""])

@@ -75,7 +75,7 @@ def _end_java() -> None:
     """End the Java machine, which has files in the folder of the process until it ends."""
     from pyspark import SparkContext
 
-    gateway = SparkContext._gateway
+    gateway: Any = SparkContext._gateway
     SparkContext._gateway = SparkContext._jvm = None
     with suppress(Exception):  # it may have ended
         gateway.shutdown()
