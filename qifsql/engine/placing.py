@@ -23,7 +23,7 @@ SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
 
 
 class Local(Protocol):
-    """What is needed of DuckDB here, which finds types."""
+    """The part of DuckDB here that finds types."""
 
     def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
         """Return the names and types of the columns of a relation or query."""
