@@ -11,14 +11,14 @@ demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
 
 quick: $(READY)  ## run the tests that take less than a minute: every command, and what is pure
-	QIFSQL_EFFORT=quick $(BIN)/python -m pytest -n auto -m quick
+	QIFSQL_EFFORT=quick $(BIN)/python -m pytest -n auto --dist loadgroup -m quick
 
 test: $(READY)  ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow"
 
 slow: $(READY)  ## run the slow tests, and all properties with many examples: an hour and more
-	$(BIN)/python -m pytest -n auto -m slow
-	QIFSQL_EFFORT=many HYPOTHESIS_PROFILE=default $(BIN)/python -m pytest -n auto -m "hypothesis and not slow"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
+	QIFSQL_EFFORT=many HYPOTHESIS_PROFILE=default $(BIN)/python -m pytest -n auto --dist loadgroup -m "hypothesis and not slow"
 
 campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
 	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json

@@ -145,6 +145,8 @@ def entry() -> NoReturn:
     """
     _open_streams()
     code = main()
+    if (spark := sys.modules.get("qifsql.engine.spark")) is not None:
+        spark.close()  # Java removes its files when it ends
     sys.stderr.flush()
     os._exit(code)
 

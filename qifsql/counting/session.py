@@ -30,16 +30,17 @@ def opened(
     folders: Iterable[Path] = (),
     ordered: bool = False,
     joined: bool = True,
+    command: str = "",
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
     """Open the engine and bind the attack; remove temporary data at the end.
 
     The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
     ``DuckDB``). ``joined``: the people of a collection are checked and joined, which is needed to
-    run queries.
+    run queries. ``command``: the command, if it also runs on Spark.
     """
     every = (spec.dataset, *spec.tables, *sources)
     with open_engine(
-        settings, sources=every, outputs=outputs, folders=folders, ordered=ordered
+        settings, sources=every, outputs=outputs, folders=folders, ordered=ordered, command=command
     ) as engine:
         notes: tuple[str, ...] = ()
         if spec.wave is not None:

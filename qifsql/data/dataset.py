@@ -22,6 +22,9 @@ from qifsql.data.formats import (
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
+CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
+REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
+"""File systems that Spark reads. DuckDB does not: qifsql itself never uses the network."""
 Writing = Literal["", "unusual", "several"]
 
 TABLES = {  # marks of lake tables in their folders: kind and reader
@@ -129,10 +132,10 @@ class Dataset:
 
         Args:
             source: A file, a glob, a folder of Parquet, ``table@file`` of DuckDB or SQLite,
-                ``sheet@file.xlsx``; or a data frame: an
-                object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB relation), a
-                Polars LazyFrame, or a DuckDB connection together with ``table``. A frame that is
-                Arrow already is not copied.
+                ``sheet@file.xlsx``; with Spark also ``spark:db.table`` and URLs of Parquet; or a
+                data frame: an object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB
+                relation), a Polars LazyFrame, or a DuckDB connection together with ``table``. A
+                frame that is Arrow already is not copied.
             all_varchar: CSV: every column is text.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
             encoding: CSV: such as latin-1; by default UTF-8.
@@ -154,6 +157,10 @@ class Dataset:
         text = path_text(source)
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
+        if is_of_spark(text):
+            if all_varchar or delimiter or encoding:
+                raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
+            return cls(text, "spark", (text,))
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
@@ -201,6 +208,11 @@ class Dataset:
     def datasets(self) -> "tuple[Dataset, ...]":
         """Return the dataset in a tuple, as a collection returns its datasets."""
         return (self,)
+
+
+def is_of_spark(text: str) -> bool:
+    """Return whether a path is a table of Spark's catalogue or the URL of a file system."""
+    return bool(REMOTE.match(text)) or (text.startswith(CATALOGUE) and not _exists(text))
 
 
 def datasets(sources: object) -> list[Dataset]:

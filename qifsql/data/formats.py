@@ -8,7 +8,9 @@ from typing import Literal
 
 from qifsql.errors import DatasetError, quoted
 
-Format = Literal["parquet", "csv", "duckdb", "frame", "json", "sqlite", "excel", "statistics"]
+Format = Literal[
+    "parquet", "csv", "duckdb", "frame", "json", "sqlite", "excel", "statistics", "spark"
+]
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 PARQUET_ENDINGS = (".parquet", ".pq")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 
 from sqlglot import exp
 
@@ -45,6 +46,8 @@ def relation(
 
 
 def _rows(dataset: Dataset) -> exp.Table:
+    if dataset.format == "spark":
+        return exp.table_(identifier(f"spark_{sha256(dataset.paths[0].encode()).hexdigest()[:16]}"))
     if dataset.format == "frame":
         return exp.table_(identifier(view_name(dataset.paths[0])))
     if name := dataset.copy_name:

@@ -72,6 +72,11 @@ class DuckDB:
         self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings of fields in use
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)
+        if remote := next((d.name for d in datasets if d.format == "spark"), None):
+            raise DatasetError(
+                f"{remote} is not a local file, and DuckDB never uses the network; --engine spark "
+                "reads it"
+            )
         self._kinds = {p: d.format for d in datasets if d.frame is None for p in d.paths}
         self._frames = {view_name(d.paths[0]): d.frame for d in datasets if d.frame is not None}
         self._inputs = identities(self._kinds)

@@ -16,7 +16,7 @@ from qifsql.data.dataset import Dataset, Writing
 from qifsql.engine.access import Source
 from qifsql.engine.connections import Stream
 from qifsql.engine.settings import Settings
-from qifsql.errors import QifError
+from qifsql.errors import InputError, QifError
 from qifsql.query.plan import Plan
 
 
@@ -121,6 +121,7 @@ def open_engine(
     outputs: Iterable[Path] = (),
     folders: Iterable[Path] = (),
     ordered: bool = False,
+    command: str = "",
 ) -> AbstractContextManager[LocalEngine]:
     """Open the engine on sources; its temporary files are removed when the context ends.
 
@@ -130,6 +131,7 @@ def open_engine(
         outputs: Files to write.
         folders: Folders to write to.
         ordered: Keep rows in the order of the input, for results with a row per record.
+        command: The command that opens it, if it also runs on Spark.
 
     Returns:
         The engine. It opens no other file, whatever a statement says.
@@ -139,6 +141,12 @@ def open_engine(
         EngineError: The system gives too little memory or disk.
 
     """
+    if (settings or Settings()).engine_name == "spark":
+        from qifsql.engine.distributed import ON_SPARK, Spark, not_on_spark
+
+        if command not in ON_SPARK:
+            raise InputError(not_on_spark(command))
+        return Spark(settings, sources=sources, outputs=outputs, folders=folders, ordered=ordered)
     from qifsql.engine.duckdb import DuckDB
 
     return DuckDB(settings, sources=sources, outputs=outputs, folders=folders, ordered=ordered)

@@ -1,16 +1,17 @@
 """Settings of an engine: memory, threads, temporary files, progress."""
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from qifsql.engine import notebook
 from qifsql.engine.temporary import PrivateFolder
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 
 
 class Progress(Protocol):
@@ -25,6 +26,9 @@ class Progress(Protocol):
 
 ENOUGH = 4 * 2**30  # bytes of memory; more makes no attack faster
 PRIVATE = 0o077  # the umask of files that only the user may read
+ENGINES = ("duckdb", "spark")
+VARIABLE = "QIFSQL_ENGINE"
+"""The environment variable that names the engine."""
 PER_CORE, ALWAYS = 8, 64  # most threads for each core; threads that any machine may use
 
 
@@ -47,14 +51,45 @@ class Settings:
     eight for each core, or 64). ``temp`` is a folder for temporary files (default: that of the
     system). Only the user can read these files, and they are removed. ``progress`` is
     called with the current work (default: a line in a notebook, nothing elsewhere). ``seed`` is for
-    commands that draw at random, and is recorded in manifests; attacks draw nothing.
+    commands that draw at random, and is recorded in manifests; attacks draw nothing. ``engine`` is
+    ``duckdb`` or ``spark`` (default: the environment variable ``QIFSQL_ENGINE``, else ``duckdb``,
+    and ``spark`` with a ``session``). For Spark, ``master`` is the address of the cluster (default:
+    that of Spark's configuration, else this machine), ``spark_conf`` are further settings as
+    ``KEY=VALUE``, ``session`` is a ``SparkSession`` to use instead, and ``temp`` may be the URL of
+    a folder that all executors reach.
     """
 
     memory: str | None = None
     threads: int | None = None
-    temp: Path | None = None
+    temp: Path | str | None = None
     progress: Progress = field(default_factory=usual)
     seed: int | None = None
+    engine: str | None = None
+    master: str | None = None
+    spark_conf: tuple[str, ...] = ()
+    session: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def engine_name(self) -> str:
+        """Return the name of the engine; InputError if there is no such engine."""
+        name = self.engine or ("spark" if self.session is not None else os.environ.get(VARIABLE))
+        name = (name or ENGINES[0]).casefold()
+        if name not in ENGINES:
+            source = "engine" if self.engine else VARIABLE
+            raise InputError(f"{source}={quoted(name)[1:-1]} is not an engine; use duckdb or spark")
+        if name != "spark":
+            for option in ("master", "spark_conf", "session"):
+                if getattr(self, option):
+                    raise InputError(
+                        f"{option} is about Spark, and the engine is {name}; use spark"
+                    )
+        return name
+
+    @property
+    def of_duckdb(self) -> "Settings":
+        """Return the same limits for DuckDB on this machine."""
+        temp = None if isinstance(self.temp, str) else self.temp
+        return replace(self, temp=temp, engine="duckdb", master=None, spark_conf=(), session=None)
 
     def check_threads(self) -> None:
         """Raise InputError if the machine cannot run this number of threads."""
@@ -84,8 +119,23 @@ def machine_memory() -> int | None:
         return None
 
 
-def private_folder(parent: Path | None) -> PrivateFolder:
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def local_folder(text: str) -> Path | str:
+    """Return a folder as a path, or as it is written if it is a URL, such as hdfs:///tmp."""
+    return text if URL.match(text) else Path(text)
+
+
+def private_folder(parent: Path | str | None) -> PrivateFolder:
     """Create a new folder that only the user can read; InputError if this is not possible."""
+    if isinstance(parent, str):
+        parent = local_folder(parent)
+    if isinstance(parent, str):
+        raise InputError(
+            f"the folder for temporary files ({parent}) is not on this machine; name a local "
+            "folder with --temp"
+        )
     try:
         return PrivateFolder.make(parent)
     except OSError as e:

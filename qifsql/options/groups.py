@@ -14,7 +14,7 @@ import typer
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, LIMITS, RUN
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Progress, Settings, local_folder
 from qifsql.engine.temporary import STANDARD_INPUT
 from qifsql.options import standard_input
 
@@ -153,7 +153,9 @@ class Limits:
             "--threads",
         ),
     ] = None
-    temp: Annotated[Path | None, option("Folder for temporary files.", "--temp")] = None
+    temp: Annotated[
+        str | None, option("Folder for temporary files.", "--temp", metavar="FOLDER")
+    ] = None
     seed: Annotated[int | None, option("Random seed; recorded in the manifest.", "--seed")] = None
     progress: Annotated[
         bool | None,
@@ -161,6 +163,17 @@ class Limits:
             "Show progress (default: on a terminal).",
             "--progress/--no-progress",
         ),
+    ] = None
+    engine: Annotated[
+        str | None,
+        option("duckdb (default) or spark; also QIFSQL_ENGINE.", "--engine"),
+    ] = None
+    master: Annotated[
+        str | None, option("Spark: address of the cluster, such as yarn.", "--master")
+    ] = None
+    spark_conf: Annotated[
+        list[str] | None,
+        option("Spark: a setting, KEY=VALUE. Repeatable.", "--spark-conf"),
     ] = None
     debug: Annotated[bool, option("Also show DuckDB's error (may quote cells).", "--debug")] = False
 
@@ -172,7 +185,20 @@ class Limits:
         from qifsql.options.runtime import progress
 
         with progress(self.progress) as shown:
-            yield Settings(self.memory, self.threads, self.temp, shown, self.seed)
+            yield self.engine_settings(shown)
+
+    def engine_settings(self, shown: Progress) -> Settings:
+        """Return the settings of an engine that shows its progress like this."""
+        return Settings(
+            self.memory,
+            self.threads,
+            None if self.temp is None else local_folder(self.temp),
+            shown,
+            self.seed,
+            self.engine,
+            self.master,
+            tuple(self.spark_conf or ()),
+        )
 
 
 def _named(path: Path | None) -> Path | None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 from sqlglot.generators.duckdb import DuckDBGenerator
@@ -28,6 +29,12 @@ def render(tree: exp.Expr, *, pretty: bool = False, copy: bool = True) -> str:
     except UnicodeEncodeError as e:
         raise InputError(NOT_UTF8) from e
     return text
+
+
+def parsed(statement: str) -> exp.Expr:
+    """Return the tree of a statement that was rendered before."""
+    tree: exp.Expr = sqlglot.parse_one(statement, read=DUCKDB)
+    return tree
 
 
 class Compact(DuckDBGenerator):

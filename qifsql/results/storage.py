@@ -21,6 +21,7 @@ from polars.selectors import by_name
 
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
+from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import shown, unfinished
@@ -312,6 +313,8 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
 def _digest(path: str) -> dict[str, Any]:
     if (of_frame := digest_of(path)) is not None:
         return {"path": "frame", "bytes": 0, "sha256": of_frame}
+    if is_of_spark(path):  # Spark reads it, and nothing else does
+        return {"path": path, "bytes": None, "sha256": None}
     with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
     return {"path": shown(path), "bytes": Path(path).stat().st_size, "sha256": digest}

@@ -210,6 +210,9 @@ VALUES: dict[str, Value] = {
     "--target": _target,
     "--temp": _folder,
     "--threads": _one("1", "2", "3"),
+    "--engine": _one("duckdb"),  # a Java machine for each line takes too long
+    "--master": _one("local[1]"),
+    "--spark-conf": _one("spark.sql.shuffle.partitions=2"),
     "--threshold": _one("0.5", "0.2", "1"),
     "--time-budget": _one("1m", "30s", "0.1s", "5"),
     "--timeout": _one("5", "20"),

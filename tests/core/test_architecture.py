@@ -24,6 +24,8 @@ FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside i
 IMPORTERS = {  # library -> the rooms that may import it
     "duckdb": ("engine",),
     "_duckdb": ("engine",),
+    "pyspark": ("engine.spark",),
+    "py4j": ("engine.spark",),
     "typer": ("options", "app", "commands.*.cli", "commands.*.*.options"),
     "click": ("options", "app"),
     "rich": ("presentation", "options"),

@@ -66,7 +66,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     with (
         masked(PRIVATE if extras.store else None),
-        opened(spec, settings, sources=extras.files) as (engine, bound),
+        opened(spec, settings, sources=extras.files, command="attack") as (engine, bound),
     ):
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
@@ -86,7 +86,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = _specified(model, source, options)
-    with opened(spec, settings, joined=False) as (_, bound):
+    with opened(spec, settings, joined=False, command="attack") as (_, bound):
         if extras.progressive:
             bound.first(1)
 

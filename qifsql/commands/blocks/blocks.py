@@ -84,7 +84,7 @@ def blocks(
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings, "blocks")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
-    with opened(spec, settings) as (engine, bound):
+    with opened(spec, settings, command="blocks") as (engine, bound):
         check_records(engine, bound.microdata)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.microdata.dataset.name)

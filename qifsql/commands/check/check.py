@@ -323,5 +323,5 @@ def fit(source: Source, policy: Policy, settings: Settings | None = None) -> Non
         options = {n: v for n, v in options.items() if n in Options.__annotations__}
         spec = Attack.of(model.acronym, source, **options)
         spec = spec.among(people) if people is not None and spec.of_membership else spec
-        with opened(spec, settings, joined=False):
+        with opened(spec, settings, joined=False, command="check"):
             pass

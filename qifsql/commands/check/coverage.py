@@ -60,7 +60,7 @@ def coverage(
         settings: memory, threads, temporary folder, progress.
 
     """
-    with opened(spec, settings, joined=False) as (engine, bound):
+    with opened(spec, settings, joined=False, command="check") as (engine, bound):
         if groups is not None:
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
@@ -80,7 +80,7 @@ def coverage(
 
 def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
     """Return the columns of a file without the quasi-identifiers of its attacks."""
-    with open_engine(settings, sources=[spec.dataset]) as engine:
+    with open_engine(settings, sources=[spec.dataset], command="check") as engine:
         schema = Catalog(engine, spec.dataset).schema
     columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
     rows = [_row(c, reason=ELSEWHERE) for c in columns if not c.covered]

@@ -110,7 +110,7 @@ def compare(
         plain=as_names(options["plain"]),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
-    with open_engine(settings, sources=spec.releases) as engine:
+    with open_engine(settings, sources=spec.releases, command="compare") as engine:
         raws, files = bind(engine, spec)
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)

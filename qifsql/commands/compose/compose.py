@@ -112,7 +112,9 @@ def compose(
     paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
     out = streamed_place(options["records"], paths)
     outputs = [] if out is None else [out]
-    with open_engine(settings, sources=files, outputs=outputs, ordered=out is not None) as engine:
+    with open_engine(
+        settings, sources=files, outputs=outputs, ordered=out is not None, command="compose"
+    ) as engine:
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)

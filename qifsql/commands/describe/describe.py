@@ -96,7 +96,7 @@ def describe(
     values, rare = options["values"], options["rare"]
     origin = Origin.now(settings, "describe")
     dataset = Dataset.open(source)
-    with open_engine(settings, sources=[dataset]) as engine:
+    with open_engine(settings, sources=[dataset], command="describe") as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset

@@ -99,7 +99,10 @@ def hyper(
     if path is not None:
         check_ending(path, STREAMED)
     spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
-    with opened(spec, settings, outputs=[] if path is None else [path]) as (engine, bound):
+    with opened(spec, settings, outputs=[] if path is None else [path], command="hyper") as (
+        engine,
+        bound,
+    ):
         counts = Counts(engine, bound, again=True, tallied=False)
         secret_values.check(counts)
         shown = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)

@@ -121,7 +121,7 @@ def levels(
         "hierarchy": {s: _name(h) for s, h in hierarchies.items()},
     }
     sources = () if people is None else (people,)
-    with opened(spec, settings, sources=sources) as (engine, bound):
+    with opened(spec, settings, sources=sources, command="levels") as (engine, bound):
         trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
             engine,

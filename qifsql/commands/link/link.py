@@ -125,7 +125,7 @@ def link(
     origin = Origin.now(settings, "link")
     datasets = [Dataset.open(release), Dataset.open(register)]
     texts, keys = as_names(options["qids"]), as_names(options["truth"])
-    with open_engine(settings, sources=datasets) as engine:
+    with open_engine(settings, sources=datasets, command="link") as engine:
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]

@@ -88,7 +88,7 @@ def records(
     named = doubts(measures)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     path = check_place(path, spec.dataset.paths)
-    with opened(spec, settings, outputs=[path], ordered=True) as (engine, bound):
+    with opened(spec, settings, outputs=[path], ordered=True, command="records") as (engine, bound):
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound, again=False))
         else:

@@ -43,9 +43,9 @@ def sql(
         Path | None,
         typer.Option("--result", help="--simple: stored attack, for the numbers to expect."),
     ] = None,
-    dialect: Annotated[str, typer.Option("--dialect", help="duckdb.")] = "duckdb",
+    dialect: Annotated[str, typer.Option("--dialect", help="duckdb or spark.")] = "duckdb",
 ) -> None:
-    """Print the SQL that gives the same numbers in a DuckDB prompt; run nothing."""
+    """Print the SQL that gives the same numbers in a DuckDB prompt, or in Spark; run nothing."""
     from qifsql.commands.sql.sql import sql as run
     from qifsql.options import show
 

@@ -14,12 +14,14 @@ from qifsql.commands.sql.simple import simple as statements
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.expressions import identifier
+from qifsql.engine import placing
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query import compiler, render
 from qifsql.query.columns import named
 from qifsql.query.plan import Plan
 
+LANGUAGES = ("duckdb", "spark")
 NUMBERED = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
 
 
@@ -49,7 +51,8 @@ def sql(
             weights, gains and prior. Their columns equal those of attack.
         result: File of a stored result of the same attack; simple statements then have a comment
             with the numbers that they must give.
-        language: SQL dialect.
+        language: SQL dialect: duckdb or spark. For spark the data are Parquet, and the first
+            statements set the session and open the files.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
@@ -88,14 +91,17 @@ def sql(
     Source: M2 and M3.
 
     """
-    if language != "duckdb":
-        raise InputError(f'there is no SQL for "{language}" in this version; there is for duckdb')
+    if language not in LANGUAGES:
+        raise InputError(f"there is no SQL for {quoted(language)}; use duckdb or spark")
+    if simple and language != "duckdb":
+        raise InputError("simple statements are those of duckdb; leave out simple, or the dialect")
     if simple and step is not None:
         raise InputError("a simple statement has no steps; leave step out, or simple")
     if result is not None and not simple:
         raise InputError("a result is compared with simple statements alone; add simple")
     spec = Attack.of(model, source, **options)
-    with opened(spec, settings, joined=False) as (_, bound):
+    settings = (settings or Settings()).of_duckdb  # it is not run, on any engine
+    with opened(spec, settings, joined=False) as (engine, bound):
         copies = [
             f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
             for d in spec.dataset.datasets
@@ -109,6 +115,8 @@ def sql(
         plan = compiler.answer_plan(bound)
         if step is not None:
             plan = _until(plan, _find(plan, step, bound.microdata), bound.microdata)
+        if language == "spark":
+            return "\n".join([*about, placing.script(plan, engine, bound.microdata.dataset.name)])
         return "\n".join([*about, render.script(plan)])
 
 

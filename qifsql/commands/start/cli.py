@@ -62,7 +62,6 @@ def start(
     """
     from qifsql.commands.start import view
     from qifsql.commands.start.start import start as run
-    from qifsql.engine.settings import Settings
     from qifsql.presentation import terminal
     from qifsql.presentation.language import speaking
 
@@ -70,7 +69,7 @@ def start(
         runtime.remarks([line], quiet=limits.quiet)
 
     bars = Bars(limits.progress)
-    settings = Settings(limits.memory, limits.threads, limits.temp, bars.show, limits.seed)
+    settings = limits.engine_settings(bars.show)
     with speaking(lang), closing(bars):
         result = run(
             file,

@@ -113,7 +113,7 @@ def what_if(
     arguments = {name: value for name, value in adversary.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
     trees = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
-    with open_engine(settings, sources=[spec.dataset]) as engine:
+    with open_engine(settings, sources=[spec.dataset], command="what-if") as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
         requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]

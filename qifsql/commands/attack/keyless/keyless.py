@@ -88,7 +88,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack without a key, without attacking; InputError if wrong."""
     question = specify(model, source, options)
-    with open_engine(settings, sources=_sources(question)) as engine:
+    with open_engine(settings, sources=_sources(question), command="attack") as engine:
         catalogs, sequence = _opened(engine, question)
         aim(question.models[0], question.target, sequence, catalogs[0])
         for k, rule in _tables(question.rules):
@@ -98,7 +98,7 @@ def fit(
 def _run(request: Request, settings: Settings | None) -> Result:
     """Run the attack on the focal release alone, on linked releases and with the true key."""
     origin = Origin.now(settings, "attack")
-    with open_engine(settings, sources=_sources(request)) as engine:
+    with open_engine(settings, sources=_sources(request), command="attack") as engine:
         chain, rules, notes, aimed = _linked(engine, request)
         sights = numbers(chain, aimed) if aimed else None
         rows = standing(request.models, Outcomes(chain, sights), request.secrets, aimed)

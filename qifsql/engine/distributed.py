@@ -1,0 +1,652 @@
+"""Spark as an engine: it reads and counts the records; DuckDB here looks up names and types.
+
+Steps of a plan run on Spark as far as they have a translation with surely the same numbers
+(``dialect``). What is left reads counts, which are few, and runs in DuckDB on this machine; where
+they are too many for it, the command is refused. Tables that are kept are Parquet in the folder for
+temporary files, so that no step is computed twice and none depends on a lost executor.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeVar
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.expressions import identifier
+from qifsql.data.relation import LOADED, STORE, escaped, loading, relation
+from qifsql.engine import dialect
+from qifsql.engine.access import Source, datasets_of
+from qifsql.engine.connections import Stream
+from qifsql.engine.dialect import Unlike
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.placing import (
+    FILE,
+    INDEX,
+    PLACED,
+    Placed,
+    Placing,
+    bare_table,
+    is_function,
+    needed_steps,
+    no_rows,
+    plain_path,
+    typed,
+)
+from qifsql.engine.settings import Settings
+from qifsql.engine.spark import failure, folders_of, memory_of, session
+from qifsql.engine.threads import in_threads
+from qifsql.errors import (
+    INTERRUPTED,
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InputError,
+    QifError,
+)
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+
+T = TypeVar("T")
+BATCH = 100_000  # rows of a result in a frame
+SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
+MOST = 20_000_000  # rows of counts that DuckDB here takes from Spark
+ON_SPARK = (
+    *("attack", "blocks", "check", "compare", "compose", "describe", "hyper", "levels", "link"),
+    *("records", "run", "what-if"),
+)
+"""The commands that run on Spark."""
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """A table that is kept, with its view and folder in Spark once Spark has it.
+
+    ``here``: DuckDB on this machine has the rows itself, not only a view of the folder.
+    """
+
+    name: str
+    catalog: str
+    columns: tuple[tuple[str, str], ...]
+    rows: int
+    view: str = ""
+    folder: str = ""
+    here: bool = False
+
+
+class Spark:
+    """An engine on a Spark session. Use it as a context manager: what it keeps is removed then."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        sources: Iterable[Source] = (),
+        outputs: Iterable[Path] = (),
+        folders: Iterable[Path] = (),
+        ordered: bool = False,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.sources = tuple(sources)
+        self.ordered = ordered
+        here: list[Source] = [
+            source
+            for source in self.sources
+            if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
+        ]
+        here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
+        self._local = DuckDB(
+            self._local_settings(), sources=here, outputs=outputs, folders=folders, ordered=ordered
+        )
+        self._entries: dict[tuple[str, str], KeptTable] = {}
+        self._views: dict[str, str] = {}
+        self._number = 0
+        self._placing = Placing(self._local, self._view, self._is_data)
+        try:
+            self._spark = session(self.settings)
+            self._folders = folders_of(self._spark, self.settings, self.scratch)
+        except BaseException:
+            self._local.close()
+            raise
+
+    def _local_settings(self) -> Settings:
+        """Return the settings of DuckDB here: half of the memory, and a folder on this machine."""
+        memory = f"{memory_of(self.settings) // 2**20}MiB"
+        return replace(self.settings.of_duckdb, memory=memory)
+
+    def __enter__(self) -> Self:
+        try:
+            self._local.__enter__()
+            for dataset in datasets_of(self.sources):
+                if dataset.format == "spark":
+                    self._open_source(dataset)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clear()
+        self._local.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        """Remove the views and folders of this engine; the session stays open for others."""
+        self._clear()
+        self._local.close()
+
+    def _clear(self) -> None:
+        self._folders.remove()
+        self._entries.clear()
+
+    @property
+    def written(self) -> MutableMapping[tuple[str, str], Writing]:
+        """Return the irregular spellings of CSV fields, by dataset and column."""
+        return self._local.written
+
+    @property
+    def memory(self) -> int:
+        """Return the limit for memory on this machine in bytes."""
+        return self._local.memory
+
+    @property
+    def threads(self) -> int:
+        """Return the number of threads of a statement on this machine."""
+        return self._local.threads
+
+    @property
+    def scratch(self) -> Path:
+        """Return the private folder for temporary files of this machine."""
+        return self._local.scratch
+
+    def attach(self, dataset: Dataset | Collection) -> None:
+        """Open the files of database tables, read-only; other datasets need no opening."""
+        for one in dataset.datasets:
+            if one.format == "duckdb" and not one.statement:
+                self._local.attach(one)
+
+    def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
+        """Copy the rows of a dataset into a table, to read them many times."""
+        loaded = loading(source, used, ordered=self.ordered)
+        rows = exp.alias_(relation(source, used, ordered=self.ordered), "rows", table=True)
+        plan = Plan((), exp.select("*").from_(rows))
+        self.keep(loaded.table, plan, "loading", source.name, catalog=LOADED)
+        return loaded
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """Return DuckDB's names and types of the columns of a relation or query."""
+        return self._local.describe(table, where)
+
+    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a small query about the data or the engine."""
+        if any(self._is_large(table) for table in tree.find_all(exp.Table)):
+            return self.rows(Plan((), tree), "reading the columns", where)
+        return self._local.query(tree, where)
+
+    def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a plan as Python values, exact for numbers of any size."""
+        if (local := self._local_plan(plan, what, where)) is not None:
+            return self._here(local, lambda p: self._local.rows(p, what, where))
+        text, columns = self._placing.text(plan, where)
+        kinds = [type_ for _, type_ in columns]
+        rows = self._act(what, where, lambda: self._spark.sql(text).collect())
+        return [tuple(map(_value, row, kinds)) for row in rows]
+
+    def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
+        """Return the result of a plan, which has few rows for data of any size."""
+        return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
+
+    def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
+        if (local := self._local_plan(plan, what, where)) is not None:
+            yield from self._here_batches(local, what, where, rows)
+            return
+        text, columns = self._placing.text(plan, where)
+        names, kinds = [n for n, _ in columns], [t for _, t in columns]
+        records = self._act(what, where, lambda: self._spark.sql(text).collect())
+        for first in range(0, max(len(records), 1), rows):
+            chunk = [tuple(map(_value, row, kinds)) for row in records[first : first + rows]]
+            yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
+
+    def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
+        """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
+        if (local := self._local_plan(plan, what, where)) is not None:
+            return self._here(
+                local, lambda p: self._local.copy(p, path, what=what, where=where, note=note)
+            )
+        name = self._name("copied")
+        self._write(name, plan, what, where, catalog=LOADED)
+        read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
+        rows = self._local.copy(read, path, what=what, where=where, note=note)
+        self.drop(name, LOADED)
+        return rows
+
+    def open_kept(self, path: Path | None = None) -> set[str]:
+        """Open the catalog of kept tables; a file of them is refused."""
+        if path is not None:
+            raise InputError(
+                "a store is a file of DuckDB, which Spark does not keep; leave out --store, or use "
+                "--engine duckdb"
+            )
+        return self._local.open_kept()
+
+    def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
+        """Keep the result of a plan as a table that other plans can read; return the statement."""
+        if (local := self._local_plan(plan, what, where, lasting=True)) is not None:
+
+            def kept_here(here: Plan) -> str:
+                return self._local.keep(name, here, what, where, catalog=catalog)
+
+            statement = self._here(local, kept_here)
+            columns = self._local.describe(self._table(catalog, name), where)
+            count = exp.select("count(*)").from_(self._table(catalog, name))
+            ((rows,),) = self._local.query(count, where)
+            self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, here=True)
+            return statement
+        self._write(name, plan, what, where, catalog=catalog)
+        return render.keeping(plan, name, catalog)
+
+    def run(self, statement: str, what: str, where: str) -> None:
+        """Run a statement that replaces a table by the rows of a query."""
+        create = render.parsed(statement)
+        if not isinstance(create, exp.Create) or not isinstance(create.expression, exp.Query):
+            self._local.run(statement, what, where)
+            return
+        table = create.this
+        plan = Plan((), create.expression)
+        name = self._name("next")
+        self.keep(name, plan, what, where, catalog=LOADED)
+        if (table.catalog, table.name) in self._entries:
+            self.drop(table.name, table.catalog)
+        read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
+        self.keep(table.name, read, what, where, catalog=table.catalog)
+        self.drop(name, LOADED)
+
+    def drop(self, name: str, catalog: str) -> None:
+        """Drop a table that was kept."""
+        entry = self._entries.pop((catalog, name), None)
+        if entry is None or entry.here:
+            self._local.drop(name, catalog)
+        else:
+            view = exp.Drop(kind="VIEW", tables=[self._table(catalog, name)], exists=True)
+            self._local.run(render.render(view), "counting", name)
+        if entry is not None and entry.view:
+            self._spark.catalog.dropTempView(entry.view)
+            self._folders.drop(entry.folder)
+
+    def check_inputs(self) -> None:
+        """Refuse inputs on this machine that were replaced or changed since they were opened."""
+        self._local.check_inputs()
+
+    def partial(self, path: Path) -> Path:
+        """Return the path of an output until it is complete."""
+        return self._local.partial(path)
+
+    def stream(self, where: str = "") -> Stream:
+        """Refuse a connection of a single thread."""
+        self._refuse()
+
+    def together(
+        self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
+    ) -> None:
+        """Refuse threads that share a database."""
+        self._refuse()
+
+    def single_threaded(self) -> AbstractContextManager[None]:
+        """Refuse statements of one thread."""
+        self._refuse()
+
+    def probe(self, path: Path) -> tuple[set[str], QifError | None]:
+        """Refuse files of kept tables."""
+        self._refuse()
+
+    def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
+        """Refuse SQL of DuckDB that a person typed."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise InputError(not_on_spark(""))
+
+    def _view(self, table: exp.Table, where: str) -> str:
+        """Return the view of Spark with the rows of a table; create it when it is first read."""
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is not None:
+            return entry.view or self._upload(entry, where)
+        bare = bare_table(table)
+        key = render.render(bare)
+        if key in self._views:
+            return self._views[key]
+        view = self._name("source")
+        if is_function(bare, "READ_PARQUET"):
+            self._read_parquet(bare, view, where)
+        elif isinstance(bare.this, exp.Identifier) or is_function(bare, "READ_CSV"):
+            self._convert(bare, view, where)
+        else:
+            raise Unlike("a function that returns a table")
+        self._views[key] = view
+        return view
+
+    def _read_parquet(self, table: exp.Table, view: str, where: str) -> None:
+        """Create the view of Parquet files, with the names of columns that DuckDB gives."""
+        array, *options = table.this.expressions
+        paths = [plain_path(item.name) for item in array.expressions]
+        columns = self._local.describe(table, where)
+        if any(option.expression.this is True for option in options):
+            raise InputError(
+                f"{where} has columns in the names of its folders, which qifsql does not read with "
+                "Spark; write them into the files"
+            )
+        uris = [Path(path).absolute().as_uri() for path in paths]
+        frame = self._act("opening", where, lambda: self._spark.read.parquet(*uris))
+        if len(frame.columns) != len(columns):
+            raise DatasetError(f"{where} has columns that Spark does not read; write it again")
+        self._create_views(frame, [name for name, _ in columns], view, uris)
+
+    def _create_views(
+        self, frame: Any, names: Sequence[str], view: str, files: Sequence[str]
+    ) -> None:
+        """Create the view of files, and another one that also has the place of each record.
+
+        The place is the number of the file, and the number of the record in it.
+        """
+        plain = frame.toDF(*names)
+        plain.createOrReplaceTempView(view)
+        parts = frame.selectExpr("*", "_metadata.file_path", "_metadata.row_index")
+        parts = parts.toDF(*names, FILE, INDEX)
+        parts.createOrReplaceTempView(f"{view}_files")
+        order: exp.Expr = exp.Literal.number(0)
+        if len(files) > 1:
+            uris = [file.replace("file:///", "file:/", 1) for file in files]  # as Spark writes them
+            texts = exp.Array(expressions=[exp.Literal.string(uri) for uri in uris])
+            order = exp.Anonymous(this="array_position", expressions=[texts, exp.column(FILE)])
+            order = exp.Anonymous(this="nullif", expressions=[order, exp.Literal.number(0)])
+            words = exp.Literal.string("a file has another name than it was opened with")
+            error = exp.Anonymous(this="raise_error", expressions=[words])
+            order = exp.func("coalesce", order, error)
+        query = exp.select(
+            *(exp.column(identifier(n)) for n in names),
+            exp.alias_(order, FILE),
+            exp.column(INDEX),
+        ).from_(exp.table_(identifier(f"{view}_files")))
+        placed = self._spark.sql(dialect.text(query))
+        placed.createOrReplaceTempView(view + PLACED)
+
+    def _convert(self, table: exp.Table, view: str, where: str) -> str:
+        """Copy rows that DuckDB here reads to Parquet, create their view; return the folder."""
+        columns = self._local.describe(table, where)
+        folder = self._folders.make(view)
+        path = self.scratch / f"{view}.parquet"
+        chosen = []
+        for name, type_ in columns:
+            value: exp.Expr = exp.column(identifier(name))
+            if type_ in ("HUGEINT", "UHUGEINT"):
+                value = exp.cast(value, dialect.LONG, dialect="duckdb")
+            chosen.append(exp.alias_(value, identifier(name)))
+        plan = Plan((), exp.select(*chosen).from_(table.copy()))
+        self._local.copy(plan, path, what="loading", where=where)
+        self._folders.put(path, folder)
+        frame = self._act("opening", where, lambda: self._spark.read.parquet(folder))
+        self._create_views(frame, [n for n, _ in columns], view, [folder])
+        return folder
+
+    def _upload(self, entry: KeptTable, where: str) -> str:
+        """Return the view of Spark of a table that DuckDB here has."""
+        view = self._name("kept")
+        folder = self._convert(self._table(entry.catalog, entry.name), view, where)
+        self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
+        return view
+
+    def _open_source(self, dataset: Dataset) -> None:
+        """Create the view of a table or of remote files, and its columns without rows here."""
+        name = relation(replace(dataset, wave=None)).name
+        if name in self._views.values():
+            return
+        text = dataset.paths[0]
+
+        def read() -> Any:
+            if text.startswith("spark:"):
+                return self._spark.table(text.removeprefix("spark:"))
+            return self._spark.read.parquet(text)
+
+        frame = self._act("opening", dataset.name, read)
+        columns = [(f.name, duckdb_type(f, dataset.name)) for f in frame.schema.fields]
+        if len({n.casefold() for n, _ in columns}) < len(columns):
+            raise DatasetError(f"{dataset.name} has names that differ only in case; rename them")
+        frame.createOrReplaceTempView(name)
+        self._views[render.render(exp.table_(identifier(name)))] = name
+        self._local.run(_empty(name, columns), "opening", dataset.name)
+
+    def _is_data(self, table: exp.Table) -> bool:
+        """Return whether a table is a source, not a kept table or a step."""
+        bare = bare_table(table)
+        return is_function(bare, "READ_PARQUET") or render.render(bare) in self._views
+
+    def _is_large(self, table: exp.Table) -> bool:
+        """Return whether a table is one that Spark reads."""
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is not None:
+            return entry.rows > SMALL
+        return self._is_data(table)
+
+    def _local_plan(
+        self, plan: Plan, what: str, where: str, *, lasting: bool = False
+    ) -> "Here | None":
+        """Return the plan for DuckDB here where Spark has no part in its last step, or None.
+
+        The steps that it reads were then computed by Spark.
+        """
+        tables = [
+            t
+            for query in (*(s.query for s in plan.steps), plan.result)
+            for t in query.find_all(exp.Table)
+        ]
+        names = {step.name for step in plan.steps}
+        tables = [t for t in tables if t.db or t.name not in names]
+        if not any(self._is_large(t) for t in tables):
+            return Here(plan, ())
+        placed = self._placing.placed(plan, where, lasting=lasting)
+        if placed.result is not None:
+            self._placing.last = plan, placed
+            return None
+        needed = needed_steps(plan, placed)
+        taken: list[str] = []
+        for step in (*placed.local, Step("", "", plan.result)):
+            if step.name and step.name not in needed:
+                continue
+            for table in step.query.find_all(exp.Table):
+                if not table.db and table.name in placed.spark:
+                    if table.name not in taken:
+                        taken.append(table.name)
+                elif self._is_large(table) and (table.db or table.name not in names):
+                    self._check_here(table, placed.reasons[step.name], where)
+        names_here = [self._take(name, plan, placed, what, where) for name in taken]
+        rest = tuple(s for s in placed.local if s.name in needed)
+        return Here(Plan(rest, plan.result), tuple(zip(taken, names_here, strict=True)))
+
+    def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
+        """Refuse to read a large table here: for what is not the same on Spark."""
+        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
+        if entry is None:
+            raise ExpressionError(
+                f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
+                f"{where}; write it in another way, or use --engine duckdb"
+            )
+        if entry.rows > MOST:
+            raise EngineError(
+                f"{entry.rows:,} rows of counts of {where} are too many for one machine, and "
+                f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
+            )
+
+    def _take(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
+        """Compute a step on Spark and keep it; return the name of the table."""
+        index = [s.name for s in plan.steps].index(step)
+        steps = plan.steps[:index]
+        name = self._name("taken")
+        query = plan.steps[index].query
+        self._write(name, Plan(steps, query), what, where, catalog=LOADED)
+        entry = self._entries[LOADED, name]
+        if entry.rows > MOST:
+            self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
+        return name
+
+    def _here(self, here: "Here", call: Callable[[Plan], T]) -> T:
+        """Run a plan in DuckDB here, with the tables that Spark computed for it."""
+        try:
+            return call(here.complete)
+        finally:
+            for _, table in here.tables:
+                self.drop(table, LOADED)
+
+    def _here_batches(
+        self, here: "Here", what: str, where: str, rows: int
+    ) -> Iterator[pl.DataFrame]:
+        try:
+            yield from self._local.batches(here.complete, what, where, rows)
+        finally:
+            for _, table in here.tables:
+                self.drop(table, LOADED)
+
+    def _write(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
+        """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
+        text, columns = self._placing.text(plan, where, lasting=True)
+        view = self._name("kept")
+        folder = self._folders.make(view)
+        types = dict(columns)
+
+        def write() -> Any:
+            self._spark.sql(text).write.mode("overwrite").parquet(folder)
+            return self._spark.read.parquet(folder)
+
+        frame = self._act(what, where, write)
+        frame.createOrReplaceTempView(view)
+        local = self._folders.here(folder)
+        if local is None:
+            rows = self._act(what, where, frame.count)
+            local = self._folders.fetch(folder) if rows <= MOST else None
+        files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
+        read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
+        values = [
+            exp.alias_(
+                typed(exp.column(identifier(n)), types[n]),
+                identifier(n),
+            )
+            for n, _ in columns
+        ]
+        if local is None:
+            self._local.run(_empty(name, columns, catalog), what, where)
+        else:
+            table = exp.table_(identifier(name), db="main", catalog=catalog)
+            create = exp.Create(
+                this=table, kind="VIEW", expression=exp.select(*values).from_(read), replace=True
+            )
+            self._local.run(render.render(create), what, where)
+            count = exp.select("count(*)").from_(table.copy())
+            ((rows,),) = self._local.query(count, where)
+        self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, view, folder)
+
+    def _table(self, catalog: str, name: str) -> exp.Table:
+        return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))
+
+    def _name(self, kind: str) -> str:
+        self._number += 1
+        return f"qifsql_{kind}_{self._number}"
+
+    def _act(self, what: str, where: str, call: Callable[[], T]) -> T:
+        """Run an action of Spark in a thread, to show progress and react to Ctrl-C."""
+        outcome: list[T] = []
+        context = self._spark.sparkContext
+        tag = f"{self.scratch.name}-{self._name('action')}"
+
+        def act() -> None:
+            context.addJobTag(tag)
+            outcome.append(call())
+
+        def look() -> None:
+            tracker = context.statusTracker()
+            stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
+            tasks = sum(s.numTasks for s in stages if s)
+            done = sum(s.numCompletedTasks for s in stages if s)
+            self.settings.progress(what, done / tasks if tasks else 0.0)
+
+        try:
+            in_threads(
+                [act],
+                interrupt=partial(context.cancelJobsWithTag, tag),
+                look=look,
+                words=INTERRUPTED,
+            )
+        except QifError:
+            raise
+        except Exception as e:
+            raise failure(e, where) from e
+        return outcome[0]
+
+
+@dataclass(frozen=True)
+class Here:
+    """A plan for DuckDB here, and the tables that Spark computed for it, by the names of steps."""
+
+    plan: Plan
+    tables: tuple[tuple[str, str], ...]
+
+    @property
+    def complete(self) -> Plan:
+        """Return the plan with steps that read these tables."""
+        read = tuple(
+            Step(name, "", exp.select("*").from_(exp.table_(table, db="main", catalog=LOADED)))
+            for name, table in self.tables
+        )
+        return replace(self.plan, steps=(*read, *self.plan.steps))
+
+
+def not_on_spark(command: str) -> str:
+    """Return the message that a command does not run on Spark."""
+    name = f"the command {command}" if command else "this command"
+    return (
+        f"{name} runs on DuckDB alone; use --engine duckdb, or on Spark one of "
+        f"{', '.join(ON_SPARK)}"
+    )
+
+
+def duckdb_type(field: Any, where: str) -> str:
+    """Return DuckDB's type for the field of a schema of Spark; DatasetError if there is none."""
+    name = str(field.dataType.simpleString())
+    types = {
+        "boolean": "BOOLEAN", "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER",
+        "bigint": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "string": "VARCHAR",
+        "date": "DATE", "timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMP WITH TIME ZONE",
+        "binary": "BLOB",
+    }  # fmt: skip
+    if name in types:
+        return types[name]
+    if name.startswith("decimal("):
+        return name.upper()
+    raise DatasetError(
+        f"column {field.name} of {where} is of type {name.partition('<')[0]}, which qifsql does "
+        "not read with Spark; leave it out in a view, or cast it there"
+    )
+
+
+def _value(value: Any, type_: str) -> Any:
+    """Return a value of Spark as the value that DuckDB returns for this type."""
+    if isinstance(value, Decimal) and not type_.startswith("DECIMAL"):
+        return int(value)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return value
+
+
+def _empty(name: str, columns: Sequence[tuple[str, str]], catalog: str = LOADED) -> str:
+    """Return the statement that creates a table of these columns without rows."""
+    return render.keeping(Plan((), no_rows(columns)), name, catalog, again=True)

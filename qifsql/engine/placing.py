@@ -1,0 +1,265 @@
+"""The place of each step of a plan: Spark, or DuckDB on this machine.
+
+A step runs on Spark if it has a translation with surely the same numbers (``dialect``) and reads
+only such steps. DuckDB finds the types of all expressions, from tables without rows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlglot import exp
+
+from qifsql.data.expressions import identifier
+from qifsql.engine import dialect
+from qifsql.engine.dialect import SESSION, Unlike
+from qifsql.errors import ExpressionError, InputError
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+
+FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
+PLACED = "_placed"  # the ending of views with the places of records
+SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
+
+
+class Local(Protocol):
+    """The part of DuckDB here that finds types."""
+
+    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
+        """Return the names and types of the columns of a relation or query."""
+
+    def run(self, statement: str, what: str, where: str) -> None:
+        """Run a statement."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The steps of a plan that Spark runs, translated, and those that are left for DuckDB."""
+
+    spark: Mapping[str, exp.Query]
+    local: tuple[Step, ...]
+    result: exp.Query | None  # translated; None: DuckDB computes it
+    columns: Sequence[tuple[str, str]]
+    reasons: Mapping[str, str]
+
+
+@dataclass
+class Placing:
+    """The placing of plans: DuckDB here for types, and the views of Spark for tables.
+
+    ``view`` returns the view of a table, and raises Unlike if it has none; ``is_source`` returns
+    whether a table is one of records.
+    """
+
+    local: Local
+    view: Callable[[exp.Table, str], str]
+    is_source: Callable[[exp.Table], bool]
+    last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
+
+    def placed(self, plan: Plan, where: str, *, lasting: bool = False) -> Placed:
+        """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons."""
+        translated: dict[str, exp.Query] = {}
+        local: dict[str, Step] = {}
+        reasons: dict[str, str] = {}
+        result: exp.Query | None = None
+        names = {step.name for step in plan.steps}
+        last = Step("", "", plan.result)
+        try:
+            for step in (*plan.steps, last):
+                reads = {t.name for t in step.query.find_all(exp.Table) if not t.db}
+                columns = self.local.describe(step.query, where)
+                reason = next((f"it reads {n}" for n in reads if n in local), "")
+                if not reason:
+                    try:
+                        tree = self._translated(
+                            step.query, names, where, lasting=lasting and not step.name
+                        )
+                    except Unlike as e:
+                        reason = str(e)
+                if reason:
+                    reasons[step.name] = reason
+                    if step.name:
+                        local[step.name] = step
+                elif step.name:
+                    translated[step.name] = tree
+                else:
+                    result = tree
+                if step.name:
+                    self.local.run(stub(step.name, columns), "counting", where)
+        finally:
+            for name in names:
+                self.local.run(_dropping(name), "counting", where)
+        return Placed(translated, tuple(local.values()), result, columns, reasons)
+
+    def _translated(
+        self, query: exp.Query, names: set[str], where: str, *, lasting: bool
+    ) -> exp.Query:
+        """Return a query of a plan for Spark, which reads views in place of files and tables.
+
+        ``lasting``: its rows are computed once and kept.
+        """
+        free = any(self.is_source(t) for t in query.find_all(exp.Table))
+        copy = query.copy()
+        replaced: dict[str, exp.Table] = {}
+        for table in list(copy.find_all(exp.Table)):
+            if table.db or table.name not in names:
+                view = self.view(table, where)
+                read = exp.table_(identifier(view))
+                read.set("joins", table.args.get("joins"))
+                alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
+                read.set("alias", alias)
+                replaced[view] = bare_table(table)
+                table.replace(read)
+
+        def describe(question: exp.Query) -> list[tuple[str, str]]:
+            back = question.copy()
+            for table in list(back.find_all(exp.Table)):
+                if not table.db and table.name in replaced:
+                    original = replaced[table.name].copy()
+                    original.set("alias", table.args.get("alias"))
+                    original.set("joins", table.args.get("joins"))
+                    table.replace(original)
+            return self.local.describe(back, where)
+
+        for select in list(copy.find_all(exp.Select)):
+            self._number_rows(select, replaced, lasting=lasting)
+        return dialect.translated(copy, describe, free=free)
+
+    def _number_rows(
+        self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
+    ) -> None:
+        """Give an order to numbers of rows: the place in a source, or any if they are kept once."""
+        windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
+        loose = [w for w in windows if dialect.is_unordered(w)]
+        source = select.args["from_"].this if loose and select.args.get("from_") else None
+        plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
+        keys: list[exp.Expr] = [exp.null()] if lasting else []
+        if isinstance(source, exp.Table) and source.name in replaced and plain:
+            if not source.name.startswith(SOURCE_VIEW):
+                return
+            view = source.name + PLACED
+            replaced[view] = replaced[source.name]
+            source.set("this", identifier(view))
+            keys = [exp.column(FILE), exp.column(INDEX)]
+        for window in loose if keys else []:
+            ordered = [exp.Ordered(this=key.copy(), nulls_first=True) for key in keys]
+            window.set("order", exp.Order(expressions=ordered))
+
+    def text(
+        self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
+    ) -> tuple[str, Sequence[tuple[str, str]]]:
+        """Return the text of a plan for Spark, and DuckDB's columns of its result."""
+        if self.last is not None and self.last[0] is plan:
+            placed = self.last[1]
+        else:
+            placed = self.placed(plan, where, lasting=lasting)
+        self.last = None
+        if placed.result is None:
+            reason = next(iter(placed.reasons.values()))
+            raise ExpressionError(
+                f"{reason} has no exact form in Spark; use --engine duckdb for {where}"
+            )
+        needed = needed_steps(plan, placed)
+        query = placed.result
+        for step in plan.steps:
+            if step.name in needed:
+                query = query.with_(step.name, as_=placed.spark[step.name], copy=False)
+        return dialect.text(query, pretty=pretty), placed.columns
+
+
+def bare_table(table: exp.Table) -> exp.Table:
+    """Return a table without its alias and joins."""
+    bare = table.copy()
+    bare.set("alias", None)
+    bare.set("joins", None)
+    return bare
+
+
+def is_function(table: exp.Table, name: str) -> bool:
+    """Return whether a table is a call of a function."""
+    called = table.this
+    if isinstance(called, exp.ReadParquet):
+        return name == "READ_PARQUET"
+    if isinstance(called, exp.ReadCSV):
+        return name == "READ_CSV"
+    return isinstance(called, exp.Anonymous) and called.name.upper() == name
+
+
+def plain_path(pattern: str) -> str:
+    """Return a path whose glob characters were escaped."""
+    for character in "*?[":
+        pattern = pattern.replace(f"[{character}]", character)
+    return pattern
+
+
+def needed_steps(plan: Plan, placed: Placed) -> set[str]:
+    """Return the steps that the result of a plan reads, directly or through others."""
+    queries = {step.name: step.query for step in plan.steps}
+    needed: set[str] = set()
+    waiting: list[exp.Query] = [plan.result]
+    while waiting:
+        for table in waiting.pop().find_all(exp.Table):
+            if not table.db and table.name in queries and table.name not in needed:
+                needed.add(table.name)
+                waiting.append(queries[table.name])
+    return needed
+
+
+def stub(name: str, columns: Sequence[tuple[str, str]]) -> str:
+    """Return the statement that creates a temporary view of these columns without rows."""
+    return render.viewing(name, no_rows(columns))
+
+
+def no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
+    """Return a query with these columns and no rows."""
+    values = [exp.alias_(typed(exp.null(), type_), identifier(column)) for column, type_ in columns]
+    return exp.select(*values).where(exp.false())
+
+
+def typed(value: exp.Expr, type_: str) -> exp.Expr:
+    """Return a value with a type of DuckDB, which may be that of NULL alone."""
+    if type_ == dialect.NULL:
+        return exp.null()
+    if type_ == f"{dialect.NULL}[]" and isinstance(value, exp.Null):
+        return exp.Array(expressions=[exp.null()])
+    return exp.cast(value, type_.replace(dialect.NULL, "INTEGER"), dialect="duckdb")
+
+
+def _dropping(name: str) -> str:
+    view = exp.table_(identifier(name), db="main", catalog="temp")
+    return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
+
+
+def script(plan: Plan, local: Local, where: str) -> str:
+    """Return a plan as statements for Spark, which open its files and give its result.
+
+    Raises InputError if a file is not Parquet, or if a part has no exact translation.
+    """
+    views: dict[str, tuple[str, exp.Table]] = {}
+
+    def view(table: exp.Table, _where: str) -> str:
+        bare = bare_table(table)
+        if not is_function(bare, "READ_PARQUET"):
+            raise InputError(f"{where} is not Parquet; convert it to Parquet for SQL of Spark")
+        name, _ = views.setdefault(render.render(bare), (f"source_{len(views) + 1}", bare))
+        return name
+
+    text, _ = Placing(local, view, lambda t: is_function(bare_table(t), "READ_PARQUET")).text(
+        plan, where, pretty=True
+    )
+    trees: list[exp.Expr] = []
+    for key, value in SESSION.items():
+        equal = exp.EQ(this=exp.Var(this=key), expression=exp.Var(this=value))
+        trees.append(exp.Set(expressions=[exp.SetItem(this=equal)]))
+    for name, table in views.values():
+        array, *options = table.this.expressions
+        if any(option.expression.this is True for option in options) or len(array.expressions) > 1:
+            raise InputError(f"{where} is several files; write them into one file")
+        path = identifier(plain_path(array.expressions[0].name))
+        rows = exp.select("*").from_(exp.Table(this=path, db=exp.to_identifier("parquet")))
+        create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=rows)
+        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+        trees.append(create)
+    lines = [f"{dialect.text(tree)};" for tree in trees]
+    docs = [f"-- {step.name}: {step.doc}" for step in plan.steps]
+    return "\n".join([*docs, *lines, f"{text};", ""])

@@ -1,0 +1,420 @@
+"""A Spark session with safe settings, for the engine (``distributed``) and for sweeps.
+
+Only this module imports pyspark. A process has one session of qifsql, which stays open until the
+process ends or another cluster is named, because a Java machine takes seconds to start.
+"""
+
+import atexit
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from qifsql.engine.dialect import SESSION
+from qifsql.engine.settings import Settings, machine_memory, private_folder
+from qifsql.engine.temporary import PrivateFolder
+from qifsql.errors import (
+    INTERRUPTED,
+    DatasetError,
+    EngineError,
+    ExpressionError,
+    InputError,
+    Interrupted,
+    QifError,
+    quoted,
+)
+
+MISSING = "Spark needs the extra: pip install 'qifsql[spark]'"
+NO_JAVA = (
+    "Spark needs Java 17 or newer, and there is no program java in JAVA_HOME or on the PATH; "
+    "install it (apt install openjdk-17-jre-headless), or use --engine duckdb"
+)
+MASTER = re.compile(
+    r"local(\[.*\])?|local-cluster\[.*\]|spark://.+|yarn|k8s://.+", re.IGNORECASE | re.DOTALL
+)
+CLUSTER = {  # settings of the process, unless the user names others with --spark-conf
+    "spark.app.name": "qifsql",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.enabled": "false",  # its pages show statements and paths to everybody who asks
+    "spark.sql.redaction.string.regex": "(?s).*",
+    "spark.log.level": "OFF",  # messages of tasks quote cells
+}
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they quote cells on stderr
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+ENDING = 20  # seconds in which Java ends
+PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
+
+
+@dataclass
+class Process:
+    """The session that this process opened, the options it was opened with, and its folder."""
+
+    session: Any = None
+    options: tuple[tuple[str, str], ...] = ()
+    folder: PrivateFolder | None = None
+
+    def close(self) -> None:
+        """Stop the session and remove its folder; the user's sessions are not touched."""
+        if self.session is not None:
+            with suppress(Exception):  # the Java machine may have ended
+                self.session.stop()
+            _end_java()
+        if self.folder is not None:
+            self.folder.remove()
+        self.session, self.options, self.folder = None, (), None
+
+
+def _end_java() -> None:
+    """End the Java machine, which has files in the folder of the process until it ends."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):  # it may have ended
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=ENDING)
+
+
+_PROCESS = Process()
+
+
+def session(settings: Settings) -> Any:
+    """Return a Spark session for these settings, with the SQL settings that results depend on.
+
+    It is the user's session (``settings.session``) with SQL settings and views of its own, or the
+    session of this process, which is opened when it is first needed.
+
+    Raises:
+        InputError: pyspark or Java is missing, or an option is invalid.
+        EngineError: The cluster cannot be reached, or Spark does not start.
+
+    """
+    options = spark_options(settings)
+    if settings.session is not None:
+        try:
+            user_session = settings.session.newSession()
+        except Exception as e:
+            raise EngineError(
+                "the SparkSession cannot be used: it is stopped, or is not a session of Spark 4",
+                detail=str(e),
+            ) from e
+        _check_version(user_session)
+        return _with_settings(user_session)
+    if _PROCESS.session is None or _PROCESS.options != options or not _runs(_PROCESS.session):
+        _open(settings, options)
+    return _with_settings(_PROCESS.session.newSession())
+
+
+def spark_options(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Return the options that ``--master`` and ``--spark-conf`` set, sorted by name.
+
+    Raises InputError if one of them is invalid, or would change results.
+    """
+    options: dict[str, str] = {}
+    for text in settings.spark_conf:
+        key, equal, value = text.partition("=")
+        if not equal or not re.fullmatch(r"[\w.-]+", key.strip()):
+            raise InputError(
+                f"spark_conf {quoted(key)} is not KEY=VALUE; write, for example, "
+                "spark.executor.memory=8g"
+            )
+        if key.strip() in SESSION:
+            raise InputError(
+                f"spark_conf {key.strip()} cannot be changed, because results depend on it"
+            )
+        options[key.strip()] = value.strip()
+    if settings.master is not None:
+        if not MASTER.fullmatch(settings.master):
+            raise InputError(
+                f"master {quoted(settings.master)} is not the address of a Spark cluster; use "
+                "local[2], spark://HOST:7077, yarn or k8s://URL"
+            )
+        options["spark.master"] = settings.master
+    if settings.session is not None and options:
+        raise InputError("a SparkSession has its own master and settings; give one or the other")
+    return tuple(sorted(options.items()))
+
+
+def is_local(spark: Any) -> bool:
+    """Return whether the executors of a session are on this machine."""
+    return str(spark.sparkContext.master).casefold().startswith("local")
+
+
+def _with_settings(spark: Any) -> Any:
+    """Return the session with the SQL settings that results depend on."""
+    for name in LOGGERS:
+        logging.getLogger(name).disabled = True
+    for key, value in SESSION.items():
+        spark.conf.set(key, value)
+    return spark
+
+
+def _runs(spark: Any) -> bool:
+    """Return whether a session was not stopped meanwhile."""
+    try:
+        return not spark.sparkContext._jsc.sc().isStopped()
+    except Exception:
+        return False
+
+
+def _pyspark() -> ModuleType:
+    try:
+        import pyspark
+    except ImportError as e:
+        raise InputError(MISSING) from e
+    return pyspark
+
+
+def _check_version(spark: Any) -> None:
+    if int(str(spark.version).partition(".")[0]) < 4:
+        raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
+
+
+def _check_java() -> None:
+    """Raise InputError if there is no program java, which starts Spark."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return
+    if home or shutil.which("java") is None:  # Spark looks only in JAVA_HOME if it is set
+        raise InputError(NO_JAVA)
+
+
+def _open(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
+    """Open the session of this process; close one with other options before."""
+    _pyspark()
+    _check_java()
+    from pyspark.sql import SparkSession
+
+    _PROCESS.close()
+    if (active := SparkSession.getActiveSession()) is not None and _runs(active):
+        raise InputError(
+            "a SparkSession is open in this process; give it to qifsql: Settings(session=spark)"
+        )
+    parent = settings.temp if isinstance(settings.temp, Path) else None
+    folder = private_folder(parent)
+    try:
+        opened = _builder(settings, dict(options), folder.path)
+        with _log(folder.path / "spark.log"):
+            spark = opened.getOrCreate()
+    except BaseException as e:
+        words = _tail(folder.path / "spark.log")
+        folder.remove()
+        if not isinstance(e, Exception):
+            raise
+        raise EngineError(
+            "Spark does not start: check --master, --spark-conf and the version of Java (17 or "
+            "newer); --debug shows more",
+            detail=f"{e}\n{words}",
+        ) from e
+    _PROCESS.session, _PROCESS.options, _PROCESS.folder = spark, options, folder
+    _check_version(spark)
+
+
+def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf()
+    master = options.get("spark.master") or conf.get("spark.master")
+    if not master:
+        master = f"local[{settings.threads}]" if settings.threads else "local[*]"
+    local = str(master).casefold().startswith("local")
+    preset = {**CLUSTER, "spark.master": str(master), "spark.local.dir": str(folder)}
+    if local:
+        threads = settings.threads or os.cpu_count() or 1
+        preset |= {
+            **LOCAL,
+            "spark.driver.memory": f"{memory_of(settings) // 2**20}m",
+            "spark.sql.shuffle.partitions": str(PARTS_PER_THREAD * threads),
+            "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+        }
+    elif settings.memory or settings.threads:
+        raise InputError(
+            "memory and threads are limits of this machine; for a cluster use --spark-conf "
+            "spark.executor.memory=8g and spark.executor.cores=4"
+        )
+    settings_of_all = {**preset, **options, **SESSION}
+    builder = SparkSession.builder
+    for key, value in settings_of_all.items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def memory_of(settings: Settings) -> int:
+    """Return the memory for Java on this machine in bytes: half of the limit."""
+    text = settings.memory_limit or "2GB"
+    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if number is None or float(number[1]) <= 0:
+        raise InputError(f"memory={text} cannot be used; give a size such as 8GB")
+    step = 1024 if number[3] else 1000
+    size = int(float(number[1]) * step ** " KMGT".index(number[2].upper() or " "))
+    least = 512 * 2**20  # Java refuses less than 450 MiB
+    size = min(size, machine_memory() or size) // 2
+    if size < least:
+        raise InputError(f"memory={text} is too little for Spark; give at least 1GiB")
+    return size
+
+
+def failure(error: BaseException, where: str) -> QifError:
+    """Return the error of ``qifsql.errors`` that has the same meaning as an error of Spark.
+
+    Spark's message may quote cells, so that it becomes the ``detail``.
+    """
+    detail = str(error)
+    condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))
+    name = str(condition() or "")
+    if re.search(r"OutOfMemory|GC overhead|exit code: (137|143)|OOM", detail):
+        return EngineError(
+            f"memory was not enough for {where}; give more with --memory, or on a cluster with "
+            "--spark-conf spark.executor.memory=16g",
+            detail=detail,
+        )
+    if re.search(r"No space left|DiskSpace|quota", detail, re.IGNORECASE):
+        return EngineError(
+            f"the disk for temporary files is full, while reading {where}; name a folder with more "
+            "room with --temp",
+            detail=detail,
+        )
+    if name.startswith("CAST_"):
+        return ExpressionError(
+            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
+            "the expression, or look with --debug",
+            detail=detail,
+        )
+    if name.startswith(("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "BINARY_ARITHMETIC")):
+        return ExpressionError(
+            f"a number of {where} is too large for its type; cast it to a larger one, or use "
+            "--engine duckdb",
+            detail=detail,
+        )
+    if name.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
+        return DatasetError(
+            f"{where} does not exist, or Spark cannot reach it; check the name", detail=detail
+        )
+    if name.startswith(("FAILED_READ_FILE", "CANNOT_READ", "UNABLE_TO_INFER_SCHEMA")):
+        return DatasetError(
+            f"{where} cannot be read by Spark: it is corrupt, truncated or not Parquet",
+            detail=detail,
+        )
+    if "cancelled" in detail and "job" in detail.casefold():
+        return Interrupted(INTERRUPTED)
+    return EngineError(f"Spark failed on {where}; --debug shows more", detail=detail)
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[None]:
+    """Start programs inside the context with this file, which only the user can read, as stderr.
+
+    Java's messages may quote cells.
+    """
+    sys.stderr.flush()
+    before = os.dup(2)
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(file)
+
+
+def _tail(path: Path, lines: int = 20) -> str:
+    """Return the last lines of a log, for --debug."""
+    try:
+        text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(text[-lines:])
+
+
+def close() -> None:
+    """Stop the session of this process, and remove what it has on disk."""
+    _PROCESS.close()
+
+
+atexit.register(close)
+
+
+class Folders:
+    """The folder of the tables that one engine keeps, which all executors reach.
+
+    On a cluster it is a folder with a private name in the one that ``--temp`` names.
+    """
+
+    def __init__(self, spark: Any, root: str, scratch: Path) -> None:
+        self._root = root
+        self._scratch = scratch
+        self._system: Any = None
+        if root != str(scratch):
+            java = spark._jvm
+            self._path = java.org.apache.hadoop.fs.Path
+            self._system = self._path(root).getFileSystem(spark._jsc.hadoopConfiguration())
+            permission = java.org.apache.hadoop.fs.permission.FsPermission("700")
+            if not self._system.mkdirs(self._path(root), permission):
+                raise InputError(f"the folder for temporary files ({root}) cannot be created")
+
+    def make(self, name: str) -> str:
+        """Return the place of a new table."""
+        return f"{self._root}/{name}"
+
+    def here(self, folder: str) -> Path | None:
+        """Return the folder of a table if it is on this machine."""
+        return Path(folder) if self._system is None else None
+
+    def put(self, file: Path, folder: str) -> None:
+        """Move a file of this machine into the folder of a table."""
+        if self._system is None:
+            Path(folder).mkdir(mode=0o700)
+            file.rename(Path(folder) / file.name)
+        else:
+            self._system.copyFromLocalFile(True, self._path(str(file)), self._path(f"{folder}/"))
+
+    def fetch(self, folder: str) -> Path:
+        """Copy the folder of a table to this machine; return the copy."""
+        copy = self._scratch / folder.rpartition("/")[2]
+        self._system.copyToLocalFile(False, self._path(folder), self._path(str(copy)), True)
+        return copy
+
+    def drop(self, folder: str) -> None:
+        """Remove the folder of a table."""
+        shutil.rmtree(self._scratch / folder.rpartition("/")[2], ignore_errors=True)
+        if self._system is not None:
+            with suppress(Exception):  # the session may have ended
+                self._system.delete(self._path(folder), True)
+
+    def remove(self) -> None:
+        """Remove all tables; those on this machine go with the folder of the engine."""
+        if self._system is not None:
+            with suppress(Exception):  # the session may have ended
+                self._system.delete(self._path(self._root), True)
+
+
+def folders_of(spark: Any, settings: Settings, scratch: Path) -> Folders:
+    """Return the folder of kept tables; InputError if executors would not reach it."""
+    if isinstance(settings.temp, str):
+        root = f"{settings.temp.rstrip('/')}/{scratch.name}"
+        try:
+            return Folders(spark, root, scratch)
+        except InputError:
+            raise
+        except Exception as e:
+            raise InputError(
+                f"the folder for temporary files ({settings.temp}) cannot be used: Spark does not "
+                "reach it; name another with --temp",
+                detail=str(e),
+            ) from e
+    if not is_local(spark):
+        raise InputError(
+            "the executors of a cluster need a folder for temporary data that all of them reach; "
+            "name it with --temp, such as hdfs:///tmp or s3a://BUCKET/tmp"
+        )
+    return Folders(spark, str(scratch), scratch)
