@@ -20,7 +20,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Table, tables, to_arrow
-from terminal import run
+from terminal import Done, run
 from test_sweep import expected, parquet, same
 from test_sweep import found as rows_of
 from test_sweep_workspace import CELL, QUESTION, found, people, refused
@@ -42,6 +42,10 @@ entry()
 """  # the command line with small chunks, so that there are many tasks, and with a short lease
 N, DOMAINS = 9_000, (40, 200, 31, 12, 60, 5)
 KILLS = 4
+INEP = (
+    "NU_DIA,NU_MES,NU_ANO,TP_SEXO,TP_COR_RACA,TP_NACIONALIDADE,CO_PAIS_ORIGEM,CO_MUNICIPIO_NASC,"
+    "CO_MUNICIPIO_END,CO_ENTIDADE,TP_DEPENDENCIA"
+)
 REQUEST = {"qifsql": "1", "form": 1, "engine": "duckdb 1", "contents": ["c"]}
 
 
@@ -146,6 +150,50 @@ def test_participants_that_are_killed_lose_nothing(
     assert killed
     assert document(steady) == undisturbed
     assert found(run("sweep", big, *QUESTION, "--workspace", tmp_path / "w")) == undisturbed
+
+
+@pytest.mark.slow
+def test_many_kills_and_pauses_of_three_participants_change_nothing(
+    big: str, undisturbed: dict[str, Any], tmp_path: Path
+):
+    random = Random(12)
+    for number in range(4):
+        folder = tmp_path / str(number)
+        running = [start(big, folder, expiry=0.5) for _ in range(3)]
+        for _ in range(25):
+            time.sleep(random.uniform(0, 0.5))
+            i = random.randrange(3)
+            if running[i].poll() is not None:
+                continue
+            if random.random() < 0.5:
+                running[i].kill()
+                running[i].communicate()
+                running[i] = start(big, folder, expiry=0.5)
+            else:
+                running[i].send_signal(signal.SIGSTOP)
+                time.sleep(random.uniform(0, 1))
+                running[i].send_signal(signal.SIGCONT)
+        assert [document(process) for process in running] == [undisturbed] * 3
+
+
+@pytest.mark.slow
+def test_two_processes_sweep_a_larger_release_as_one_does(shared: Path, tmp_path: Path):
+    """200,000 people, eleven quasi-identifiers, two secrets: all 2,047 subsets are equal."""
+    file = shared / "data" / "inep_like_200k.parquet"
+    command = ("sweep", file, "-q", INEP, "--format", "json", "--quiet", "--threads", 1)
+    command += ("-s", "IN_NECESSIDADE_ESPECIAL,IN_TRANSPORTE_PUBLICO")
+    alone = found(run(*command, "--workspace", tmp_path / "w"))
+    words = [sys.executable, "-m", "qifsql", *map(str, command), "--join", str(tmp_path / "shared")]
+    processes = [start_quietly(words, tmp_path / f"{i}.json") for i in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
+    for i in range(2):
+        assert found(Done(0, (tmp_path / f"{i}.json").read_text(), "")) == alone
+
+
+def start_quietly(words: list[str], file: Path) -> subprocess.Popen[bytes]:
+    """Begin a command whose output goes to a file."""
+    with file.open("wb") as output:
+        return subprocess.Popen(words, stdout=output)
 
 
 def test_the_work_of_a_killed_process_is_taken_over(
