@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -275,20 +276,38 @@ def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: 
 
 def test_threads_of_one_program_may_share_a_sweep(here: Path):
     alone = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t")
+    for frame in take_part(3):
+        same(frame, rows_of(alone))
+
+
+def test_split_blocks_and_tables_that_all_threads_write_are_shared(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Each participant writes the tables itself, also while the others are at work."""
+    alone = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t")
+    tables_of = sys.modules["qifsql.commands.sweep.tables"]
+    for name, value in (("CHUNK", 60), ("LEAST", 1), ("GIANT", 1), ("HEAVY", 40)):
+        monkeypatch.setattr(tables_of, name, value)
+    for frame in take_part(2):
+        same(frame, rows_of(alone))
+    assert [file for file in results(here / "shared") if re.match(r"coded_0_\d+", file.name)]
+
+
+def take_part(number: int) -> list[pl.DataFrame]:
+    """Sweep with so many participants in threads; return the rows of each."""
     frames: list[pl.DataFrame] = []
 
-    def take_part() -> None:
+    def sweep() -> None:
         result = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t", join="shared")
         frames.append(rows_of(result))
 
-    threads = [threading.Thread(target=take_part) for _ in range(3)]
+    threads = [threading.Thread(target=sweep) for _ in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(frames) == 3
-    for frame in frames:
-        same(frame, rows_of(alone))
+    assert len(frames) == number
+    return frames
 
 
 # Any results that are there already
