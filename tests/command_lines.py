@@ -40,7 +40,10 @@ LINES: dict[str, tuple[str, ...]] = {
         "attack crl people.parquet later.csv --key id -q age",
         "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age",
     ),
-    "sweep": ("sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",),
+    "sweep": (
+        "sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",
+        "sweep people.parquet -q age,gender,occupation -s illness --join sweep.shared",
+    ),
     "blocks": ("blocks people.parquet -q age,gender -s illness",),
     "hyper": ("hyper people.parquet -q age -s illness --show joint",),
     "records": (

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Table, tables, to_arrow
-from terminal import run
+from terminal import Done, run
 from test_sweep import expected, parquet, same
 from test_sweep import found as rows_of
 from test_sweep_workspace import CELL, QUESTION, found, people, refused
@@ -42,6 +43,10 @@ entry()
 """  # the command line with small chunks, so that there are many tasks, and with a short lease
 N, DOMAINS = 9_000, (40, 200, 31, 12, 60, 5)
 KILLS = 4
+INEP = (
+    "NU_DIA,NU_MES,NU_ANO,TP_SEXO,TP_COR_RACA,TP_NACIONALIDADE,CO_PAIS_ORIGEM,CO_MUNICIPIO_NASC,"
+    "CO_MUNICIPIO_END,CO_ENTIDADE,TP_DEPENDENCIA"
+)
 REQUEST = {"qifsql": "1", "form": 1, "engine": "duckdb 1", "contents": ["c"]}
 
 
@@ -148,6 +153,50 @@ def test_participants_that_are_killed_lose_nothing(
     assert found(run("sweep", big, *QUESTION, "--workspace", tmp_path / "w")) == undisturbed
 
 
+@pytest.mark.slow
+def test_many_kills_and_pauses_of_three_participants_change_nothing(
+    big: str, undisturbed: dict[str, Any], tmp_path: Path
+):
+    random = Random(12)
+    for number in range(4):
+        folder = tmp_path / str(number)
+        running = [start(big, folder, expiry=0.5) for _ in range(3)]
+        for _ in range(25):
+            time.sleep(random.uniform(0, 0.5))
+            i = random.randrange(3)
+            if running[i].poll() is not None:
+                continue
+            if random.random() < 0.5:
+                running[i].kill()
+                running[i].communicate()
+                running[i] = start(big, folder, expiry=0.5)
+            else:
+                running[i].send_signal(signal.SIGSTOP)
+                time.sleep(random.uniform(0, 1))
+                running[i].send_signal(signal.SIGCONT)
+        assert [document(process) for process in running] == [undisturbed] * 3
+
+
+@pytest.mark.slow
+def test_two_processes_sweep_a_larger_release_as_one_does(shared: Path, tmp_path: Path):
+    """200,000 people, eleven quasi-identifiers, two secrets: all 2,047 subsets are equal."""
+    file = shared / "data" / "inep_like_200k.parquet"
+    command = ("sweep", file, "-q", INEP, "--format", "json", "--quiet", "--threads", 1)
+    command += ("-s", "IN_NECESSIDADE_ESPECIAL,IN_TRANSPORTE_PUBLICO")
+    alone = found(run(*command, "--workspace", tmp_path / "w"))
+    words = [sys.executable, "-m", "qifsql", *map(str, command), "--join", str(tmp_path / "shared")]
+    processes = [start_quietly(words, tmp_path / f"{i}.json") for i in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
+    for i in range(2):
+        assert found(Done(0, (tmp_path / f"{i}.json").read_text(), "")) == alone
+
+
+def start_quietly(words: list[str], file: Path) -> subprocess.Popen[bytes]:
+    """Begin a command whose output goes to a file."""
+    with file.open("wb") as output:
+        return subprocess.Popen(words, stdout=output)
+
+
 def test_the_work_of_a_killed_process_is_taken_over(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -227,20 +276,38 @@ def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: 
 
 def test_threads_of_one_program_may_share_a_sweep(here: Path):
     alone = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t")
+    for frame in take_part(3):
+        same(frame, rows_of(alone))
+
+
+def test_split_blocks_and_tables_that_all_threads_write_are_shared(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Each participant writes the tables itself, also while the others are at work."""
+    alone = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t")
+    tables_of = sys.modules["qifsql.commands.sweep.tables"]
+    for name, value in (("CHUNK", 60), ("LEAST", 1), ("GIANT", 1), ("HEAVY", 40)):
+        monkeypatch.setattr(tables_of, name, value)
+    for frame in take_part(2):
+        same(frame, rows_of(alone))
+    assert [file for file in results(here / "shared") if re.match(r"coded_\d(_d)*_\d", file.name)]
+
+
+def take_part(number: int) -> list[pl.DataFrame]:
+    """Sweep with so many participants in threads; return the rows of each."""
     frames: list[pl.DataFrame] = []
 
-    def take_part() -> None:
+    def sweep() -> None:
         result = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t", join="shared")
         frames.append(rows_of(result))
 
-    threads = [threading.Thread(target=take_part) for _ in range(3)]
+    threads = [threading.Thread(target=sweep) for _ in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(frames) == 3
-    for frame in frames:
-        same(frame, rows_of(alone))
+    assert len(frames) == number
+    return frames
 
 
 # Any results that are there already
