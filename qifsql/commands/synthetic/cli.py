@@ -45,6 +45,7 @@ def synthetic(
     is about individuals.
     """
     from qifsql.commands.synthetic.synthetic import synthetic as run
+    from qifsql.commands.synthetic.view import ASIDE
     from qifsql.options import show
 
     show.check(output)
@@ -61,6 +62,6 @@ def synthetic(
     charts.draw("synthetic", result, quiet=limits.quiet)
 
     title = f"qifsql: {original.name} behind {groups.named(synthetic)}"
-    show.show(show.Shown(result=result, title=title), output)
+    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)
     if not result:
         raise typer.Exit(NOT_MET)

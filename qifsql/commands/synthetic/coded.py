@@ -39,12 +39,14 @@ class Field:
 class Coded:
     """The table ``coded``: a row per different record of all files, with its counts in each.
 
-    ``fields`` are the places of the quasi-identifiers, ``values`` how many values each has.
+    ``fields`` are the places of the quasi-identifiers, ``values`` how many values each has, and
+    ``secret_values`` how many each secret has.
     """
 
     tables: Tables
     fields: tuple[Field, ...]
     values: tuple[int, ...]
+    secret_values: tuple[int, ...]
     releases: tuple[int, ...]
 
     @property
@@ -60,11 +62,7 @@ class Coded:
         A row has the words of the subset, a secret, and the counts of people and records with both.
         ``table`` has the same columns; that of a larger subset is smaller than ``coded``.
         """
-        masks = [0] * self.words
-        members = range(len(self.fields)) if subset is None else subset
-        for i in members:
-            masks[self.fields[i].word - 1] |= self.fields[i].mask
-        words = [self._masked(i, mask) for i, mask in enumerate(masks, 1)]
+        words = self.masked(range(len(self.fields)) if subset is None else subset)
         name = "secret" if table != "coded" else f"secret_{secret}"
         value: exp.Expr = exp.column(name) if secret else number(0)
         value = exp.alias_(value, "secret")
@@ -81,9 +79,17 @@ class Coded:
         """Return the columns of counts."""
         return ["original", "control", *(f"synthetic_{r}" for r in self.releases)]
 
-    def _masked(self, i: int, mask: int) -> exp.Expr:
-        word = exp.column(f"word_{i}")
-        return exp.alias_(exp.BitwiseAnd(this=word, expression=number(mask)), f"word_{i}")
+    def masked(self, subset: Iterable[int]) -> list[exp.Expr]:
+        """Return the words of a subset: those of a row with the bits of its fields alone."""
+        masks = [0] * self.words
+        for i in subset:
+            masks[self.fields[i].word - 1] |= self.fields[i].mask
+        return [
+            exp.alias_(
+                exp.BitwiseAnd(this=exp.column(f"word_{i}"), expression=number(mask)), f"word_{i}"
+            )
+            for i, mask in enumerate(masks, 1)
+        ]
 
 
 def make(tables: Tables, files: Files) -> Coded:
@@ -100,7 +106,8 @@ def make(tables: Tables, files: Files) -> Coded:
     releases = (*range(1, len(files.releases) + 1), *numbers)
     tables.make("coded", _coded(files, fields, releases), "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
-    return Coded(tables, fields, tuple(values[: len(files.qids)]), releases)
+    k, m = len(files.qids), len(files.secrets)
+    return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
 
 
 def _read(tables: Tables, n: int, file: File) -> None:

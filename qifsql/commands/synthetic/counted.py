@@ -50,18 +50,15 @@ class Cells:
 
     def totals(self) -> list[Row]:
         """Return the counts of all blocks, a row per number of best guesses."""
-        plan = self.plan("totals")
-        return _rows(plan, self.tables.answer(plan))
+        return rows_of(self.plan("totals"), self.tables)
 
     def priors(self) -> Row:
         """Return what is known of the secret without quasi-identifiers."""
-        plan = self.plan("priors", ())
-        return _rows(plan, self.tables.answer(plan))[0]
+        return rows_of(self.plan("priors", ()), self.tables)[0]
 
     def worst(self) -> list[Row]:
         """Return the counts of the blocks that give away most."""
-        plan = self.plan("worst")
-        return _rows(plan, self.tables.answer(plan))
+        return rows_of(self.plan("worst"), self.tables)
 
 
 def modes_table(secret: int, release: int) -> str:
@@ -69,9 +66,10 @@ def modes_table(secret: int, release: int) -> str:
     return f"modes_{secret}_{release}"
 
 
-def _rows(plan: Plan, rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+def rows_of(plan: Plan, tables: Tables) -> list[Row]:
+    """Return the rows of a plan by the names of their columns; record its statement."""
     names = [column.alias_or_name for column in plan.result.expressions]
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [dict(zip(names, row, strict=True)) for row in tables.answer(plan)]
 
 
 def added(rows: Iterable[Row]) -> dict[str, int]:

@@ -6,18 +6,19 @@ from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, Option
+from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, TEXTS, Option
 
 CHECKS = "Checks"
 MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
 
 
-class Question(TypedDict, total=False):
+class SyntheticOptions(TypedDict, total=False):
     """The adversary's knowledge and aim, and the details that are asked for.
 
     ``qids`` and ``secret`` are columns of all files, or expressions over them. ``control``: people
     of the same population, from whom no release was made. ``by``: a column of the original and of
     the control. ``sweep``: every subset of the quasi-identifiers. ``require``: bounds on measures.
+    ``records``: the file for a row per person and release.
     """
 
     qids: Annotated[
@@ -59,29 +60,11 @@ class Question(TypedDict, total=False):
             panel=CHECKS,
         ),
     ]
-
-
-class SyntheticOptions(Question, total=False):
-    """Options of the function: those of the question, and a file for a row per record."""
-
     records: Annotated[
         str | Path | None,
         Option(
             form=FILE,
             help="Also write what each release says of each person: .parquet or .csv.",
             panel=DETAILS,
-            studied=False,
         ),
     ]
-
-
-class SyntheticEntry(Question, total=False):
-    """An entry of a study: the question, and the synthetic releases of its dataset."""
-
-    releases: Annotated[
-        Required[str | Sequence[str]],
-        Option(form=NAMES, help="Datasets that are synthetic releases of the entry's dataset."),
-    ]
-
-
-OPTIONS = SyntheticOptions

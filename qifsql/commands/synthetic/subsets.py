@@ -8,10 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
+from sqlglot import exp
 
-from qifsql.commands.synthetic.coded import Coded
+from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
 from qifsql.commands.synthetic.compared_files import Files
-from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
+from qifsql.commands.synthetic.counted import (
+    Cells,
+    Row,
+    modes_table,
+    of_release,
+    of_secret,
+    rows_of,
+)
+from qifsql.commands.synthetic.wide_cells import WideCells
 from qifsql.engine.settings import Progress
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Measure
@@ -60,6 +69,7 @@ class Walk:
         self._progress = progress
         self._tables = Tables(coded.tables.engine, "sweeping", coded.tables.where)
         self._order = sorted(range(len(coded.values)), key=lambda i: (-coded.values[i], i))
+        self._wide = self._few_values()
         self._done = 0
 
     @property
@@ -71,6 +81,39 @@ class Walk:
         """Yield the measures of each release on each subset."""
         self._make("subset_0", self._order, "coded", first=True)
         yield from self._below("subset_0", self._order, 0)
+
+    def _few_values(self) -> WideCells | None:
+        """Return how the cells of a secret of few values are counted; None for many values."""
+        values = self._coded.secret_values[self._secret - 1] if self._secret else 1
+        has_control = self._files.control is not None
+        if not WideCells.fit(values, len(self._coded.releases), has_control=has_control):
+            return None
+        modal, typical = {}, []
+        for release in self._coded.releases:
+            table = modes_table(self._secret, release)
+            rows = self._tables.rows(exp.select("secret", "modal", "typical").from_(table))
+            modal[release] = [code for code, is_modal, _ in rows if is_modal]
+            typical = [code for code, _, is_typical in rows if is_typical]
+        return WideCells(
+            coded=self._coded,
+            secret=self._secret,
+            values=values,
+            modal=modal,
+            typical=typical,
+            sizes=self._sizes(),
+        )
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the number of people or records that each column of counts adds up to."""
+        files = self._files
+        sizes = {"original": files.original.records}
+        if files.control is not None:
+            sizes["control"] = files.control.records
+        each = [file.records for file in files.releases]
+        return sizes | {
+            f"synthetic_{r}": sum(each) if r == POOLED_RELEASE else each[r - 1]
+            for r in self._coded.releases
+        }
 
     def _below(self, table: str, members: Sequence[int], start: int) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
@@ -84,8 +127,11 @@ class Walk:
         self._tables.drop(table)
 
     def _make(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
-        query = self._coded.cells(self._secret, subset, table)
         tables = self._tables if first else self._silent()
+        if self._wide is not None:
+            self._wide.make(tables, name, subset, None if first else table)
+            return
+        query = self._coded.cells(self._secret, subset, table)
         tables.make(name, query)
 
     def _measure(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -93,7 +139,11 @@ class Walk:
         for release in self._coded.releases:
             tables = self._tables if first else self._silent()
             modes = modes_table(self._secret, release)
-            totals = Cells(tables, table, modes, self._coded.words, release).totals()
+            totals = (
+                Cells(tables, table, modes, self._coded.words, release).totals()
+                if self._wide is None
+                else rows_of(self._wide.totals(table, release), tables)
+            )
             measures = of_release(totals)
             if self._secret:
                 measures += of_secret(totals, self._priors[release])

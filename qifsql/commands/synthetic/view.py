@@ -23,6 +23,8 @@ KIND = Kind(
         "secret": pl.String(),
     },
 )
+ASIDE = ("worst",)
+"""The details that CSV and Markdown leave out."""
 SHOWN = 10  # subsets of a table
 
 Row = Mapping[str, Any]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import oracle_synthetic as oracle
 import polars as pl
@@ -14,9 +15,11 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import SAMPLES
+from polars.testing import assert_frame_equal
 from terminal import run
 
 import qifsql
+from qifsql.commands.synthetic import wide_cells
 from qifsql.commands.synthetic.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
@@ -162,6 +165,25 @@ def _check_intervals(
         assert ((low is None) and (high is None)) != has
         if has:
             assert low <= float(expected[name]) <= high
+
+
+@given(original=lines, release=lines, control=st.none() | lines)
+@settings(max_examples=examples(30), deadline=None)
+def test_subsets_are_the_same_in_rows_of_cells_and_in_rows_of_blocks(
+    original: list[Line], release: list[Line], control: list[Line] | None
+) -> None:
+    """Secrets of many values are counted in rows of cells, others in packed rows of blocks."""
+    files = frame(original), frame(release)
+    held = None if control is None else frame(control)
+    packed = qifsql.synthetic(*files, control=held, qids="q,r", secret="t", sweep=True)
+    with patch.object(wide_cells, "COUNTERS", 0):
+        cells = qifsql.synthetic(*files, control=held, qids="q,r", secret="t", sweep=True)
+    assert_frame_equal(packed.details["subsets"], cells.details["subsets"])
+    for patched in (0, wide_cells.COUNTERS):
+        with patch.object(wide_cells, "COUNTERS", patched):
+            alone = qifsql.synthetic(*files, qids="q,r", sweep=True).details["subsets"]
+        names = ["UiO", "UiS", "UiOiS", "repU", "iS"]
+        assert_frame_equal(alone.select(names), packed.details["subsets"].select(names))
 
 
 @given(original=lines, release=lines, control=lines)
