@@ -58,6 +58,10 @@ T = TypeVar("T")
 BATCH = 100_000  # rows of a result in a frame
 SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
 MOST = 20_000_000  # rows of counts that DuckDB here takes from Spark
+STORED = (
+    "a store is a file of DuckDB, which Spark does not keep; leave out --store, or use "
+    "--engine duckdb"
+)
 ON_SPARK = (
     *("attack", "blocks", "check", "compare", "compose", "describe", "hyper", "levels", "link"),
     *("records", "run", "what-if"),
@@ -96,10 +100,12 @@ class Spark:
         self.settings = settings or Settings()
         self.sources = tuple(sources)
         self.ordered = ordered
+        if any(isinstance(source, Path) for source in self.sources):
+            raise InputError(STORED)
         here: list[Source] = [
             source
             for source in self.sources
-            if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
+            if not isinstance(source, Path) and all(d.format != "spark" for d in source.datasets)
         ]
         here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
         self._local = DuckDB(
@@ -235,10 +241,7 @@ class Spark:
     def open_kept(self, path: Path | None = None) -> set[str]:
         """Open the catalog of kept tables; a file of them is refused."""
         if path is not None:
-            raise InputError(
-                "a store is a file of DuckDB, which Spark does not keep; leave out --store, or use "
-                "--engine duckdb"
-            )
+            raise InputError(STORED)
         return self._local.open_kept()
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
