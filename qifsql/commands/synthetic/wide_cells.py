@@ -123,14 +123,16 @@ class WideCells:
             "records": self._sum(records),
             "original_values": self._number("original", _is_there),
             "synthetic_values": self._number(records, _is_there),
-            "ties": self._known(self._number(records, lambda c: c.eq(exp.column("largest")))),
-            "correct": self._known(
+            "ties": self._where_present(
+                self._number(records, lambda c: c.eq(exp.column("largest")))
+            ),
+            "correct": self._where_present(
                 self._sum("original", is_best), self._sum("original", of=self.modal[release])
             ),
-            "control_correct": self._known(
+            "control_correct": self._where_present(
                 self._sum("control", is_best), self._sum("control", of=self.modal[release])
             ),
-            "control_both": self._known(
+            "control_both": self._where_present(
                 self._sum("control", is_best, of=self.typical),
                 self._sum("control", of={*self.modal[release]} & {*self.typical}),
             ),
@@ -142,7 +144,7 @@ class WideCells:
         counters = [_counter(column, value) for value in range(self.values)]
         return exp.func("greatest", *counters) if len(counters) > 1 else counters[0]
 
-    def _known(self, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
+    def _where_present(self, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
         """Return a value where the release has records in the block, else the other one."""
         is_there = exp.GT(this=exp.column("largest"), expression=number(0))
         return exp.Case().when(is_there, value).else_(otherwise or number(0))
