@@ -50,7 +50,8 @@ class Origin:
     """The origin of a result: its spec, the SQL that ran, the files that were read.
 
     ``kind`` is the command of the result, ``notes`` are its remarks, and ``columns`` are all
-    columns of the attacked file with their roles. If ``folders`` is false, a manifest names files
+    columns of the attacked file with their roles. ``engine`` ran the plans; their SQL is in the
+    dialect of DuckDB, whichever engine it was. If ``folders`` is false, a manifest names files
     without their folders.
     """
 
@@ -66,13 +67,15 @@ class Origin:
     notes: tuple[str, ...] = ()
     columns: tuple[ColumnRoles, ...] = ()
     folders: bool = True
+    engine: str = "duckdb"
 
     @classmethod
     def now(cls, settings: Settings | None = None, kind: str = "") -> "Origin":
         """Return an origin whose clock starts now."""
         seed = settings.seed if settings else None
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(started, time.perf_counter(), seed=seed, kind=kind)
+        engine = (settings or Settings()).engine_name
+        return cls(started, time.perf_counter(), seed=seed, kind=kind, engine=engine)
 
     @property
     def sql(self) -> str:
@@ -143,12 +146,14 @@ def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:
 
 def manifest(origin: Origin) -> dict[str, Any]:
     """Return everything needed to check or repeat a result, as plain data."""
+    packages = ["duckdb", "polars", "sqlglot", *(["pyspark"] if origin.engine == "spark" else [])]
     return {
         "qifsql": __version__,
         "result": origin.kind,
+        "engine": origin.engine,
         "versions": {
             "python": platform.python_version(),
-            **{name: version(name) for name in ("duckdb", "polars", "sqlglot")},
+            **{name: version(name) for name in packages},
         },
         "spec": dict(origin.spec),
         "columns": [column.plain() for column in origin.columns],

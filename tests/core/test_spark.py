@@ -28,6 +28,7 @@ from qifsql.engine.distributed import ON_SPARK
 from qifsql.engine.placing import Placed
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
+from qifsql.results.storage import manifest
 
 pytestmark = list(MARKS)
 LEFT = {  # golden plan -> the step that DuckDB computes, and why; all others run on Spark alone
@@ -235,6 +236,9 @@ def test_a_table_of_the_catalogue_and_a_session_of_the_user_are_used(people: Pat
         "crs,cas", "spark:global_temp.people", qids="age", secret="illness", settings=with_session
     )
     assert result.frame.drop("seconds").equals(expected.drop("seconds"))
+    note = manifest(result.origin)
+    assert note["engine"] == "spark"
+    assert "pyspark" in note["versions"]
     assert own.conf.get("spark.sql.ansi.enabled") == "false"  # it was not changed
     with pytest.raises(DatasetError, match="does not exist, or Spark cannot reach it"):
         qifsql.attack("crs", "spark:global_temp.nobody", qids="age", settings=SPARK)
