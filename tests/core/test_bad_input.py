@@ -364,7 +364,7 @@ def test_a_filter_that_is_no_condition(here: Path):
         (("attack", "crs", "people.parquet", "-q", "age", "--threads", str(2**70)), "from 1 to"),
         (("attack", "crs", "people.parquet", "-q", "age", "--temp", "no"), "--temp"),
         (("sql", "crs", "people.parquet", "-q", "age", "--step", "x"), 'no step "x"'),
-        (("sql", "crs", "people.parquet", "-q", "age", "--dialect", "spark"), "spark"),
+        (("sql", "crs", "people.parquet", "-q", "age", "--dialect", "oracle"), "oracle"),
         (("attack", "crs"), "FILE"),
         (("attack", "crs", "people.parquet", "--bogus"), "--bogus"),
         (("bogus",), "bogus"),
