@@ -29,7 +29,7 @@ Null = Annotated[
     NullRule,
     Option(
         form=one_of(*NULL_RULES),
-        help="Missing: distinct (default: a value) or drop the record.",
+        help="Missing: distinct (default: a value) or drop.",
         panel=DATA,
     ),
 ]

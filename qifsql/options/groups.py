@@ -142,7 +142,7 @@ class Limits:
     memory: Annotated[
         str | None,
         option(
-            "Memory for data: 8GB (default: half, at most 4GB; libraries need 150 MB more).",
+            "Memory: 8GB (default: half, at most 4GB; libraries need 150 MB more).",
             "--memory",
         ),
     ] = None
@@ -153,29 +153,27 @@ class Limits:
             "--threads",
         ),
     ] = None
-    temp: Annotated[
-        str | None, option("Folder for temporary files.", "--temp", metavar="FOLDER")
-    ] = None
-    seed: Annotated[int | None, option("Random seed; recorded in the manifest.", "--seed")] = None
+    temp: Annotated[str | None, option("Folder for temporary files.", "--temp", metavar="DIR")] = (
+        None
+    )
+    seed: Annotated[int | None, option("Random seed; kept in the manifest.", "--seed")] = None
     progress: Annotated[
         bool | None,
         option(
-            "Show progress (default: on a terminal).",
+            "Show progress (default: terminals).",
             "--progress/--no-progress",
         ),
     ] = None
     engine: Annotated[
         str | None,
-        option("duckdb (default) or spark; also QIFSQL_ENGINE.", "--engine"),
+        option("duckdb (default) or spark.", "--engine"),
     ] = None
-    master: Annotated[
-        str | None, option("Spark: address of the cluster, such as yarn.", "--master")
-    ] = None
+    master: Annotated[str | None, option("Spark: the cluster, such as yarn.", "--master")] = None
     spark_conf: Annotated[
         list[str] | None,
-        option("Spark: a setting, KEY=VALUE. Repeatable.", "--spark-conf"),
+        option("Spark: KEY=VALUE. Repeatable.", "--spark-conf"),
     ] = None
-    debug: Annotated[bool, option("Also show DuckDB's error (may quote cells).", "--debug")] = False
+    debug: Annotated[bool, option("DuckDB's error, too (may show cells).", "--debug")] = False
 
     quiet: Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)] = False
 

@@ -50,7 +50,7 @@ class AttackOptions(Options, total=False):
         str | Path | None,
         Option(
             form=TEXT,
-            help="DuckDB file to reuse counts; holds cell values.",
+            help="DuckDB file to reuse counts; has cell values.",
             panel=RUN,
         ),
     ]
