@@ -10,8 +10,9 @@ AFTER, EVERY = 2.0, 0.2  # seconds of work before progress is shown, and between
 
 
 def is_notebook() -> bool:
-    """Return whether Python runs in the kernel of a notebook."""
-    return "ipykernel" in sys.modules and "IPython" in sys.modules
+    """Return whether Python runs in the kernel of a notebook; other libraries import one, too."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
 
 
 def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:

@@ -24,13 +24,24 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     shell = ModuleType("IPython.display")
     shell.display = display  # type: ignore[attr-defined]
-    for name in ("ipykernel", "IPython"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    package = ModuleType("IPython")
+    package.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "IPython.display", shell)
     return shown
 
 
 def test_outside_a_notebook_nothing_is_shown() -> None:
+    assert qifsql.Settings().progress is silent
+
+
+@pytest.mark.parametrize("shell", [None, SimpleNamespace()], ids=["no shell", "a terminal"])
+def test_an_imported_kernel_is_no_notebook(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleType("IPython")
+    package.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    assert not notebook.is_notebook()
     assert qifsql.Settings().progress is silent
 
 
