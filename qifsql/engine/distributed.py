@@ -6,7 +6,7 @@ they are too many for it, the command is refused. Tables that are kept are Parqu
 temporary files, so that no step is computed twice and none depends on a lost executor.
 """
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -41,7 +41,7 @@ from qifsql.engine.placing import (
     typed,
 )
 from qifsql.engine.settings import Settings
-from qifsql.engine.spark import failure, folders_of, memory_of, session
+from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session, states
 from qifsql.engine.threads import in_threads
 from qifsql.errors import (
     INTERRUPTED,
@@ -64,7 +64,7 @@ STORED = (
 )
 ON_SPARK = (
     *("attack", "blocks", "check", "compare", "compose", "describe", "hyper", "levels", "link"),
-    *("records", "run", "what-if"),
+    *("records", "run", "sweep", "what-if"),
 )
 """The commands that run on Spark."""
 
@@ -100,12 +100,10 @@ class Spark:
         self.settings = settings or Settings()
         self.sources = tuple(sources)
         self.ordered = ordered
-        if any(isinstance(source, Path) for source in self.sources):
-            raise InputError(STORED)
         here: list[Source] = [
             source
             for source in self.sources
-            if not isinstance(source, Path) and all(d.format != "spark" for d in source.datasets)
+            if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
         ]
         here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
         self._local = DuckDB(
@@ -206,7 +204,7 @@ class Spark:
             return self._here(local, lambda p: self._local.rows(p, what, where))
         text, columns = self._placing.text(plan, where)
         kinds = [type_ for _, type_ in columns]
-        rows = self._act(what, where, lambda: self._spark.sql(text).collect())
+        rows = self.act(what, where, lambda: self._spark.sql(text).collect())
         return [tuple(map(_value, row, kinds)) for row in rows]
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
@@ -220,7 +218,7 @@ class Spark:
             return
         text, columns = self._placing.text(plan, where)
         names, kinds = [n for n, _ in columns], [t for _, t in columns]
-        records = self._act(what, where, lambda: self._spark.sql(text).collect())
+        records = self.act(what, where, lambda: self._spark.sql(text).collect())
         for first in range(0, max(len(records), 1), rows):
             chunk = [tuple(map(_value, row, kinds)) for row in records[first : first + rows]]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
@@ -296,7 +294,42 @@ class Spark:
         """Return the path of an output until it is complete."""
         return self._local.partial(path)
 
-    def stream(self, where: str = "") -> Stream:
+    @property
+    def here(self) -> DuckDB:
+        """Return DuckDB on this machine."""
+        return self._local
+
+    @property
+    def workers(self) -> int:
+        """Return the number of tasks that the executors run at the same time."""
+        return int(self._spark.sparkContext.defaultParallelism)
+
+    @property
+    def is_local(self) -> bool:
+        """Return whether the executors are on this machine."""
+        return is_local(self._spark)
+
+    def data(self, plan: Plan, where: str) -> Any:
+        """Return the rows of a plan as a data frame of Spark, which is not computed yet."""
+        text, _ = self._placing.text(plan, where, lasting=True)
+        return self._spark.sql(text)
+
+    def read(self, folder: str) -> Any:
+        """Return the rows of a table that Spark wrote, as a data frame of Spark."""
+        return self._spark.read.parquet(folder)
+
+    def folders(self, lasting: Path | None) -> Folders:
+        """Return a place for tables: one that lasts, or that of the engine."""
+        if lasting is None:
+            return self._folders
+        return folders_of(self._spark, self.settings, self.scratch, lasting)
+
+    def states(self, dataset: Dataset) -> list[list[Any]]:
+        """Return the name, length and time of change of the files of a dataset of Spark."""
+        frame = self._spark.table(relation(replace(dataset, wave=None)).name)
+        return self.act("reading the columns", dataset.name, lambda: states(self._spark, frame))
+
+    def stream(self, where: str = "", frames: Mapping[str, Any] | None = None) -> Stream:
         """Refuse a connection of a single thread."""
         self._refuse()
 
@@ -351,7 +384,7 @@ class Spark:
                 "Spark; write them into the files"
             )
         uris = [Path(path).absolute().as_uri() for path in paths]
-        frame = self._act("opening", where, lambda: self._spark.read.parquet(*uris))
+        frame = self.act("opening", where, lambda: self._spark.read.parquet(*uris))
         if len(frame.columns) != len(columns):
             raise DatasetError(f"{where} has columns that Spark does not read; write it again")
         self._create_views(frame, [name for name, _ in columns], view, uris)
@@ -399,7 +432,7 @@ class Spark:
         plan = Plan((), exp.select(*chosen).from_(table.copy()))
         self._local.copy(plan, path, what="loading", where=where)
         self._folders.put(path, folder)
-        frame = self._act("opening", where, lambda: self._spark.read.parquet(folder))
+        frame = self.act("opening", where, lambda: self._spark.read.parquet(folder))
         self._create_views(frame, [n for n, _ in columns], view, [folder])
         return folder
 
@@ -422,7 +455,7 @@ class Spark:
                 return self._spark.table(text.removeprefix("spark:"))
             return self._spark.read.parquet(text)
 
-        frame = self._act("opening", dataset.name, read)
+        frame = self.act("opening", dataset.name, read)
         columns = [(f.name, duckdb_type(f, dataset.name)) for f in frame.schema.fields]
         if len({n.casefold() for n, _ in columns}) < len(columns):
             raise DatasetError(f"{dataset.name} has names that differ only in case; rename them")
@@ -531,11 +564,11 @@ class Spark:
             self._spark.sql(text).write.mode("overwrite").parquet(folder)
             return self._spark.read.parquet(folder)
 
-        frame = self._act(what, where, write)
+        frame = self.act(what, where, write)
         frame.createOrReplaceTempView(view)
         local = self._folders.here(folder)
         if local is None:
-            rows = self._act(what, where, frame.count)
+            rows = self.act(what, where, frame.count)
             local = self._folders.fetch(folder) if rows <= MOST else None
         files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
         read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
@@ -565,8 +598,17 @@ class Spark:
         self._number += 1
         return f"qifsql_{kind}_{self._number}"
 
-    def _act(self, what: str, where: str, call: Callable[[], T]) -> T:
-        """Run an action of Spark in a thread, to show progress and react to Ctrl-C."""
+    def act(
+        self,
+        what: str,
+        where: str,
+        call: Callable[[], T],
+        look: Callable[[float], None] | None = None,
+    ) -> T:
+        """Run an action of Spark in a thread, to show progress and react to Ctrl-C.
+
+        ``look`` shows the progress instead, from the finished share of the action.
+        """
         outcome: list[T] = []
         context = self._spark.sparkContext
         tag = f"{self.scratch.name}-{self._name('action')}"
@@ -575,18 +617,22 @@ class Spark:
             context.addJobTag(tag)
             outcome.append(call())
 
-        def look() -> None:
+        def show() -> None:
             tracker = context.statusTracker()
             stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
             tasks = sum(s.numTasks for s in stages if s)
             done = sum(s.numCompletedTasks for s in stages if s)
-            self.settings.progress(what, done / tasks if tasks else 0.0)
+            share = done / tasks if tasks else 0.0
+            if look is None:
+                self.settings.progress(what, share)
+            else:
+                look(share)
 
         try:
             in_threads(
                 [act],
                 interrupt=partial(context.cancelJobsWithTag, tag),
-                look=look,
+                look=show,
                 words=INTERRUPTED,
             )
         except QifError:

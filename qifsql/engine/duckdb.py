@@ -1,7 +1,7 @@
 """DuckDB as an engine: a private in-memory database with limits, which can be interrupted."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -267,12 +267,23 @@ class DuckDB:
         """Drop a table that was kept."""
         self._fetch(dropping(f"{catalog}.main.{name}"))
 
-    def stream(self, where: str = WHERE) -> Stream:
+    @property
+    def here(self) -> Self:
+        """Return the engine itself, which is in this process."""
+        return self
+
+    @property
+    def workers(self) -> int:
+        """Return the number of tasks that may run at the same time."""
+        return self.threads
+
+    def stream(self, where: str = WHERE, frames: Mapping[str, Any] | None = None) -> Stream:
         """Return a separate connection to the same database, for one thread.
 
-        ``where`` names the data that it reads, for errors.
+        ``where`` names the data that it reads, for errors; ``frames`` are further Arrow tables to
+        read, by name.
         """
-        return Stream(self._connection, self.settings, where, self._frames)
+        return Stream(self._connection, self.settings, where, {**self._frames, **(frames or {})})
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:

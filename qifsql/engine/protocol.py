@@ -3,7 +3,7 @@
 ``open_engine`` opens the default engine, DuckDB. Another engine is a class with these methods.
 """
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -96,7 +96,15 @@ class Engine(Protocol):
 class LocalEngine(Engine, Protocol):
     """An engine in this process, with control over its threads and statements."""
 
-    def stream(self, where: str = ...) -> Stream:
+    @property
+    def here(self) -> "LocalEngine":
+        """Return the engine in this process: itself, or the one beside a cluster."""
+
+    @property
+    def workers(self) -> int:
+        """Return the number of tasks that may run at the same time."""
+
+    def stream(self, where: str = ..., frames: Mapping[str, Any] | None = ...) -> Stream:
         """Open a separate connection to the same database, for one thread."""
 
     def together(

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from qifsql.engine.dialect import SESSION
-from qifsql.engine.settings import Settings, machine_memory, private_folder
+from qifsql.engine.settings import URL, Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import (
     INTERRUPTED,
@@ -49,6 +49,8 @@ CLUSTER = {  # settings of the process, unless the user names others with --spar
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they quote cells on stderr
 LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 ENDING = 20  # seconds in which Java ends
+WRITTEN = "_SUCCESS"  # the file that Spark writes last
+PYTHON = "PYSPARK_PYTHON"  # the environment variable that names the Python of executors
 PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
 
 
@@ -202,7 +204,7 @@ def _open(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     folder = private_folder(parent)
     try:
         opened = _builder(settings, dict(options), folder.path)
-        with _log(folder.path / "spark.log"):
+        with _log(folder.path / "spark.log"), _python():
             spark = opened.getOrCreate()
     except BaseException as e:
         words = _tail(folder.path / "spark.log")
@@ -327,6 +329,18 @@ def _log(path: Path) -> Iterator[None]:
         os.close(file)
 
 
+@contextmanager
+def _python() -> Iterator[None]:
+    """Let executors on this machine run this Python, unless the user names another one."""
+    before = os.environ.get(PYTHON)
+    os.environ.setdefault(PYTHON, sys.executable)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[PYTHON]
+
+
 def _tail(path: Path, lines: int = 20) -> str:
     """Return the last lines of a log, for --debug."""
     try:
@@ -345,22 +359,25 @@ atexit.register(close)
 
 
 class Folders:
-    """The folder of the tables that one engine keeps, which all executors reach.
+    """A folder of tables that all executors reach.
 
-    On a cluster it is a folder with a private name in the one that ``--temp`` names.
+    On a cluster it is a folder with a private name in the one that ``--temp`` names. ``scratch`` is
+    the folder of this machine for copies.
     """
 
     def __init__(self, spark: Any, root: str, scratch: Path) -> None:
         self._root = root
         self._scratch = scratch
         self._system: Any = None
-        if root != str(scratch):
+        if URL.match(root):
             java = spark._jvm
             self._path = java.org.apache.hadoop.fs.Path
             self._system = self._path(root).getFileSystem(spark._jsc.hadoopConfiguration())
             permission = java.org.apache.hadoop.fs.permission.FsPermission("700")
             if not self._system.mkdirs(self._path(root), permission):
                 raise InputError(f"the folder for temporary files ({root}) cannot be created")
+        else:
+            Path(root).mkdir(mode=0o700, exist_ok=True)
 
     def make(self, name: str) -> str:
         """Return the place of a new table."""
@@ -369,6 +386,12 @@ class Folders:
     def here(self, folder: str) -> Path | None:
         """Return the folder of a table if it is on this machine."""
         return Path(folder) if self._system is None else None
+
+    def has(self, folder: str) -> bool:
+        """Return whether a table was written to its end."""
+        if self._system is None:
+            return (Path(folder) / WRITTEN).exists()
+        return bool(self._system.exists(self._path(f"{folder}/{WRITTEN}")))
 
     def put(self, file: Path, folder: str) -> None:
         """Move a file of this machine into the folder of a table."""
@@ -385,23 +408,33 @@ class Folders:
         return copy
 
     def drop(self, folder: str) -> None:
-        """Remove the folder of a table."""
+        """Remove the folder of a table, and its copy."""
         shutil.rmtree(self._scratch / folder.rpartition("/")[2], ignore_errors=True)
-        if self._system is not None:
-            with suppress(Exception):  # the session may have ended
-                self._system.delete(self._path(folder), True)
+        self._delete(folder)
 
     def remove(self) -> None:
-        """Remove all tables; those on this machine go with the folder of the engine."""
-        if self._system is not None:
-            with suppress(Exception):  # the session may have ended
-                self._system.delete(self._path(self._root), True)
+        """Remove all tables; those on this machine in the folder of the engine go with it."""
+        if self._root != str(self._scratch):
+            self._delete(self._root)
+
+    def _delete(self, folder: str) -> None:
+        if self._system is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            return
+        with suppress(Exception):  # the session may have ended
+            self._system.delete(self._path(folder), True)
 
 
-def folders_of(spark: Any, settings: Settings, scratch: Path) -> Folders:
-    """Return the folder of kept tables; InputError if executors would not reach it."""
+def folders_of(
+    spark: Any, settings: Settings, scratch: Path, lasting: Path | None = None
+) -> Folders:
+    """Return the folder of kept tables; InputError if executors would not reach it.
+
+    ``lasting``: not the folder of the engine, which is removed with it, but a folder of this name,
+    in the one of ``--temp`` on a cluster.
+    """
     if isinstance(settings.temp, str):
-        root = f"{settings.temp.rstrip('/')}/{scratch.name}"
+        root = f"{settings.temp.rstrip('/')}/{(lasting or scratch).name}"
         try:
             return Folders(spark, root, scratch)
         except InputError:
@@ -417,4 +450,14 @@ def folders_of(spark: Any, settings: Settings, scratch: Path) -> Folders:
             "the executors of a cluster need a folder for temporary data that all of them reach; "
             "name it with --temp, such as hdfs:///tmp or s3a://BUCKET/tmp"
         )
-    return Folders(spark, str(scratch), scratch)
+    return Folders(spark, str((lasting or scratch).absolute()), scratch)
+
+
+def states(spark: Any, frame: Any) -> list[list[Any]]:
+    """Return the name, length and time of change of each file that a frame of Spark reads."""
+    java, found = spark._jvm, []
+    for name in sorted(frame.inputFiles()):
+        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
+        status = path.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(path)
+        found.append([name, status.getLen(), status.getModificationTime()])
+    return found

@@ -18,6 +18,25 @@ SELECT
 FROM kinds
 GROUP BY ALL;
 
+-- One row per state, question and percent: the sums of what the executors of a cluster found in their
+-- chunks. The row without a state has the seconds that they needed, and the statements of one of them.
+CREATE OR REPLACE VIEW added AS
+SELECT
+    state,
+    question,
+    bin,
+    sum(blocks)::BIGINT AS blocks,
+    sum(people)::BIGINT AS people,
+    sum(mode)::BIGINT AS mode,
+    sum(certain)::BIGINT AS certain,
+    min(k) AS k,
+    min(l) AS l,
+    max(worst_case) AS worst_case,
+    sum(seconds) AS seconds,
+    any_value(statements) AS statements
+FROM parts
+GROUP BY state, question, bin;
+
 -- One row per question: the sums over all blocks of a subset.
 CREATE OR REPLACE VIEW sums AS
 SELECT

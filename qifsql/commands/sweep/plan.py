@@ -487,9 +487,15 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
             )
 
 
-def preflight(progress: Progress, limit: int) -> str:
-    """Return the estimated time, memory and disk of a sweep, in words."""
+def preflight(progress: Progress, limit: int | None) -> str:
+    """Return the estimated time, memory and disk of a sweep, in words.
+
+    ``limit`` is the limit for memory; None on a cluster, where only the time is estimated.
+    """
     threads, people = progress.threads, progress.layouts[0].people
+    if limit is None:
+        duration = words.duration(progress.remaining())
+        return f"{duration} with {several(threads, 'task')} at a time"
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (

@@ -27,8 +27,8 @@ from qifsql.commands.sweep.plan import Layout, Progress, Task
 from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.commands.sweep.strategies import Answered, Strategy
 from qifsql.commands.sweep.tables import SAMPLE, Tables, coded, heavy, qualify
-from qifsql.commands.sweep.walk import Choice, group, roll_up, walk
-from qifsql.commands.sweep.worker import Chunk, Sums, Worker, as_named, kinds, number
+from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
+from qifsql.commands.sweep.worker import Chunk, Sums, Worker, as_named, number
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.data.relation import escaped
 from qifsql.engine import ledger
@@ -49,6 +49,7 @@ PARTS: dict[str, pl.DataType] = {
 """The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
 ``of_people`` people, at most ``largest`` in one block."""
 KEYS = ["subset", "question", "part"]
+STORE_FOUND = "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 SHARED = 4  # threads for which tables are cut if several machines, which differ, work on a sweep
 
 
@@ -146,12 +147,11 @@ class Pass:
     progress: Progress
     out_of_time: Callable[[], bool]
     shared: SharedFolder | None = None
-    choices: dict[int, Choice] = field(default_factory=dict)
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
     history: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Prepare the tables of the pass and the statement that sums up blocks."""
+        """Prepare the tables of the pass."""
         self.tables = Tables(
             self.workspace,
             self.number,
@@ -161,7 +161,9 @@ class Pass:
             self.progress,
             self.streams if self.shared is None else SHARED,
         )
-        self.kinds = creating("kinds", kinds(self.layout))
+        self.choices = Choices(
+            self.layout.n, may_roll=self.strategy.whole, valued=self.layout.valued
+        )
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
@@ -188,13 +190,13 @@ class Pass:
         """Let every stream take task after task."""
         tasks = Tasks(pending, self.out_of_time, self.shared, patient=patient)
         with self._opened() as streams:
-            self.engine.together(streams, lambda stream: self._work(stream, tasks), self.look)
+            self.engine.here.together(streams, lambda stream: self._work(stream, tasks), self.look)
 
     @contextmanager
     def _opened(self) -> Iterator[list[Stream]]:
         """Open as many streams as memory allows, each with one thread."""
-        with self.engine.single_threaded():
-            streams = [self.engine.stream() for _ in range(self.streams)]
+        with self.engine.here.single_threaded():
+            streams = [self.engine.here.stream() for _ in range(self.streams)]
             try:
                 yield streams
             finally:
@@ -207,7 +209,7 @@ class Pass:
         def work(stream: Stream) -> None:
             self._do(self._worker(stream), task)
 
-        self.engine.together([self.workspace.stream], work, self.look)
+        self.engine.here.together([self.workspace.stream], work, self.look)
 
     def _encode(self) -> None:
         """Code the people and store the first tasks."""
@@ -293,16 +295,16 @@ class Pass:
                         group(worker, chunk, self.layout.every, coarser=position)
                         if self.shared is None:
                             continue
-                        self._sum_up(worker)
+                        worker.sum_up()
                         self._publish(worker, task, task.kind, 0.0)
                     parts.append(self._summed(worker.rows("sums")))
                     worker.forget()
             if self.shared is None:
-                self._sum_up(worker)
+                worker.sum_up()
                 parts.append(self._summed(worker.rows("sums")))
                 worker.forget()
 
-        self.engine.together(list(workers), work, self.look)
+        self.engine.here.together(list(workers), work, self.look)
         added: dict[int, Sums] = {}
         for (_, question), sums in chain.from_iterable(part.items() for part in parts):
             a, b, c = added.get(question, (0, 0, 0))
@@ -343,24 +345,22 @@ class Pass:
         if received:
             method = received["method"]
         elif task.kind == "walk":
-            method, wasted = self._settle(worker, chunk)
+            method, wasted = settle(worker, chunk, self.choices.of(chunk.position))
         elif task.kind == "group":
             self._group(worker, chunk, task.state >> self.layout.n)
         elif task.kind == "split":
-            taken = chunk.state | self.layout.state(subset=1 << chunk.position)
-            worker.look_at(chunk)
-            worker.set(state=(taken, "BIGINT"))
-            worker.settle("whole_block", coded=chunk.table)
+            whole_block(worker, chunk)
         part = task.number if task.source.endswith(SAMPLE) else 0
-        statement = self._sum_up(worker, received) if task.kind != "drop" else None
+        if task.kind != "drop" and not received:
+            worker.sum_up()
         seconds = received["seconds"] if received else time.perf_counter() - began
         if self.shared is not None and task.shareable and not received:
             self._publish(worker, task, method, seconds)
         new: Sequence[Task] = ()
         with worker.stream.transaction():
-            if statement:
-                worker.stream.rows(statement, [self.number, part])
-                self.workspace.enter(worker.stream, "found", _found_rows(self.number, part))
+            if task.kind != "drop":
+                worker.stream.rows(STORE_FOUND, [self.number, part])
+                self.workspace.enter(worker.stream, "found", found_rows(self.number, part))
             if task.kind in ("split", "drop"):
                 new = self.tables.without_entry(worker, task, chunk)
             self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
@@ -378,7 +378,7 @@ class Pass:
         note = self.shared.fetch(task.name, file)
         damaged = self.shared.damaged(task.name)
         with ledger.readable(damaged):
-            worker.stream.rows(creating("found", _rows_of(file)))
+            worker.stream.rows(creating("found", rows_of(file)))
             if ledger.sums(worker.stream, "found") != [note["rows"], int(note["digest"])]:
                 raise DatasetError(damaged)
         file.unlink()
@@ -406,55 +406,18 @@ class Pass:
         for chunk in self.tables.cut(worker, table) if whole else (table,):
             group(worker, chunk, subset)
 
-    def _settle(self, worker: Worker, chunk: Chunk) -> tuple[str, float]:
-        """Settle the subsets of a chunk in the cheaper way.
-
-        Return the name of that way, and the seconds spent on an abandoned walk.
-        """
-        choice, wasted = self._choice(chunk.position), 0.0
-        if choice.walks():
-            began, enough = time.thread_time(), choice.enough(chunk.rows)
-            done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
-            seconds = time.thread_time() - began  # of this thread: other work does not count
-            choice.learn(chunk.rows, seconds, walked=True, done=done)
-            if done:
-                return "walk", 0.0
-            wasted = seconds
-            worker.forget()
-        began = time.thread_time()
-        roll_up(worker, chunk)
-        choice.learn(chunk.rows, time.thread_time() - began, walked=False)
-        return "roll up", wasted
-
-    def _choice(self, position: int) -> Choice:
-        """Return the measurements for the chunks of one attribute."""
-        if position not in self.choices:
-            left = self.layout.n - position - 1
-            before = self.choices.get(position - 1)
-            self.choices[position] = Choice(
-                left, may_roll=self.strategy.whole, valued=self.layout.valued, before=before
-            )
-        return self.choices[position]
-
-    def _sum_up(self, worker: Worker, received: object = None) -> str:
-        """Sum up the blocks that the worker settled; return the statement that stores the sums.
-
-        ``received``: the sums are there already.
-        """
-        if received is None:
-            worker.stream.rows(self.kinds)
-            worker.make("found", "found")
-        return "INSERT INTO kept.found SELECT ?, ?, * FROM found"
-
     def sweep_up(self) -> None:
         """Drop the coded tables of the pass, which are no longer needed."""
-        for (source,) in self.workspace.stream.rows(
-            "SELECT DISTINCT source FROM kept.tasks WHERE pass = ?", [self.number]
-        ):
+        for source in self.sources():
             self.workspace.drop(source)
 
+    def sources(self) -> list[str]:
+        """Return the names of the coded tables of the pass."""
+        query = "SELECT DISTINCT source FROM kept.tasks WHERE pass = ? ORDER BY source"
+        return [source for (source,) in self.workspace.stream.rows(query, [self.number])]
 
-def _rows_of(file: Path) -> exp.Select:
+
+def rows_of(file: Path) -> exp.Select:
     """Return the rows of a Parquet file."""
     path = exp.Literal.string(escaped(str(file)))
     return exp.select("*").from_(
@@ -462,7 +425,7 @@ def _rows_of(file: Path) -> exp.Select:
     )
 
 
-def _found_rows(number_of_pass: int, part: int) -> exp.Select:
+def found_rows(number_of_pass: int, part: int) -> exp.Select:
     """Return the rows that one task adds to the table ``found``."""
     keys = {"pass": number_of_pass, "part": part}
     typed = [exp.alias_(number(v, "INTEGER"), name) for name, v in keys.items()]

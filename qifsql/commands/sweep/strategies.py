@@ -126,7 +126,7 @@ def of_sizes(sizes: Sizes) -> Strategy:
         staged=True,
         numbers=sizes.numbers,
         begin=Tables.begin,
-        settle=Tables.walks,
+        settle=lambda tables, worker, table: tables.walks(worker, table),
         answered=partial(_answered_by_stages, sizes),
     )
 

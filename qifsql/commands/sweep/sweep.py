@@ -149,7 +149,7 @@ def expected_seconds(
     """
     model = "crs,cas" if options.get("secret") else "crs"
     attack = Attack.of(model, source, **options).fitting()
-    with opened(attack, plan.limited(settings)) as (engine, bound):
+    with opened(attack, plan.limited(settings), command="sweep") as (engine, bound):
         return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
 
 
@@ -160,7 +160,7 @@ def fit(source: Source, settings: Settings | None = None, **options: Any) -> Non
     attack = Attack.of(model, source, **cast("Options", adversary))
     if not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
-    with opened(attack.fitting(), settings, joined=False) as (_, bound):
+    with opened(attack.fitting(), settings, joined=False, command="sweep") as (_, bound):
         if options.get("releases") and any(name in options for name in GIVEN_SUBSETS):
             raise InputError(RELEASES)
         names = ("releases", *GIVEN_SUBSETS)
@@ -178,10 +178,13 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
         with (
             alone(spec.workspace),
             masked(),
-            opened(attack, plan.limited(settings), sources=files) as (engine, bound),
+            opened(attack, plan.limited(settings), sources=files, command="sweep") as (
+                engine,
+                bound,
+            ),
         ):
             if spec.workspace is not None:
-                prepare(engine, spec.workspace, bound.microdata.dataset, restart=spec.restart)
+                prepare(engine.here, spec.workspace, bound.microdata.dataset, restart=spec.restart)
             opening = True
             working = SweepRun(engine, attack, bound, spec)
             try:

@@ -57,14 +57,24 @@ class SweepRun:
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
         self.strategy = choose(bound.microdata, spec, engine.settings.seed)
-        self.streams = plan.streams(engine)
+        self.on_spark = engine.settings.engine_name == "spark"
+        if self.on_spark and spec.sample is not None:
+            raise InputError(
+                "a sample is drawn on one machine; leave --sample out, or use --engine duckdb"
+            )
+        if self.on_spark and spec.join is not None:
+            raise InputError(
+                "the executors of Spark share the work already; leave --join out, or use --engine "
+                "duckdb"
+            )
+        self.streams = engine.workers if self.on_spark else plan.streams(engine)
         self.began = time.monotonic()
         self.shared: SharedFolder | None = None
         identity = self._identify()
         if spec.join is not None:
             self.shared = SharedFolder(spec.join, signed(identity))
         self.workspace = Workspace(
-            engine,
+            engine.here,
             spec.workspace,
             identity,
             passing=engine.scratch / "tables" if spec.join else None,
@@ -226,8 +236,9 @@ class SweepRun:
 
     def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Work through all passes until the time is over."""
+        make = self._kind_of_pass()
         self.passes = [
-            Pass(
+            make(
                 engine=self.engine,
                 bound=self.bound,
                 workspace=self.workspace,
@@ -243,6 +254,13 @@ class SweepRun:
         ]
         for each in self.passes:
             each.run()
+
+    def _kind_of_pass(self) -> type[Pass]:
+        if not self.on_spark:
+            return Pass
+        from qifsql.commands.sweep.cluster import ClusterPass
+
+        return ClusterPass
 
     def _progress(self, layouts: Sequence[Layout]) -> Progress:
         """Return the progress of earlier runs."""
@@ -310,8 +328,16 @@ class SweepRun:
             if bound.microdata.where is not None
             else None,
             "null": bound.microdata.null,
+            **({"cluster": self._states()} if self.on_spark else {}),
             **self.strategy.identity,
         }
+
+    def _states(self) -> list[Any]:
+        """Return what distinguishes the versions of data that Spark reads."""
+        from qifsql.engine.distributed import Spark
+
+        remote = [d for d in self.bound.microdata.dataset.datasets if d.format == "spark"]
+        return [self.engine.states(d) for d in remote if isinstance(self.engine, Spark)]
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
         """Return the spread of people over the values of each quasi-identifier and secret.
@@ -325,7 +351,8 @@ class SweepRun:
             parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
             return parts[0], parts[1]
         self.workspace.tell("records", check_records(self.engine, self.bound.microdata))
-        plan.check_disk(self.engine, self.bound, self.spec.workspace)
+        if not self.on_spark:  # executors use the disks of their machines
+            plan.check_disk(self.engine, self.bound, self.spec.workspace)
         if self.bound.microdata.dataset.format == "csv":
             microdata = self.bound.microdata
             loaded = self.engine.load(microdata.dataset)
@@ -344,7 +371,7 @@ class SweepRun:
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Announce the sweep and its expected cost."""
-        need = plan.preflight(progress, self.engine.memory)
+        need = plan.preflight(progress, None if self.on_spark else self.engine.memory)
         self.spec.tell(
             f"{several(layouts[0].people, 'record')}, "
             f"{several(self.strategy.subsets, 'subset')} of "
@@ -376,7 +403,7 @@ class SweepRun:
         def work(_stream: Stream) -> None:
             collected.append(collect(self.passes, answered, histograms=self.spec.histogram))
 
-        self.engine.together([self.workspace.stream], work, self.passes[0].look)
+        self.engine.here.together([self.workspace.stream], work, self.passes[0].look)
         return collected[0]
 
 

@@ -7,7 +7,7 @@ user: it reads the step ``microdata``.
 Each table is cut into chunks by ranges of its first attribute, so no block is in two chunks.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -72,7 +72,7 @@ class Tables:
 
     def begin(self, worker: Worker) -> None:
         """Begin the pass with the tasks of the table of all attributes."""
-        self._enter(worker, self.first, 0, 0)
+        self.enter(worker, self.first, 0, 0)
 
     def begin_with(self, worker: Worker, subsets: Iterable[int]) -> None:
         """Begin the pass with one task for each subset, by quasi-identifier."""
@@ -149,9 +149,9 @@ class Tables:
         query = worker.say.query("without_entry", coded=chunk.table)
         worker.stream.rows(creating(qualify(table), query, temporary=False))
         self.workspace.enter(worker.stream, table)
-        return self._enter(worker, table, position, state)
+        return self.enter(worker, table, position, state)
 
-    def _enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
+    def enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """Store and return the tasks of a new coded table.
 
         The largest chunks come first, so that streams end together.
@@ -159,13 +159,18 @@ class Tables:
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:
             return ()  # every subset that is left is too small
-        rows = worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
-        coded = CodedTable(name=table, position=position, state=state, rows=rows)
+        coded = CodedTable(
+            name=table, position=position, state=state, rows=self.count(worker, table)
+        )
         tasks = self.settle(self, worker, coded)
         if position < self.layout.n - 1:
-            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, rows)
+            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, coded.rows)
             tasks.insert(0, drop)
         return self.workspace.add(worker.stream, tasks)
+
+    def count(self, worker: Worker, table: str) -> int:
+        """Return the number of rows of a coded table."""
+        return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
 
     def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table, in chunks."""
@@ -243,30 +248,78 @@ def coded(microdata: Microdata, layout: Layout) -> Plan:
 
 
 def _joined(layout: Layout) -> exp.Select:
-    """Return the people joined with every dictionary."""
-    qids = [f"qid_{i + 1}" for i in layout.order]
-    secrets = [f"secret_{j}" for j in layout.secrets]
-    query = exp.select(
-        exp.alias_(typed(_code(qids[0]), "INTEGER"), "entry"),
-        exp.alias_(_rest(layout, qids, secrets), "rest"),
+    """Return the people with their packed codes and their words."""
+    codes = [typed(_code(name), layout.rest_type) for name in _qids(layout)[1:]]
+    secret = typed(_code(_secrets(layout)[0]), layout.rest_type) if layout.valued else None
+    return with_codes(layout).select(
+        exp.alias_(typed(_code(_qids(layout)[0]), "INTEGER"), "entry"),
+        exp.alias_(packed_rest(layout, dict(enumerate(codes, 1)), secret), "rest"),
         *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_words(layout), 1)),
-    ).from_("microdata")
-    for name in (*qids, *secrets):
+    )
+
+
+def with_codes(layout: Layout) -> exp.Select:
+    """Return the people joined with every dictionary, without columns."""
+    query = exp.select().from_("microdata")
+    for name in (*_qids(layout), *_secrets(layout)):
         table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
         on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
         query = query.join(table, on=on)
     return query
 
 
-def _rest(layout: Layout, qids: Sequence[str], secrets: Sequence[str]) -> exp.Expr:
-    kind = layout.rest_type
-    parts: list[exp.Expr] = [number(0, kind)]
-    for position, name in enumerate(qids[1:], 1):
-        code = typed(_code(name), kind)
+def unpacked(microdata: Microdata, layout: Layout) -> Plan:
+    """Return the plan of one row per different person, with a column for each code and counter.
+
+    The columns are ``entry``, ``code_1 ..`` (by position), the ``code_of_secret`` in a valued pass,
+    the number of ``people``, and the counters ``counter_1 ..``.
+    """
+    codes = [f"code_{p}" for p in range(layout.n)]
+    codes[0] = "entry"
+    names = [*_qids(layout), *(_secrets(layout) if layout.valued else ())]
+    if layout.valued:
+        codes.append("code_of_secret")
+    columns = [
+        exp.alias_(typed(_code(name), "INTEGER"), code)
+        for name, code in zip(names, codes, strict=True)
+    ]
+    columns.append(exp.alias_(exp.Count(this=exp.Star()), "people"))
+    for i, (j, value) in enumerate(layout.counters, 1):
+        has = exp.EQ(this=_code(f"secret_{j}"), expression=exp.Literal.number(value))
+        counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=has))
+        columns.append(exp.alias_(counted, f"counter_{i}"))
+    steps = microdata_steps.steps(microdata)
+    query = with_codes(layout).select(*columns).group_by("ALL")
+    return microdata_steps.plan(microdata, steps, query)
+
+
+def packing(layout: Layout, position: int, table: str) -> exp.Select:
+    """Return the coded table of unpacked rows, whose ``entry`` is the code at that position."""
+    codes: dict[int, exp.Expr] = {
+        p: typed(exp.column(f"code_{p}"), layout.rest_type) for p in range(position + 1, layout.n)
+    }
+    secret = typed(exp.column("code_of_secret"), layout.rest_type) if layout.valued else None
+    terms: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
+    terms[1].append(typed(exp.column("people"), layout.word_type))
+    for i in range(1, len(layout.counters) + 1):
+        word, below = layout.place(i)
+        counter = typed(exp.column(f"counter_{i}"), "HUGEINT")
+        terms[word].append(exp.Mul(this=counter, expression=number(1 << below, "HUGEINT")))
+    return exp.select(
+        "entry",
+        exp.alias_(packed_rest(layout, codes, secret), "rest"),
+        *(exp.alias_(fold(exp.Add, t), f"word_{word}") for word, t in terms.items()),
+    ).from_(table)
+
+
+def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr | None) -> exp.Expr:
+    """Return ``rest``: the codes by position, each in its bits, and the code of the secret."""
+    parts: list[exp.Expr] = [number(0, layout.rest_type)]
+    for position, code in codes.items():
         shift = exp.Literal.number(layout.shift(position))
         parts.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
-    if layout.valued:
-        parts.append(typed(_code(secrets[0]), kind))
+    if secret is not None:
+        parts.append(secret)
     return fold(exp.BitwiseOr, parts)
 
 
@@ -288,3 +341,12 @@ def _words(layout: Layout) -> list[exp.Expr]:
 
 def _code(name: str) -> exp.Column:
     return exp.column("code", table=f"of_{name}")
+
+
+def _qids(layout: Layout) -> list[str]:
+    """Return the columns of the quasi-identifiers by position."""
+    return [f"qid_{i + 1}" for i in layout.order]
+
+
+def _secrets(layout: Layout) -> list[str]:
+    return [f"secret_{j}" for j in layout.secrets]

@@ -25,6 +25,7 @@ roll-up is never abandoned. If roll-ups were cheaper for an attribute, they are 
 attributes after it, too.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -38,6 +39,27 @@ PROMISING = 0.6  # share of the time of a roll-up: a walk below it needs no comp
 TRIALS = 2  # chunks that are walked before the comparison: a single one may be untypical
 SLOWEST = 16  # with more attributes left, their subsets are too many to roll up
 CALLS = 0.2  # seconds that calls take even for few rows
+
+
+def settle(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
+    """Settle all subsets that take the chunk's first attribute, in the cheaper way.
+
+    Return the name of that way, and the seconds spent on an abandoned walk.
+    """
+    wasted = 0.0
+    if choice.walks():
+        began, enough = time.thread_time(), choice.enough(chunk.rows)
+        done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
+        seconds = time.thread_time() - began  # of this thread: other work does not count
+        choice.learn(chunk.rows, seconds, walked=True, done=done)
+        if done:
+            return "walk", 0.0
+        wasted = seconds
+        worker.forget()
+    began = time.thread_time()
+    roll_up(worker, chunk)
+    choice.learn(chunk.rows, time.thread_time() - began, walked=False)
+    return "roll up", wasted
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
@@ -124,6 +146,14 @@ def group(worker: Worker, chunk: Chunk, subset: int, *, coarser: int | None = No
     worker.look_at(chunk)
     worker.see("packed", "chosen_rows", coded=chunk.table)
     worker.settle("settled_rolled", finer="packed")
+
+
+def whole_block(worker: Worker, chunk: Chunk) -> None:
+    """Settle the one block of all people of the chunk, who have the same value."""
+    taken = chunk.state | worker.layout.state(subset=1 << chunk.position)
+    worker.look_at(chunk)
+    worker.set(state=(taken, "BIGINT"))
+    worker.settle("whole_block", coded=chunk.table)
 
 
 def _settle(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
@@ -222,3 +252,22 @@ class Choice:
     def learn(self, rows: int, seconds: float, *, walked: bool, done: bool = True) -> None:
         """Add the time of a chunk, twice if its walk was abandoned: it would have taken longer."""
         (self._walked if walked else self._rolled).add(rows, seconds if done else 2 * seconds)
+
+
+class Choices:
+    """The choices of one pass over ``n`` attributes, by the position of the first attribute."""
+
+    def __init__(self, n: int, *, may_roll: bool, valued: bool) -> None:
+        self._n, self._may_roll, self._valued = n, may_roll, valued
+        self._by_position: dict[int, Choice] = {}
+
+    def of(self, position: int) -> Choice:
+        """Return the choice for the chunks of one attribute."""
+        if position not in self._by_position:
+            self._by_position[position] = Choice(
+                self._n - position - 1,
+                may_roll=self._may_roll,
+                valued=self._valued,
+                before=self._by_position.get(position - 1),
+            )
+        return self._by_position[position]

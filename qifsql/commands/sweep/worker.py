@@ -6,7 +6,7 @@ the counters of a block; it becomes several words if the counters need them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 
 from sqlglot import exp
 
@@ -125,6 +125,10 @@ class Worker:
         )
         stream.rows(settled(layout.words, valued=layout.valued))
 
+    @cached_property
+    def _kinds(self) -> str:
+        return creating("kinds", kinds(self.layout))
+
     @property
     def history(self) -> list[str]:
         """Return the sent statements, each once, except those that set variables."""
@@ -165,6 +169,11 @@ class Worker:
     def settle(self, file: str, **tables: str) -> None:
         """Add the rows of a file to the settled blocks."""
         self.stream.rows(self._note(self.say.insert("settled", file, **tables)))
+
+    def sum_up(self) -> None:
+        """Sum up the settled blocks by state, question and kind, in the table ``found``."""
+        self.stream.rows(self._kinds)
+        self.make("found", "found")
 
     def forget(self) -> None:
         """Delete the settled blocks."""

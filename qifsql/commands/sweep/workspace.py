@@ -72,7 +72,7 @@ class Workspace:
                     self.stream.rows(statement)
                 if path is not None:
                     ledger.begin(self.stream)
-                self._tell("asked", signed(request))
+                self.note("asked", signed(request))
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
         self._last = int(rows[0][0])
 
@@ -117,12 +117,18 @@ class Workspace:
         rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
+    def facts(self, beginning: str) -> dict[str, Any]:
+        """Return the facts whose names begin with a text, by name."""
+        query = "SELECT name, told FROM kept.facts WHERE starts_with(name, ?) ORDER BY name"
+        return {name: json.loads(told) for name, told in self.stream.rows(query, [beginning])}
+
     def tell(self, name: str, fact: object) -> None:
         """Store a fact under a name; it replaces an earlier one."""
         with self.stream.transaction():
-            self._tell(name, fact)
+            self.note(name, fact)
 
-    def _tell(self, name: str, fact: object) -> None:
+    def note(self, name: str, fact: object) -> None:
+        """Store a fact under a name, in the transaction of the caller."""
         rows = _rows("facts", exp.EQ(this=exp.column("name"), expression=exp.convert(name)))
         self.enter(self.stream, "facts", rows, gone=True)
         self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
@@ -158,7 +164,7 @@ class Workspace:
 
     def begin(self, number_of_pass: int) -> None:
         """Record that the people of a pass are coded, in the transaction of its first tasks."""
-        self._tell(f"coded {number_of_pass}", True)
+        self.note(f"coded {number_of_pass}", True)
 
     def begun(self, number_of_pass: int) -> bool:
         """Return whether the people of a pass are coded."""

@@ -149,7 +149,7 @@ def test_beliefs_take_the_place_of_frequencies(
     with drawn.file() as path:
         file = write(path.with_name(f"prior.{ending}"), columns)
         rows = drawn.ask(path, "crs,cas", prior=file, gain=["identity"], measures="all").rows()
-        more = drawn.ask(path, "cas", prior=file, gain=list(gains), secret=secret).rows()
+        more = drawn.ask(path, "cas", prior=file, gain=list(gains), secret=[secret]).rows()
     for row in more:
         check(row, numbers(joint, gains[row["gain"]]))
         sure = [p for b, p in om.outers(joint).items() if 1 in om.inners(joint)[b].values()]

@@ -1,0 +1,416 @@
+"""A pass over the data on a cluster: Spark holds the coded tables, its executors settle chunks.
+
+Spark codes the people and writes each coded table as Parquet, with a column for each code and
+counter: its types have no room for packed keys. The rows of a table are divided into chunks by a
+hash of the first attribute, so no block is in two chunks. Executors run the statements of the walk
+in DuckDB on their chunks (``executors``); Spark adds up what they found.
+
+The workspace is on the driver. A task is a share of the chunks of a table. It is done when its sums
+are in the workspace, so an interrupted sweep resumes with the next task. If an executor is lost,
+Spark repeats the chunks that it had.
+"""
+
+import hashlib
+import platform
+import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from qifsql.commands.sweep import executors, tables
+from qifsql.commands.sweep.executors import ADDED, LEAST, MOST, Job, settler
+from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, streams
+from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows, rows_of
+from qifsql.commands.sweep.tables import CHUNK, DROPPED, GIANT, CodedTable, Tables, packing
+from qifsql.commands.sweep.worker import Sums, Worker, typed
+from qifsql.engine import dialect, distributed
+from qifsql.engine.connections import Stream
+from qifsql.engine.distributed import Spark
+from qifsql.engine.spark import Folders
+from qifsql.errors import DatasetError, EngineError
+from qifsql.query.render import creating
+from qifsql.query.splice import splice
+
+SHARES = 16  # most tasks for the chunks of a table, each of which reads the table
+PER_WORKER = 4  # fewest chunks in a task for each worker
+OF_EXECUTOR = "1GiB"  # limit for DuckDB in an executor on another machine
+PARTS = "qifsql_parts"  # the view of what executors found
+REPORT = ["seconds", "statements"]  # its columns about the work
+SPREAD = 2  # partitions for each chunk, so that few hold several chunks
+ENDING = ".coded"  # of the folder of the coded tables, next to the workspace
+
+
+@dataclass(frozen=True)
+class Written:
+    """A coded table in Spark: its rows, its number of chunks, and values with too many rows.
+
+    ``giants`` are pairs of the code of a value of the first attribute and its number of rows.
+    """
+
+    rows: int
+    chunks: int
+    giants: Sequence[tuple[int, int]] = ()
+
+
+def lasting(workspace: Path) -> Path:
+    """Return the folder of the coded tables of a workspace, which lasts as long as it.
+
+    On a cluster it has only the name, in another folder, so that the name says which machine.
+    """
+    place = f"{platform.node()}\0{workspace.absolute()}"
+    digest = hashlib.sha256(place.encode()).hexdigest()
+    return workspace.with_name(f"{workspace.name}.{digest[:8]}{ENDING}")
+
+
+@dataclass
+class ClusterTables(Tables):
+    """The coded tables of one pass in Spark, and the tasks on them."""
+
+    engine: Spark = field(kw_only=True)
+    folders: Folders = field(kw_only=True)
+    where: str = field(kw_only=True)
+    there: dict[str, Written] = field(default_factory=dict, kw_only=True)
+
+    def codes(self, position: int) -> list[str]:
+        """Return the columns of codes of a table whose first attribute is at that position."""
+        later = [f"code_{p}" for p in range(position + 1, self.layout.n)]
+        return ["entry", *later, *self.secret]
+
+    @property
+    def secret(self) -> list[str]:
+        """Return the column of the code of the secret, if there is one."""
+        return ["code_of_secret"] if self.layout.valued else []
+
+    @property
+    def counted(self) -> list[str]:
+        """Return the columns of counts."""
+        return ["people", *(f"counter_{i + 1}" for i in range(len(self.layout.counters)))]
+
+    def frame(self, table: str) -> Any:
+        """Return the rows of a coded table as a data frame of Spark."""
+        folder = self.folders.make(table)
+        if not self.folders.has(folder):
+            raise DatasetError(
+                f"the coded tables of the workspace are not in {folder}; start over with --restart"
+            )
+        return self.engine.act("sweeping", self.where, lambda: self.engine.read(folder))
+
+    def merged(self, frame: Any, codes: Mapping[str, str]) -> Any:
+        """Return the rows with these codes, by their columns and expressions, equal ones merged."""
+        chosen = [f"{value} AS {name}" for name, value in codes.items()]
+        grouped = frame.selectExpr(*chosen, *self.counted).groupBy(*codes)
+        return grouped.sum(*self.counted).toDF(*codes, *self.counted)
+
+    def write(self, table: str, frame: Any, position: int, what: str) -> Written:
+        """Write a coded table; return what is known of it."""
+        folder = self.folders.make(table)
+
+        def write() -> Any:
+            frame.write.mode("overwrite").parquet(folder)
+            return self.engine.read(folder)
+
+        rows = self.engine.act(what, self.where, write)
+        count = self.engine.act(what, self.where, rows.count)
+        workers = self.engine.workers
+        size = max(1, min(self.most, max(tables.LEAST, count // workers)))
+        giants: list[tuple[int, int]] = []
+        if count > GIANT * self.most and position < self.layout.n - 1:
+            large = rows.groupBy("entry").count().where(f"count > {GIANT * self.most}")
+            found = self.engine.act(what, self.where, large.collect)
+            giants = sorted((int(code), int(people)) for code, people in found)
+        others = count - sum(people for _, people in giants)
+        return Written(count, ceil(others / size), giants)
+
+    @property
+    def most(self) -> int:
+        """Return the largest number of rows in a chunk."""
+        return max(1, CHUNK >> max(0, self.layout.n - tables.MANY) // 2 + self.layout.valued)
+
+    def keep(self, stream: Stream, table: str, position: int, written: Written) -> None:
+        """Store what is known of a table, or the table, in the transaction of its tasks."""
+        if written.rows <= distributed.SMALL:
+            self.load(stream, table, position)
+        else:
+            facts = [written.rows, written.chunks, written.giants]
+            self.workspace.note(f"table {table}", facts)
+            self.there[table] = written
+
+    def remember(self) -> None:
+        """Read what an earlier run stored of its tables."""
+        for name, (rows, chunks, giants) in self.workspace.facts(f"table {self.first}").items():
+            written = Written(rows, chunks, [(code, n) for code, n in giants])
+            self.there[name.removeprefix("table ")] = written
+
+    def is_here(self, table: str) -> bool:
+        """Return whether a table is in the workspace, because it has few rows."""
+        return table not in self.there
+
+    def load(self, stream: Stream, table: str, position: int) -> None:
+        """Pack a table of Spark into one of the workspace, in a transaction."""
+        file = self.engine.scratch / f"{table}.parquet"
+        pq.write_table(self.engine.act("sweeping", self.where, self.frame(table).toArrow), file)
+        query = packing(self.layout, position, "rows")
+        query = query.from_(rows_of(file).subquery("rows")).order_by("entry")
+        stream.rows(creating(tables.qualify(table), query, temporary=False))
+        self.workspace.enter(stream, table)
+        file.unlink()
+
+    def count(self, worker: Worker, table: str) -> int:
+        """Return the number of rows of a coded table."""
+        return super().count(worker, table) if self.is_here(table) else self.there[table].rows
+
+    def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
+        """Return the tasks that settle all rows of a table: values with many rows, and chunks."""
+        if self.is_here(table.name):
+            return super().walks(worker, table)
+        known = self.there[table.name]
+        task = Task(0, self.number, "split", table.name, table.position, table.state, 0, 0, 0)
+        split = [replace(task, least=code, greatest=code, rows=n) for code, n in known.giants]
+        others = known.rows - sum(n for _, n in known.giants)
+        per_task = max(PER_WORKER * self.engine.workers, ceil(known.chunks / SHARES))
+        walk = [
+            replace(task, kind="walk", least=a, greatest=min(a + per_task, known.chunks) - 1)
+            for a in range(0, known.chunks, per_task)
+        ]
+        share = others / max(1, known.chunks)
+        return split + [replace(t, rows=round((t.greatest - t.least + 1) * share)) for t in walk]
+
+    def without_first(self, task: Task) -> tuple[str, Any]:
+        """Return the name and the rows of the table that a task makes: without its attribute."""
+        table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
+        frame = self.frame(task.source)
+        if task.kind == "split":
+            frame = frame.where(f"entry = {task.least}")
+        names = self.codes(task.position + 1)
+        return table, self.merged(frame, {"entry": f"code_{task.position + 1}"} | {
+            name: name for name in names[1:]
+        })  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class ClusterPass(Pass):
+    """One pass over the data on a cluster."""
+
+    folders: Folders = field(init=False)
+    tables: ClusterTables = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the tables of the pass."""
+        super().__post_init__()
+        self.spark = cast("Spark", self.engine)
+        self.where = self.bound.microdata.dataset.name
+        self.streams = streams(self.engine.here)
+        path = self.workspace.path
+        self.folders = self.spark.folders(lasting(path) if path else None)
+        self.tables = ClusterTables(
+            self.workspace,
+            self.number,
+            self.layout,
+            self.strategy.sizes,
+            self.strategy.settle,
+            self.progress,
+            self.streams,
+            engine=self.spark,
+            folders=self.folders,
+            where=self.where,
+        )
+        self.tables.remember()
+
+    def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
+        """Do the tasks on small tables here, and each of the others on all executors."""
+        tasks = list(pending)
+        here = {t.source for t in tasks if self.tables.is_here(t.source)}
+        if here:
+            super()._work_on([t for t in tasks if t.source in here], patient=patient)
+        for task in tasks:
+            if task.source not in here and not self.out_of_time():
+                self._do_there(task)
+
+    def _alone(self, task: Task) -> None:
+        if self.tables.is_here(task.source):
+            super()._alone(task)
+        else:
+            self._work_on([task])
+
+    def _encode(self) -> None:
+        """Code the people and store the first tasks."""
+        frame = self.spark.data(tables.unpacked(self.bound.microdata, self.layout), self.where)
+        table = self.tables.first
+        written = self.tables.write(table, frame, 0, "encoding")
+        stream = self.workspace.stream
+        worker = self._worker(stream)
+        with stream.transaction():
+            self.tables.keep(stream, table, 0, written)
+            self.strategy.begin(self.tables, worker)
+            self.workspace.begin(self.number)
+
+    def expected(self) -> list[float]:
+        """Estimate how many distinct people remain when the attributes before each are dropped."""
+        if self.tables.is_here(self.tables.first):
+            return super().expected()
+        codes = [f"code_{p}" for p in range(1, self.layout.n)]
+        counts = [
+            f"approx_count_distinct(xxhash64({', '.join(codes[p:])}))"
+            for p in range(self.layout.n - 1)
+        ]
+        frame = self.tables.frame(self.tables.first).selectExpr("count(*)", *counts)
+        (row,) = self.spark.act("sweeping", self.where, frame.collect)
+        return [float(x) for x in row]
+
+    def _do_there(self, task: Task) -> None:
+        """Do one task on the executors and store its results."""
+        began = time.perf_counter()
+        worker = self._worker(self.workspace.stream)
+        stream, seconds, made = worker.stream, 0.0, ("", Written(0, 0))
+        if task.kind in ("drop", "split"):
+            table, rows = self.tables.without_first(task)
+            made = table, self.tables.write(table, rows, task.position + 1, "sweeping")
+        if task.kind != "drop":
+            seconds = self._found(stream, task)
+        with stream.transaction():
+            if task.kind != "drop":
+                stream.rows(STORE_FOUND, [self.number, 0])
+                self.workspace.enter(stream, "found", found_rows(self.number, 0))
+            if task.kind in ("drop", "split"):
+                table, written = made
+                self.tables.keep(stream, table, task.position + 1, written)
+                state = task.state
+                if task.kind == "split":
+                    state |= self.layout.state(subset=1 << task.position)
+                self.tables.enter(worker, table, task.position + 1, state)
+            self.workspace.done(stream, task, task.kind, time.perf_counter() - began)
+        if task.kind == "group":
+            self.answers |= self._summed(worker.rows("sums"))
+        self.progress.done(task, seconds, task.kind)
+
+    def _found(self, stream: Stream, task: Task) -> float:
+        """Let the executors settle the chunks of a task; return the seconds that they needed.
+
+        The sums are in the table ``found`` of the stream then.
+        """
+        job = Job(
+            self.layout,
+            self.strategy.sizes,
+            task,
+            sweep=self.engine.scratch.name,
+            may_roll=self.strategy.whole,
+            memory=self._memory(),
+        )
+        frame = self._chunks(task)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
+            parts = frame.groupBy("chunk").applyInArrow(settler(job), executors.SQL_FOUND)
+        parts.createOrReplaceTempView(PARTS)
+        query = dialect.text(splice("sweep/added", tables={"parts": PARTS}))
+
+        def compute() -> pa.Table:
+            return frame.sparkSession.sql(query).toArrow()
+
+        try:
+            result = self.spark.act("sweeping", self.where, compute, lambda _: self.look())
+        except EngineError as e:
+            raise _of_executor(e) from e
+        reports = result.filter(result["state"].is_null())
+        for statements in reports["statements"].to_pylist():
+            self.history |= dict.fromkeys(statements)
+        file = self.engine.scratch / f"{task.name}.found"
+        pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT), file)
+        stream.rows(creating("found", _typed(file)))
+        file.unlink()
+        return float(sum(reports["seconds"].to_pylist()))
+
+    def _chunks(self, task: Task) -> Any:
+        """Return the rows of a task, each with the number of its chunk."""
+        frame, n = self.tables.frame(task.source), self.layout.n
+        known = self.tables.there[task.source]
+        begins = 0 if task.kind == "coarsen" else task.position
+        codes = {name: name for name in self.tables.codes(begins)}
+        if task.kind == "walk":
+            rows = frame.selectExpr(f"{_hashed(['entry'], known.chunks)} AS chunk", "*")
+            giants = ", ".join(str(code) for code, _ in known.giants)
+            if giants:
+                rows = rows.where(f"entry NOT IN ({giants})")
+            chosen = rows.where(f"chunk BETWEEN {task.least} AND {task.greatest}")
+            return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
+        if task.kind == "split":
+            everybody = dict.fromkeys(codes, "0") | {name: name for name in self.tables.secret}
+            rows = self.tables.merged(frame.where(f"entry = {task.least}"), everybody)
+            return rows.selectExpr("0 AS chunk", "*")
+        subset = task.state >> n
+        for position in range(begins, n):
+            name = "entry" if position == begins else f"code_{position}"
+            if not subset >> position & 1:
+                codes[name] = "0"
+            elif task.kind == "coarsen" and position == task.position:
+                codes[name] = f"({name} - {name} % 2)"
+        rows = self.tables.merged(frame, codes)
+        by = [name for name in codes if name not in self.tables.secret]
+        return rows.selectExpr(f"{_hashed(by, known.chunks)} AS chunk", "*")
+
+    @contextmanager
+    def _opened(self) -> Iterator[list[Stream]]:
+        """Open streams, unless executors do the work."""
+        if not self.tables.is_here(self.tables.first):
+            yield []
+            return
+        with super()._opened() as streams:
+            yield streams
+
+    def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        if workers:
+            return super()._coarser(workers, position)
+        state = self.layout.state(subset=self.layout.every)
+        task = Task(0, self.number, "coarsen", self.tables.first, position, state, 0, 0, 0)
+        worker = self._worker(self.workspace.stream)
+        self._found(worker.stream, task)
+        return {question: sums for (_, question), sums in self._summed(worker.rows("sums")).items()}
+
+    def _memory(self) -> str:
+        """Return the limit for DuckDB in an executor."""
+        if not self.spark.is_local:
+            return OF_EXECUTOR
+        share = (self.spark.memory - FIXED) // max(1, self.spark.workers)
+        return f"{max(share, PER_STREAM) // 2**20}MiB"
+
+    def sweep_up(self) -> None:
+        """Remove the coded tables of the pass, which are no longer needed."""
+        for source in self.sources():
+            if self.tables.is_here(source):
+                self.workspace.drop(source)
+            self.folders.drop(self.folders.make(source))
+        if self.workspace.path:
+            self.folders.remove()  # with what passes left that were interrupted
+
+
+def _hashed(columns: Sequence[str], chunks: int) -> str:
+    """Return the number of the chunk of a row, by a hash of columns, as an expression of Spark."""
+    return f"CAST(pmod(xxhash64({', '.join(columns)}), {max(1, chunks)}) AS INT)"
+
+
+def _of_executor(error: EngineError) -> EngineError:
+    """Return the error with the message of the executor, if it has one."""
+    detail = error.detail or ""
+    if said := re.search(f"{executors.SAYS}(.*)", detail):
+        return EngineError(said[1], detail=detail)
+    if "No module named" in detail:
+        return EngineError(
+            "the executors lack qifsql or a package that it needs; install qifsql, in the version "
+            "of this machine, in the Python that they run",
+            detail=detail,
+        )
+    return error
+
+
+def _typed(file: Path) -> exp.Select:
+    """Return the rows of a Parquet file with the types of the table ``found``."""
+    small = [exp.alias_(typed(exp.column(c), "UTINYINT"), c) for c in ("question", "bin")]
+    return exp.select("state", *small, *ADDED, *LEAST, MOST).from_(rows_of(file).subquery("rows"))

@@ -1,0 +1,144 @@
+"""The work of an executor of Spark: settle the subsets of one chunk in DuckDB, as a stream does.
+
+An executor gets the unpacked rows of a chunk, packs them, and runs the statements of the walk. It
+returns the sums by state, question and kind of block, which Spark adds up. A row without a state
+reports how long that took.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from qifsql import __version__
+from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.spec import Sizes
+from qifsql.commands.sweep.tables import ENTRIES, packing
+from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
+from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.engine.connections import Stream, together
+from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.settings import Settings, silent
+from qifsql.errors import EngineError, QifError
+from qifsql.query.render import creating
+
+VERSIONS = (__version__, duckdb.__version__)
+KEYS = {"state": pa.int64(), "question": pa.int32(), "bin": pa.int32()}
+ADDED = ("blocks", "people", "mode", "certain")
+LEAST, MOST = ("k", "l"), "worst_case"
+FOUND = {
+    **KEYS,
+    **dict.fromkeys((*ADDED, *LEAST), pa.int64()),
+    MOST: pa.float64(),
+    "seconds": pa.float64(),
+    "statements": pa.list_(pa.string()),
+}
+"""The columns that an executor returns."""
+SQL_FOUND = (
+    "state bigint, question int, bin int, blocks bigint, people bigint, mode bigint, "
+    "certain bigint, k bigint, l bigint, worst_case double, seconds double, "
+    "statements array<string>"
+)
+"""The same for Spark."""
+UNPACKED = "unpacked"  # the name of the rows of a chunk in DuckDB
+SAYS = "an executor says: "  # what comes before the message of an error
+FOLDERS = "SPARK_LOCAL_DIRS"  # the environment variable that names the folders of an executor
+
+
+@dataclass(frozen=True)
+class Job:
+    """One task for many chunks: what executors do with each of them.
+
+    ``sweep`` distinguishes the measured times of sweeps in a process. ``memory`` is the limit for
+    DuckDB. ``versions`` are those of qifsql and DuckDB on the driver.
+    """
+
+    layout: Layout
+    sizes: Sizes
+    task: Task
+    sweep: str
+    may_roll: bool
+    memory: str
+    versions: tuple[str, str] = VERSIONS
+
+
+def settler(job: Job) -> Callable[[pa.Table], pa.Table]:
+    """Return the function that executors call with the rows of each chunk."""
+
+    def settled(people: pa.Table) -> pa.Table:
+        try:
+            return found(job, people)
+        except QifError as e:  # Spark passes on only the text of an error
+            raise RuntimeError(f"{SAYS}{e}\n{e.detail or ''}") from e
+
+    return settled
+
+
+def found(job: Job, people: pa.Table) -> pa.Table:
+    """Return the sums of the blocks of one chunk, and a row that reports the time.
+
+    Raises EngineError if this machine has other versions than the driver.
+    """
+    if job.versions != VERSIONS:
+        raise EngineError(
+            f"an executor has qifsql {VERSIONS[0]} with DuckDB {VERSIONS[1]}, and the driver "
+            f"{job.versions[0]} with {job.versions[1]}; install the same versions on all machines"
+        )
+    parent = os.environ.get(FOLDERS, "").partition(",")[0]
+    settings = Settings(
+        engine="duckdb",
+        memory=job.memory,
+        threads=1,
+        temp=Path(parent) if parent and Path(parent).is_dir() else None,
+        progress=silent,
+    )
+    results: list[pa.Table] = []
+    with DuckDB(settings) as engine, engine.single_threaded():
+        stream = engine.stream("a chunk of the sweep", {UNPACKED: people})
+        try:
+            # In a thread, because the main thread would start one for each statement.
+            together([stream], lambda s: results.append(_settled(job, s)), look=silent)
+        finally:
+            stream.close()
+    return results[0]
+
+
+def _settled(job: Job, stream: Stream) -> pa.Table:
+    began = time.perf_counter()
+    layout, task = job.layout, job.task
+    worker = Worker(stream, layout, job.sizes)
+    coarser = task.position if task.kind == "coarsen" else None
+    position = task.position if coarser is None else 0
+    rows = stream.count(creating("coded", packing(layout, position, UNPACKED)))
+    chunk = Chunk("coded", position, task.state, *ENTRIES, rows)
+    if task.kind == "walk":
+        settle(worker, chunk, _choices(job).of(position))
+    elif task.kind == "split":
+        whole_block(worker, chunk)
+    else:
+        group(worker, chunk, task.state >> layout.n, coarser=coarser)
+    worker.sum_up()
+    names = [*KEYS, *ADDED, *LEAST, MOST]
+    sums = stream.rows("SELECT * FROM found")
+    columns = dict(zip(names, zip(*sums, strict=True), strict=True)) if sums else {}
+    table = pa.table({n: pa.array(columns.get(n, ()), FOUND[n]) for n in names})
+    report = {"seconds": time.perf_counter() - began, "statements": worker.history}
+    reported = pa.table({n: pa.array([value], FOUND[n]) for n, value in report.items()})
+    return pa.concat_tables([table, reported], promote_options="default")
+
+
+def _choices(job: Job) -> Choices:
+    return _measured(
+        job.sweep, job.task.number_of_pass, job.layout.n, job.may_roll, job.layout.valued
+    )
+
+
+@cache
+def _measured(_sweep: str, _pass: int, n: int, may_roll: bool, valued: bool) -> Choices:
+    """Return the choices of a pass, from the times that were measured in this process."""
+    return Choices(n, may_roll=may_roll, valued=valued)
