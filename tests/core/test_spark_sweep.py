@@ -26,7 +26,7 @@ from qifsql.commands.sweep.executors import Job, found
 from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.engine.settings import Settings
-from qifsql.errors import EngineError, InputError, Interrupted
+from qifsql.errors import DatasetError, EngineError, InputError, Interrupted
 
 pytestmark = list(MARKS)
 CENSUS = "data-samples/school_census_2018.parquet"
@@ -65,7 +65,7 @@ def drawn(n: int, seed: int = 7) -> pa.Table:
     )
 
 
-@settings(max_examples=examples(4), phases=GENERATED)
+@settings(max_examples=examples(2), phases=GENERATED)
 @given(table=tables())
 def test_random_tables_are_swept_alike(table: Table, tmp_path_factory: Any) -> None:
     file = tmp_path_factory.mktemp("drawn") / "drawn.parquet"
@@ -79,7 +79,7 @@ def test_random_tables_are_swept_alike(table: Table, tmp_path_factory: Any) -> N
 @pytest.mark.usefixtures("_small_chunks")
 def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     file = tmp_path / "people.parquet"
-    pq.write_table(drawn(600), file)
+    pq.write_table(drawn(250), file)
     sources: set[str] = set()
     before = cluster.ClusterPass.sweep_up
 
@@ -92,7 +92,7 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
         assert_equal(
             lambda s: qifsql.sweep(
                 file,
-                qids="place,age,sex,zone",
+                qids="place,age,sex",
                 secret="ill,code",
                 histogram=True,
                 threshold=0.4,
@@ -109,7 +109,7 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"subsets": ["place+sex", "age", "zone+age+sex"], "histogram": True},
+        {"subsets": ["place+sex", "zone", "zone+sex"], "histogram": True},
         {"search": True, "threshold": 0.3},
         {"sizes": "2-3", "null": "drop"},
         {"where": "age > 3", "sizes": 1, "weight": "zone"},
@@ -119,9 +119,7 @@ def test_other_kinds_of_sweeps_are_equal(options: dict[str, Any], tmp_path: Path
     file = tmp_path / "people.parquet"
     pq.write_table(drawn(300), file)
     assert_equal(
-        lambda s: qifsql.sweep(
-            file, qids="place,age,sex,zone", secret="ill,code", settings=s, **options
-        )
+        lambda s: qifsql.sweep(file, qids="place,sex,zone", secret="ill", settings=s, **options)
     )
 
 
@@ -183,7 +181,7 @@ def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 qifsql.sweep(CENSUS, settings=SPARK, **options)
         (folder,) = tmp_path.glob("*.coded")
         (folder / "coded_0" / "_SUCCESS").unlink()
-        with pytest.raises(EngineError | qifsql.errors.DatasetError, match="--restart"):
+        with pytest.raises(DatasetError, match="--restart"):
             qifsql.sweep(CENSUS, settings=SPARK, **options)
         qifsql.sweep(CENSUS, settings=SPARK, restart=True, **options)
     assert not list(tmp_path.glob("*.coded"))

@@ -259,7 +259,7 @@ class ClusterPass(Pass):
             return super().expected()
         codes = [f"code_{p}" for p in range(1, self.layout.n)]
         counts = [
-            f"approx_count_distinct(xxhash64({', '.join(codes[p:])}))"
+            f"approx_count_distinct(xxhash64({', '.join([*codes[p:], *self.tables.secret])}))"
             for p in range(self.layout.n - 1)
         ]
         frame = self.tables.frame(self.tables.first).selectExpr("count(*)", *counts)

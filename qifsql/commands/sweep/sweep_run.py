@@ -328,7 +328,7 @@ class SweepRun:
             if bound.microdata.where is not None
             else None,
             "null": bound.microdata.null,
-            **({"cluster": self._states()} if self.on_spark else {}),
+            "cluster": self._states() if self.on_spark else None,
             **self.strategy.identity,
         }
 

@@ -690,7 +690,7 @@ def test_a_sweep_that_is_killed_goes_on_from_where_it_was(here: Path, whole: Pat
     (here / "census.parquet").hardlink_to(whole / "census.parquet")
     path = written(here, LONG)
     done = []
-    for share in (0.2, 0.6):
+    for share in (0.1, 0.3):
         process = subprocess.run(
             [sys.executable, "-c", KILLED, str(path), str(share)], check=False, capture_output=True
         )
