@@ -44,6 +44,8 @@ def run(command: Sequence[str], place: str, memory: str) -> tuple[float, int, st
         events.mkdir()
         temp.mkdir()
         options = ["-o", str(out), "--quiet"]
+        if command[3] == "sweep":
+            options += ["--workspace", str(Path(folder) / "sweep")]
         if PLACES[place]:
             settings = {
                 "spark.eventLog.enabled": "true",

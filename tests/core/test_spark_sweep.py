@@ -25,6 +25,7 @@ from qifsql.commands.sweep import tables as coded_tables
 from qifsql.commands.sweep.executors import Job, found
 from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.spec import Sizes
+from qifsql.engine import distributed
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, EngineError, InputError, Interrupted
 
@@ -124,8 +125,13 @@ def test_other_kinds_of_sweeps_are_equal(options: dict[str, Any], tmp_path: Path
 
 
 def test_the_bundled_census_is_swept_alike() -> None:
-    """Its coded tables are small, so that DuckDB on the driver finishes them."""
-    assert_equal(lambda s: qifsql.sweep(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s))
+    """DuckDB on the driver finishes tables of few rows: first all of them, then the later ones."""
+    for small in (100_000, 3_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(distributed, "SMALL", small)
+            assert_equal(
+                lambda s: qifsql.sweep(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s)
+            )
 
 
 def test_an_interrupted_sweep_goes_on_from_where_it_was(
@@ -202,7 +208,8 @@ KILLED = """
     import qifsql
     from qifsql.commands.sweep import cluster, tables
     from qifsql.engine import distributed
-    from qifsql.engine.settings import Settings
+    from qifsql.engine import distributed
+from qifsql.engine.settings import Settings
 
     if __name__ == "__main__":
         file, temp, out = sys.argv[1:]

@@ -15,8 +15,7 @@ import platform
 import re
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -356,17 +355,8 @@ class ClusterPass(Pass):
         by = [name for name in codes if name not in self.tables.secret]
         return rows.selectExpr(f"{_hashed(by, known.chunks)} AS chunk", "*")
 
-    @contextmanager
-    def _opened(self) -> Iterator[list[Stream]]:
-        """Open streams, unless executors do the work."""
-        if not self.tables.is_here(self.tables.first):
-            yield []
-            return
-        with super()._opened() as streams:
-            yield streams
-
     def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        if workers:
+        if self.tables.is_here(self.tables.first):
             return super()._coarser(workers, position)
         state = self.layout.state(subset=self.layout.every)
         task = Task(0, self.number, "coarsen", self.tables.first, position, state, 0, 0, 0)
