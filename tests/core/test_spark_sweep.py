@@ -193,6 +193,56 @@ def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not list(tmp_path.glob("*.coded"))
 
 
+def test_a_table_of_the_catalogue_that_changed_is_noticed(tmp_path: Path) -> None:
+    from qifsql.engine.spark import session
+
+    own = session(SPARK)
+    file, workspace = tmp_path / "people.parquet", tmp_path / "people.sweep"
+
+    def write(seed: int) -> None:
+        pq.write_table(drawn(200, seed), file)
+        own.read.parquet(file.as_uri()).createOrReplaceGlobalTempView("swept")
+
+    options: dict[str, Any] = {"qids": "place,sex", "secret": "ill", "settings": SPARK}
+    write(1)
+    result = qifsql.sweep("spark:global_temp.swept", workspace=workspace, **options)
+    alone = qifsql.sweep(file, **{**options, "settings": DUCKDB})
+    assert result.frame.drop("seconds").equals(alone.frame.drop("seconds"))
+    write(2)
+    with pytest.raises(InputError, match="another sweep: cluster differ"):
+        qifsql.sweep("spark:global_temp.swept", workspace=workspace, **options)
+
+
+STUDY = """
+[datasets.people]
+path = "people.parquet"
+qids = ["place", "sex"]
+secret = ["ill"]
+
+[[attack]]
+name = "all"
+model = ["crs", "cas"]
+
+[[sweep]]
+name = "subsets"
+"""
+
+
+def test_a_study_runs_on_spark(tmp_path: Path) -> None:
+    results = []
+    for name, setting in (("there", SPARK), ("here", DUCKDB)):
+        folder = tmp_path / name
+        folder.mkdir()
+        pq.write_table(drawn(200), folder / "people.parquet")
+        (folder / "study.toml").write_text(STUDY)
+        results.append(qifsql.run(folder / "study.toml", settings=setting).results)
+    there, here = results
+    assert there.keys() == here.keys() == {"all", "subsets"}
+    for name, result in here.items():
+        assert result.frame.drop("seconds").equals(there[name].frame.drop("seconds"))
+        assert there[name].origin.engine == "spark"
+
+
 @pytest.mark.slow
 def test_two_hundred_thousand_people_are_swept_alike(tmp_path: Path) -> None:
     file = tmp_path / "people.parquet"

@@ -201,6 +201,7 @@ class ClusterPass(Pass):
 
     folders: Folders = field(init=False)
     tables: ClusterTables = field(init=False)
+    coarse: dict[int, dict[int, Sums]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
@@ -331,8 +332,7 @@ class ClusterPass(Pass):
         """Return the rows of a task, each with the number of its chunk."""
         frame, n = self.tables.frame(task.source), self.layout.n
         known = self.tables.there[task.source]
-        begins = 0 if task.kind == "coarsen" else task.position
-        codes = {name: name for name in self.tables.codes(begins)}
+        codes = {name: name for name in self.tables.codes(task.position)}
         if task.kind == "walk":
             rows = frame.selectExpr(f"{_hashed(['entry'], known.chunks)} AS chunk", "*")
             giants = ", ".join(str(code) for code, _ in known.giants)
@@ -344,25 +344,29 @@ class ClusterPass(Pass):
             everybody = dict.fromkeys(codes, "0") | {name: name for name in self.tables.secret}
             rows = self.tables.merged(frame.where(f"entry = {task.least}"), everybody)
             return rows.selectExpr("0 AS chunk", "*")
-        subset = task.state >> n
-        for position in range(begins, n):
-            name = "entry" if position == begins else f"code_{position}"
-            if not subset >> position & 1:
-                codes[name] = "0"
-            elif task.kind == "coarsen" and position == task.position:
-                codes[name] = f"({name} - {name} % 2)"
-        rows = self.tables.merged(frame, codes)
         by = [name for name in codes if name not in self.tables.secret]
+        if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
+            halves = _hashed([f"{name} DIV 2" for name in by], known.chunks)
+            rows = frame.selectExpr(f"{halves} AS chunk", "*")
+            return rows.repartition(SPREAD * max(1, known.chunks), "chunk")
+        subset = task.state >> n
+        for position in range(task.position, n):
+            if not subset >> position & 1:
+                codes["entry" if position == task.position else f"code_{position}"] = "0"
+        rows = self.tables.merged(frame, codes)
         return rows.selectExpr(f"{_hashed(by, known.chunks)} AS chunk", "*")
 
     def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         if self.tables.is_here(self.tables.first):
             return super()._coarser(workers, position)
-        state = self.layout.state(subset=self.layout.every)
-        task = Task(0, self.number, "coarsen", self.tables.first, position, state, 0, 0, 0)
-        worker = self._worker(self.workspace.stream)
-        self._found(worker.stream, task)
-        return {question: sums for (_, question), sums in self._summed(worker.rows("sums")).items()}
+        if not self.coarse:
+            task = Task(0, self.number, "coarsen", self.tables.first, 0, 0, 0, 0, 0)
+            worker = self._worker(self.workspace.stream)
+            self._found(worker.stream, task)
+            for state, question, *sums in worker.rows("sums"):
+                people, mode, certain = sums
+                self.coarse.setdefault(state, {})[question] = people, mode, certain
+        return self.coarse[position]
 
     def _memory(self) -> str:
         """Return the limit for DuckDB in an executor."""

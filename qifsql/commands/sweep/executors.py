@@ -112,16 +112,17 @@ def _settled(job: Job, stream: Stream) -> pa.Table:
     began = time.perf_counter()
     layout, task = job.layout, job.task
     worker = Worker(stream, layout, job.sizes)
-    coarser = task.position if task.kind == "coarsen" else None
-    position = task.position if coarser is None else 0
-    rows = stream.count(creating("coded", packing(layout, position, UNPACKED)))
-    chunk = Chunk("coded", position, task.state, *ENTRIES, rows)
+    rows = stream.count(creating("coded", packing(layout, task.position, UNPACKED)))
+    chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":
-        settle(worker, chunk, _choices(job).of(position))
+        settle(worker, chunk, _choices(job).of(task.position))
     elif task.kind == "split":
         whole_block(worker, chunk)
+    elif task.kind == "group":
+        group(worker, chunk, task.state >> layout.n)
     else:
-        group(worker, chunk, task.state >> layout.n, coarser=coarser)
+        for position in range(layout.n):
+            group(worker, chunk, layout.every, coarser=position, state=position)
     worker.sum_up()
     names = [*KEYS, *ADDED, *LEAST, MOST]
     sums = stream.rows("SELECT * FROM found")

@@ -133,16 +133,25 @@ def roll_up(worker: Worker, chunk: Chunk) -> None:
     _drop_each(worker, chunk, later, start=chunk.position + 1, table=0, rows=rows)
 
 
-def group(worker: Worker, chunk: Chunk, subset: int, *, coarser: int | None = None) -> None:
+def group(
+    worker: Worker,
+    chunk: Chunk,
+    subset: int,
+    *,
+    coarser: int | None = None,
+    state: int | None = None,
+) -> None:
     """Settle one subset of attributes, directly from the rows of the chunk.
 
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
+    ``state``: the blocks get this state instead of that of the subset.
     """
     layout = worker.layout
     mask = layout.fields(subset, entry=bool(subset >> chunk.position & 1))
     if coarser is not None:
         mask &= ~layout.lowest(coarser)
-    worker.set(kept=(mask, layout.key_type), state=(layout.state(subset=subset), "BIGINT"))
+    of_subset = layout.state(subset=subset) if state is None else state
+    worker.set(kept=(mask, layout.key_type), state=(of_subset, "BIGINT"))
     worker.look_at(chunk)
     worker.see("packed", "chosen_rows", coded=chunk.table)
     worker.settle("settled_rolled", finer="packed")

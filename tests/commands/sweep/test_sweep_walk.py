@@ -197,7 +197,7 @@ def wide(n: int, values: int, others: int, *, seed: int = 1) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("size", "way"),
     [
-        ((9, 256, 600), "walk"),  # 64 bits after the first column, 72 with it; with a secret 68
+        ((9, 256, 250), "walk"),  # 64 bits after the first column, 72 with it; with a secret 68
         ((9, 256, 200), "roll up"),
         ((7, 1100, 200), "hesitant"),  # 66 and 77
     ],

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 import pytest
+from effort import examples
 from polars.testing import assert_frame_equal
 from terminal import Done, run
 
@@ -38,7 +39,7 @@ tables.CHUNK = min(tables.CHUNK, int(sys.argv.pop(1)))
 from qifsql.app import entry
 entry()
 """  # the command line with small chunks, so that there are many tasks
-KILLS = 25
+KILLS = examples(50)
 
 
 def people(n: int, *domains: int) -> pl.DataFrame:
@@ -670,8 +671,8 @@ def test_a_sweep_in_small_pieces_of_time_gives_complete_subsets_only_and_all_at_
     total = whole["subset"].n_unique()
     question["workspace"] = tmp_path / "w"
     random, before = Random(7), 0
-    for _ in range(40):
-        part = hurried(middle, time_budget=random.choice([0.0001, 0.1, 0.3]), **question)
+    for _ in range(25):
+        part = hurried(middle, time_budget=random.choice([0.0001, 0.2, 0.6]), **question)
         if part is None:
             assert not before
             continue
