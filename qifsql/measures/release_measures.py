@@ -192,7 +192,7 @@ def one_of(some: int, people: int, draws: int) -> float:
     chance = some * draws / people
     for i in range(some - 1):
         chance *= max(0, people - draws - i) / (people - 1 - i)
-        if chance < 1e-18:  # noqa: PLR2004 - a product of shares can only fall
+        if chance < 1e-18:
             return 0.0
     return chance
 
@@ -233,9 +233,7 @@ def _estimated(name: str, right: float, people: int) -> Measure:
         return Measure(name=name, value=None, people=0)
     low, high = wilson(right, people)
     count = right if isinstance(right, int) else None
-    return Measure(
-        name=name, value=right / people, low=low, high=high, count=count, people=people
-    )
+    return Measure(name=name, value=right / people, low=low, high=high, count=count, people=people)
 
 
 def _excess(name: str, right: float, people: int, other: float, others: int) -> Measure:

@@ -26,8 +26,8 @@ OF_DISTANCES = (
     *("distance_control", "nearer_original", "nearer_by_chance"),
 )
 NOTE = (
-    "distances do not show that a release is safe: one that keeps its distance can give away who was "
-    "in the original, and one that is near may say nothing about individuals (arXiv 2505.01524); "
+    "distances do not show that a release is safe: one that keeps its distance can give away who "
+    "was in the original, and one that is near may say nothing about individuals (arXiv 2505.01524); "
     "compare with a control"
 )
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from effort import examples
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from places import SAMPLES
 from polars.testing import assert_frame_equal
 from synthetic_files import Line, frame, lines, plain, values
@@ -23,6 +24,7 @@ from qifsql.commands.synthetic import wide_cells
 from qifsql.commands.synthetic.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
+
 
 def check(measured: Mapping[str, float | None], expected: Mapping[str, Any]) -> None:
     assert measured == {n: None if v is None else float(v) for n, v in expected.items()}
