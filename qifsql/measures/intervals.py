@@ -65,18 +65,16 @@ def excess(right: float, people: int, other: float, others: int) -> Interval | N
     the ratio of the shares of failures; at most 1. None if the other success is 1.
     """
     p, q = 1 - right / people, 1 - other / others
-    if q <= 0:
-        return None
     low, high = wilson(people - right, people)
     least, most = wilson(others - other, others)
+    if least <= 0:
+        return None
     rest = low * (2 * p - low)
     root = math.sqrt(max(0.0, (p * q) ** 2 - rest * most * (2 * q - most)))
     smallest = rest / (p * q + root) if rest > 0 else 0.0
-    greatest = math.inf
-    if least > 0:
-        scale = least * (2 * q - least)
-        root = math.sqrt(max(0.0, (p * q) ** 2 - high * (2 * p - high) * scale))
-        greatest = (p * q + root) / scale
+    scale = least * (2 * q - least)
+    root = math.sqrt(max(0.0, (p * q) ** 2 - high * (2 * p - high) * scale))
+    greatest = (p * q + root) / scale
     return 1 - greatest, 1 - smallest
 
 

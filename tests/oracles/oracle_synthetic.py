@@ -116,13 +116,19 @@ def linked(synthetic: File, people: File, first: Sequence[int]) -> Fraction:
     return total
 
 
-def distances(original: File, synthetic: File, control: File) -> dict[str, Fraction | None]:
-    """Return the measures of distances, if every record of the release is drawn."""
+def distances(
+    original: File, synthetic: File, control: File, others: File = ()
+) -> dict[str, Fraction | None]:
+    """Return the measures of distances, if every record of the release is drawn.
+
+    ``others`` are the records of other releases: columns are scaled by the values of all files.
+    """
     rows = [[(*q, t) for q, t in file] for file in (original, synthetic, control)]
     width = len(rows[0][0])
     scales = []
     for i in range(width):
-        numbers = [row[i] for file in rows for row in file if isinstance(row[i], int)]
+        everybody = [*(row for file in rows for row in file), *((*q, t) for q, t in others)]
+        numbers = [row[i] for row in everybody if isinstance(row[i], int)]
         scales.append((min(numbers), max(numbers)) if len(set(numbers)) > 1 else None)
 
     def place(i: int, value: int) -> int:

@@ -27,8 +27,8 @@ OF_DISTANCES = (
 )
 NOTE = (
     "distances do not show that a release is safe: one that keeps its distance can give away who "
-    "was in the original, and one that is near may say nothing about individuals (arXiv 2505.01524); "
-    "compare with a control"
+    "was in the original, and one that is near may say nothing about individuals (arXiv "
+    "2505.01524); compare with a control"
 )
 
 
