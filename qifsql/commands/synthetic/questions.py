@@ -124,7 +124,7 @@ class Questions:
 
     def _missing(self, place: int) -> int:
         """Return the code of a missing value in the word of a column; -1 if it has none."""
-        query = exp.select("code").from_(f"dictionary_{place + 1}")
+        query = exp.select("code").from_(exp.table_(f"dictionary_{place + 1}"))
         rows = self._tables.rows(query.where(exp.column("value").is_(exp.null())))
         return rows[0][0] << self._coded.fields[place].shift if rows else -1
 

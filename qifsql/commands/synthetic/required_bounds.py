@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qifsql.commands.synthetic.distances import OF_DISTANCES
+from qifsql.commands.synthetic.nearest_people import OF_DISTANCES
 from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
 from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted

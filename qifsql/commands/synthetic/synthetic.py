@@ -23,7 +23,7 @@ from qifsql.commands.synthetic.counted import (
     of_release,
     of_secret,
 )
-from qifsql.commands.synthetic.distances import NOTE, Neighbourhood
+from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, check_split
 from qifsql.commands.synthetic.required_bounds import Bound, bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions

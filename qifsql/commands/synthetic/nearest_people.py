@@ -111,7 +111,7 @@ class Neighbourhood:
         if family(type_) not in NUMBERS:
             value = exp.Anonymous(this="epoch", expressions=[value])
         value = exp.cast(value, "DOUBLE")
-        query = exp.select("code", exp.alias_(value, "value")).from_(f"dictionary_{i}")
+        query = exp.select("code", exp.alias_(value, "value")).from_(exp.table_(f"dictionary_{i}"))
         self._tables.make("values_of_numbers", query)
         self._tables.make(f"scale_{i}", splice("synthetic/scaled"))
         self._tables.drop("values_of_numbers")
