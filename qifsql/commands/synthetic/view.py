@@ -282,7 +282,7 @@ def _distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         "Gower distances of records that were drawn at random, of all quasi-identifiers and "
         "secrets: 0 % is equal in all columns, 100 % as far as possible in all. Distances do not "
         "show that a release is safe: one that keeps its distance can give away who was in the "
-        "original, and one that is near may say nothing about individuals (arXiv 2505.01524)."
+        "original, and one that is near may say nothing about individuals."
     )
     return [Heading(said("Distances")), table, Paragraph(warning)]
 
