@@ -5,6 +5,7 @@ the same population, and it did not learn from them. Every count is of people or
 in their quasi-identifiers. The equations are M114 to M123.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -180,8 +181,8 @@ def singling_out(
     other = sum(p.number for p in each if p.control == 1)
     yield _estimated(f"{name}_control", other, number)
     least = min(people, control)
-    expected = sum(p.number * one_of(p.original, people, least) for p in each)
-    others = sum(p.number * one_of(p.control, control, least) for p in each)
+    expected = math.fsum(p.number * one_of(p.original, people, least) for p in each)
+    others = math.fsum(p.number * one_of(p.control, control, least) for p in each)
     yield _excess(f"{name}_risk", expected, number, others, number)
 
 
