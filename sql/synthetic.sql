@@ -202,3 +202,180 @@ FROM blocks
 WHERE synthetic_values = 1 AND correct > 0
 ORDER BY correct DESC, people, records DESC, control_correct DESC, control DESC
 LIMIT 10;
+
+-- One row per number of people of the original and of the control: the tuples of quasi-identifiers
+-- that one record of the release has, and so many people. Each is a predicate that singles out a
+-- record; cells have one secret for all.
+CREATE OR REPLACE VIEW predicates AS
+SELECT
+    original,
+    control,
+    count(*)::BIGINT AS predicates
+FROM cells
+WHERE cells.synthetic = 1
+GROUP BY original, control;
+
+-- One row: the records of the release at the ends of a quasi-identifier of numbers, and the people
+-- there or beyond; cells are those of this quasi-identifier, code is its word.
+CREATE OR REPLACE VIEW extremes AS
+SELECT
+    coalesce(sum(cells.synthetic) FILTER (WHERE cells.code <= ends.least), 0)::BIGINT
+        AS least_records,
+    coalesce(sum(cells.original) FILTER (WHERE cells.code <= ends.least), 0)::BIGINT AS below,
+    coalesce(sum(cells.control) FILTER (WHERE cells.code <= ends.least), 0)::BIGINT
+        AS below_control,
+    coalesce(sum(cells.synthetic) FILTER (WHERE cells.code >= ends.greatest), 0)::BIGINT
+        AS greatest_records,
+    coalesce(sum(cells.original) FILTER (WHERE cells.code >= ends.greatest), 0)::BIGINT AS above,
+    coalesce(sum(cells.control) FILTER (WHERE cells.code >= ends.greatest), 0)::BIGINT
+        AS above_control
+FROM cells
+CROSS JOIN (
+    SELECT
+        min(cells.code) AS least,
+        max(cells.code) AS greatest
+    FROM cells
+    WHERE cells.synthetic > 0 AND cells.code <> missing_code
+) AS ends
+WHERE cells.code <> missing_code;
+
+-- One row: the people whose two halves an adversary links by equality, in 2^60 parts of a person. She
+-- draws a record of the release that has the first half, and one that has the second; the link is
+-- right if they are one record. Halves are the cells with the keys of both halves.
+CREATE OR REPLACE VIEW links AS
+SELECT
+    coalesce(sum(
+        (halves.original::HUGEINT * halves.synthetic * 1152921504606846976)
+        // (firsts.records::HUGEINT * seconds.records)
+    ), 0)::HUGEINT AS original,
+    coalesce(sum(
+        (halves.control::HUGEINT * halves.synthetic * 1152921504606846976)
+        // (firsts.records::HUGEINT * seconds.records)
+    ), 0)::HUGEINT AS control
+FROM halves
+INNER JOIN (
+    SELECT
+        first_key,
+        sum(halves.synthetic)::BIGINT AS records
+    FROM halves
+    GROUP BY first_key
+) AS firsts USING (first_key)
+INNER JOIN (
+    SELECT
+        second_key,
+        sum(halves.synthetic)::BIGINT AS records
+    FROM halves
+    GROUP BY second_key
+) AS seconds USING (second_key)
+WHERE halves.synthetic > 0;
+
+-- One row per value of a column of numbers: its place from 0 to 2^32 between the least and the
+-- greatest one. Missing is farther away than that, and so is every value of a column that has no
+-- such scale.
+CREATE OR REPLACE VIEW scaled AS
+SELECT
+    code,
+    CASE
+        WHEN value IS NULL THEN -1099511627776
+        WHEN ends.span > 0 AND isfinite(ends.span)
+            THEN round((value - ends.least) / ends.span * 4294967296)
+        ELSE code * 8589934592
+    END::BIGINT AS place
+FROM values_of_numbers
+CROSS JOIN (
+    SELECT
+        min(value) AS least,
+        max(value) - min(value) AS span
+    FROM values_of_numbers
+) AS ends;
+
+-- The records of a release in an order that the seed decides: the first ones are drawn.
+CREATE OR REPLACE VIEW draws AS
+SELECT
+    place,
+    row_number() OVER (ORDER BY lot) AS draw
+FROM (
+    SELECT
+        place,
+        md5(concat(seed, '|', [place]::VARCHAR, '|', copy)) AS lot
+    FROM (
+        SELECT
+            place,
+            unnest(range(points.synthetic)) AS copy
+        FROM points
+    ) AS records
+) AS lots
+ORDER BY lot;
+
+-- One row per drawn record: the distances of the nearest people of the original and of the control,
+-- in 2^32 parts of each column; NULL where there is no control.
+CREATE OR REPLACE VIEW nearest AS
+SELECT
+    draw,
+    min(distance) FILTER (WHERE original > 0) AS original,
+    min(distance) FILTER (WHERE control > 0) AS control,
+    least(
+        min(distance) FILTER (WHERE original > 0), min(distance) FILTER (WHERE control > 0)
+    ) AS anybody
+FROM (
+    SELECT
+        drawn.draw AS draw,
+        points.original AS original,
+        points.control AS control,
+        added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
+    FROM drawn
+    CROSS JOIN points
+    WHERE points.original + points.control > 0
+) AS pairs
+GROUP BY draw;
+
+-- One row per drawn record: the people of the original and of the control at the least distance of
+-- anybody; those of the original at the least one of the original, and the next larger distance.
+CREATE OR REPLACE VIEW neighbours AS
+SELECT
+    pairs.draw AS draw,
+    coalesce(sum(pairs.original) FILTER (WHERE pairs.distance = nearest.anybody), 0)::BIGINT
+        AS original,
+    coalesce(sum(pairs.control) FILTER (WHERE pairs.distance = nearest.anybody), 0)::BIGINT
+        AS control,
+    sum(pairs.original) FILTER (WHERE pairs.distance = nearest.original)::BIGINT AS closest,
+    min(pairs.distance) FILTER (
+        WHERE pairs.original > 0 AND pairs.distance > nearest.original
+    ) AS next_distance
+FROM (
+    SELECT
+        drawn.draw AS draw,
+        points.original AS original,
+        points.control AS control,
+        added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
+    FROM drawn
+    CROSS JOIN points
+    WHERE points.original + points.control > 0
+) AS pairs
+INNER JOIN nearest ON pairs.draw = nearest.draw
+GROUP BY pairs.draw;
+
+-- One row per number of people of the original and of the control at the least distance: the drawn
+-- records with so many.
+CREATE OR REPLACE VIEW sides AS
+SELECT
+    original,
+    control,
+    count(*)::BIGINT AS records
+FROM neighbours
+GROUP BY original, control;
+
+-- One row: the drawn records, those that equal a person of the original, the medians of the least
+-- distances, and that of the ratio of the least to the second distance (1: two people are nearest).
+CREATE OR REPLACE VIEW distances AS
+SELECT
+    count(*)::BIGINT AS records,
+    count(*) FILTER (WHERE nearest.original = 0)::BIGINT AS equal_records,
+    quantile_disc(nearest.original, 0.5)::BIGINT AS original,
+    quantile_disc(nearest.control, 0.5)::BIGINT AS control,
+    quantile_disc(CASE
+        WHEN neighbours.closest > 1 THEN 1
+        ELSE nearest.original / neighbours.next_distance
+    END, 0.5)::DOUBLE AS ratio
+FROM nearest
+INNER JOIN neighbours ON nearest.draw = neighbours.draw;

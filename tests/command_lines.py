@@ -76,7 +76,7 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "synthetic": (
         "synthetic people.parquet people.csv --control people@people.duckdb -q age,gender "
-        "-s illness --sweep",
+        "-s illness --sweep --questions --split age --distances 5",
     ),
     "link": ("link people.parquet later.csv -q age,occupation",),
     "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),

@@ -2,7 +2,9 @@
 
 Sources: Wilson 1927; Newcombe 1998, Interval estimation for the difference between independent
 proportions (method 10), and Improved confidence intervals for the difference between binomial
-proportions based on paired data (method 10). The equations are M111 to M113.
+proportions based on paired data (method 10); Donner and Zou 2012, Closed-form confidence intervals
+for functions of the normal mean and standard deviation (ratios). The equations are M111 to M113 and
+M120.
 """
 
 import math
@@ -54,6 +56,26 @@ def paired(right: float, other: float, both: float, people: int) -> Interval:
         max(-1.0, p - q - math.sqrt(max(0.0, below))),
         min(1.0, p - q + math.sqrt(max(0.0, above))),
     )
+
+
+def excess(right: float, people: int, other: float, others: int) -> Interval | None:
+    """Return the interval of a success beyond another one, of what that leaves to find out.
+
+    It is that of ``(p - q) / (1 - q)`` for the shares p and q of different people, which is 1 minus
+    the ratio of the shares of failures; at most 1. None if the other success is 1.
+    """
+    p, q = 1 - right / people, 1 - other / others
+    low, high = wilson(people - right, people)
+    least, most = wilson(others - other, others)
+    if least <= 0:
+        return None
+    rest = low * (2 * p - low)
+    root = math.sqrt(max(0.0, (p * q) ** 2 - rest * most * (2 * q - most)))
+    smallest = rest / (p * q + root) if rest > 0 else 0.0
+    scale = least * (2 * q - least)
+    root = math.sqrt(max(0.0, (p * q) ** 2 - high * (2 * p - high) * scale))
+    greatest = (p * q + root) / scale
+    return 1 - greatest, 1 - smallest
 
 
 def _correlation(right: float, other: float, both: float, people: int) -> float:

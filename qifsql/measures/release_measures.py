@@ -2,14 +2,15 @@
 
 The people of the original are those whom the generator learnt from; those of the control are of
 the same population, and it did not learn from them. Every count is of people or records that agree
-in their quasi-identifiers. The equations are M114 to M119.
+in their quasi-identifiers. The equations are M114 to M123.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qifsql.measures.intervals import newcombe, paired, wilson
+from qifsql.measures.intervals import excess, newcombe, paired, wilson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,48 @@ class Guesses:
     control_right: Fraction
     control_prior: int
     control_both: Fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicates:
+    """Predicates that single out a record of the release, and are true for so many people.
+
+    ``original`` people of the original and ``control`` people of the control; ``number`` is how
+    many predicates there are.
+    """
+
+    original: int
+    control: int
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """People whose two halves are linked by the release; draws are shared."""
+
+    people: int
+    right: Fraction
+    control: int
+    control_right: Fraction
+    records: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distances:
+    """Records drawn from the release, and how far the nearest people are, from 0 to 1.
+
+    ``equal`` records equal a person of the original. ``original``, ``control`` and ``ratio`` are
+    medians; None where there is nobody. ``nearer`` records are nearer to the original than to the
+    control, ties shared, and ``chance`` is the expected share if the release knew neither.
+    """
+
+    records: int
+    equal: int
+    original: float
+    control: float | None
+    ratio: float | None
+    nearer: float
+    chance: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +162,90 @@ def guesses(counts: Guesses) -> Iterator[Measure]:
     low, high = paired(right, counts.control_prior, float(counts.control_both), control)
     gain = float(success - Fraction(counts.control_prior, control))
     yield Measure(name="population_knowledge", value=gain, low=low, high=high)
+
+
+def singling_out(
+    name: str, predicates: Iterable[Predicates], people: int, control: int
+) -> Iterator[Measure]:
+    """Yield the share of predicates that single out a person, and beyond the control.
+
+    Fewer people are singled out more seldom or more often, so the excess compares equal numbers:
+    of the larger file as many people as the smaller one has, expected over all draws of them.
+    """
+    each = list(predicates)
+    number = sum(p.number for p in each)
+    right = sum(p.number for p in each if p.original == 1)
+    yield _estimated(name, right, number)
+    if not control:
+        return
+    other = sum(p.number for p in each if p.control == 1)
+    yield _estimated(f"{name}_control", other, number)
+    least = min(people, control)
+    expected = math.fsum(p.number * one_of(p.original, people, least) for p in each)
+    others = math.fsum(p.number * one_of(p.control, control, least) for p in each)
+    yield _excess(f"{name}_risk", expected, number, others, number)
+
+
+def one_of(some: int, people: int, draws: int) -> float:
+    """Return the chance that exactly one of ``some`` people is among the drawn ones."""
+    if not some:
+        return 0.0
+    chance = some * draws / people
+    for i in range(some - 1):
+        chance *= max(0, people - draws - i) / (people - 1 - i)
+        if chance < 1e-18:
+            return 0.0
+    return chance
+
+
+def linkability(links: Links) -> Iterator[Measure]:
+    """Yield the share of people whose halves are linked, by chance, and beyond the control."""
+    yield _estimated("linkability", float(links.right), links.people)
+    yield Measure(name="linkability_chance", value=1 / links.records)
+    if not links.control:
+        return
+    yield _estimated("linkability_control", float(links.control_right), links.control)
+    both = float(links.right), links.people, float(links.control_right), links.control
+    yield _excess("linkability_risk", *both)
+
+
+def inference(counts: Guesses) -> Iterator[Measure]:
+    """Yield the success of guesses beyond the control; nothing without a control."""
+    if counts.control:
+        both = float(counts.right), counts.people, float(counts.control_right), counts.control
+        yield _excess("inference_risk", *both)
+
+
+def distances(counts: Distances, *, has_control: bool) -> Iterator[Measure]:
+    """Yield the distances of drawn records, and the share nearer to the original."""
+    n = counts.records
+    yield _share("distance_zero", counts.equal, n)
+    yield Measure(name="distance_original", value=counts.original, people=n)
+    yield Measure(name="nearest_ratio", value=counts.ratio, people=n)
+    if has_control:
+        yield Measure(name="distance_control", value=counts.control, people=n)
+        yield _estimated("nearer_original", counts.nearer, n)
+        yield Measure(name="nearer_by_chance", value=counts.chance)
+
+
+def _estimated(name: str, right: float, people: int) -> Measure:
+    """Return a share with Wilson's interval, and NULL for a share of nobody."""
+    if not people:
+        return Measure(name=name, value=None, people=0)
+    low, high = wilson(right, people)
+    count = right if isinstance(right, int) else None
+    return Measure(name=name, value=right / people, low=low, high=high, count=count, people=people)
+
+
+def _excess(name: str, right: float, people: int, other: float, others: int) -> Measure:
+    """Return a success beyond the control, of what the control leaves to find out."""
+    interval = excess(right, people, other, others) if people and others else None
+    if interval is None:
+        return Measure(name=name, value=None)
+    p, q = right / people, other / others
+    low, high = interval
+    value = (p - q) / (1 - q)
+    return Measure(name=name, value=value, low=min(low, value), high=max(high, value))
 
 
 def _share(name: str, count: int, people: int) -> Measure:

@@ -504,6 +504,10 @@ def synthetic(d: Draft) -> Words:
         argv += ["--by", d.secret()]
     if d.chance(0.2):
         argv += ["--require", d.one("repU<=0.5", "iS<=1", "UiO>=0")]
+    if d.chance(0.2):
+        argv += ["--questions", *(["--split", qids[0]] if len(qids) > 1 else [])]
+    if d.chance(0.2):
+        argv += ["--distances", d.one("1", "50")]
     return argv
 
 

@@ -458,7 +458,7 @@ def further(first: Path, second: Path, stored: Path) -> None:
     fine_copy, control = first.with_name("cópia.csv"), first.with_name("controle.csv")
     for path, seed in ((fine_copy, 1), (control, 2)):
         pl.read_csv(first).sample(fraction=0.9, seed=seed).write_csv(path)
-    synthesised = [*asked, "--by", "sexo", "--sweep"]
+    synthesised = [*asked, "--by", "sexo", "--sweep", "--questions", "--distances", "9"]
     commands: dict[str, list[object]] = {
         "níveis": ["levels", first, *asked, *wanted, "--show-blocks"],
         "perdas": ["compare", first, fine, coarse, *asked],

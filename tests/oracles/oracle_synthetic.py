@@ -4,11 +4,14 @@ A file is a list of pairs of a tuple of quasi-identifiers and a secret, with Non
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import comb, floor
+from typing import Any
 
 Person = tuple[tuple[object, ...], object]
 File = Sequence[Person]
+Predicate = Callable[[Any], object]
 
 
 def measures(original: File, synthetic: File, control: File | None) -> dict[str, Fraction | None]:
@@ -73,3 +76,99 @@ def both(synthetic: File, control: File) -> Fraction:
     counts = Counter(t for _, t in control)
     modes = [t for t, n in counts.items() if n == max(counts.values())]
     return sum((chance(synthetic, p) / len(modes) for p in control if p[1] in modes), Fraction())
+
+
+def predicates(synthetic: File, columns: Sequence[int]) -> list[Predicate]:
+    """Return the predicates over columns that are true for one record of the release."""
+    each = {tuple(q[i] for i in columns) for q, _ in synthetic}
+    conditions: list[Predicate] = [
+        lambda q, values=values: tuple(q[i] for i in columns) == values for values in each
+    ]
+    numbers = [q[columns[0]] for q, _ in synthetic if isinstance(q[columns[0]], int)]
+    if len(columns) == 1 and numbers:
+        ends = min(map(int, numbers)), max(map(int, numbers))
+        conditions.append(lambda q: q[columns[0]] is not None and q[columns[0]] <= ends[0])
+        conditions.append(lambda q: q[columns[0]] is not None and q[columns[0]] >= ends[1])
+    return [c for c in conditions if sum(bool(c(q)) for q, _ in synthetic) == 1]
+
+
+def singled_out(conditions: Sequence[Predicate], people: File, size: int) -> Fraction:
+    """Return how many predicates are true for one person, expected of ``size`` of the people."""
+    total = Fraction()
+    for condition in conditions:
+        n = sum(bool(condition(q)) for q, _ in people)
+        rest = len(people) - n
+        total += Fraction(n * comb(rest, size - 1), comb(len(people), size))
+    return total
+
+
+def linked(synthetic: File, people: File, first: Sequence[int]) -> Fraction:
+    """Return how many people's halves are linked by two draws of equal records."""
+    total = Fraction()
+    second = [i for i in range(len(people[0][0])) if i not in first]
+    for q, _ in people:
+        one, two = (
+            {n for n, (s, _) in enumerate(synthetic) if all(s[i] == q[i] for i in half)}
+            for half in (first, second)
+        )
+        if one and two:
+            total += Fraction(len(one & two), len(one) * len(two))
+    return total
+
+
+def distances(
+    original: File, synthetic: File, control: File, others: File = ()
+) -> dict[str, Fraction | None]:
+    """Return the measures of distances, if every record of the release is drawn.
+
+    ``others`` are the records of other releases: columns are scaled by the values of all files.
+    """
+    rows = [[(*q, t) for q, t in file] for file in (original, synthetic, control)]
+    width = len(rows[0][0])
+    scales = []
+    for i in range(width):
+        everybody = [*(row for file in rows for row in file), *((*q, t) for q, t in others)]
+        numbers = [row[i] for row in everybody if isinstance(row[i], int)]
+        scales.append((min(numbers), max(numbers)) if len(set(numbers)) > 1 else None)
+
+    def place(i: int, value: int) -> int:
+        low, high = scales[i] or (0, 0)
+        return floor((value - low) / (high - low) * 2**32 + 0.5)
+
+    def distance(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
+        total = 0
+        for i, (a, b) in enumerate(zip(one, other, strict=True)):
+            if a is None or b is None or scales[i] is None:
+                total += 0 if a == b else 2**32
+            else:
+                total += abs(place(i, a) - place(i, b))
+        return total
+
+    nearer, equal = Fraction(), 0
+    firsts, others, ratios = [], [], []
+    for record in rows[1]:
+        to_original = sorted(distance(record, person) for person in rows[0])
+        to_control = sorted(distance(record, person) for person in rows[2])
+        near = min(to_original[0], to_control[0])
+        at = to_original.count(near), to_control.count(near)
+        nearer += Fraction(at[0], sum(at))
+        equal += to_original[0] == 0
+        firsts.append(to_original[0])
+        others.append(to_control[0])
+        second = to_original[1] if len(to_original) > 1 else None
+        if second is not None:
+            ratios.append(1.0 if second == to_original[0] else to_original[0] / second)
+    records, scale = len(rows[1]), 2**32 * width
+    return {
+        "distance_zero": Fraction(equal, records),
+        "distance_original": Fraction(median(firsts), scale),
+        "distance_control": Fraction(median(others), scale),
+        "nearest_ratio": Fraction(median(ratios)) if ratios else None,
+        "nearer_original": nearer / records,
+        "nearer_by_chance": Fraction(len(original), len(original) + len(control)),
+    }
+
+
+def median(values: Sequence[Any]) -> Any:
+    """Return the lower median."""
+    return sorted(values)[(len(values) - 1) // 2]

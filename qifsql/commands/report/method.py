@@ -38,6 +38,8 @@ OF_DETAIL = {
     "borders": ("borders",),
     "magnitudes": ("dominance", "p_percent"),
 }
+OF_MEASURE = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_original")
+"""Measures that a result has only if they are asked for, by their names in the result."""
 OTHER_GROUPS = ("tables", "synthetic")  # their tables of groups have measures of their own
 
 BASE_RATE = (
@@ -79,6 +81,9 @@ def used(results: Sequence[Stored]) -> list[str]:
         measures |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
         if stored.kind == "levels" and stored.is_known:
             measures |= dict.fromkeys(stored.frame["measure"])
+        if stored.kind == "synthetic":
+            present = set(stored.frame["measure"])
+            measures |= dict.fromkeys(name for name in OF_MEASURE if name in present)
         names = [name for name in OF_DETAIL if name in stored.details]
         names = [name for name in names if name != "groups" or stored.kind not in OTHER_GROUPS]
         measures |= dict.fromkeys(measure for name in names for measure in OF_DETAIL[name])

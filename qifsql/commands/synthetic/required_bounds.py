@@ -5,11 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from qifsql.commands.synthetic.nearest_people import OF_DISTANCES
+from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
 from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted
 
-MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES)
-OF_CONTROL = ("success_control", "prior_control", *DIFFERENCES)
+OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
+ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, "inference_risk")
+MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS, *OF_DISTANCES)
+OF_CONTROL = (
+    *("success_control", "prior_control", "distance_control", "nearer_original"),
+    *("nearer_by_chance", *DIFFERENCES),
+    *(name for name in OF_QUESTIONS if name.endswith(("_control", "_risk"))),
+)
 _BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
@@ -24,10 +32,19 @@ class Bound:
 
     def check(self, *, has_secret: bool, has_control: bool) -> None:
         """Refuse a bound on a measure that needs a secret or a control that is not there."""
-        if self.measure not in OF_RELEASE and not has_secret:
+        if self.measure in ABOUT_SECRETS and not has_secret:
             raise InputError(f"bound {quoted(self.text)} is about a secret; name one with --secret")
         if self.measure in OF_CONTROL and not has_control:
             raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
+
+    def check_details(self, *, questions: bool, split: bool, distances: bool) -> None:
+        """Refuse a bound on a measure that is computed only if it is asked for."""
+        if self.measure in OF_QUESTIONS and not questions:
+            raise InputError(f"bound {quoted(self.text)} is about a question; add --questions")
+        if self.measure in OF_LINKS and not split:
+            raise InputError(f"bound {quoted(self.text)} is about two sources; add --split")
+        if self.measure in OF_DISTANCES and not distances:
+            raise InputError(f"bound {quoted(self.text)} is about distances; add --distances")
 
     def holds(self, rows: Sequence[Mapping[str, Any]]) -> bool:
         """Return whether all values keep the bound; a share of nobody keeps it."""

@@ -6,7 +6,7 @@ from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, TEXTS, Option
+from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, WHOLE, Option
 
 CHECKS = "Checks"
 MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
@@ -17,8 +17,10 @@ class SyntheticOptions(TypedDict, total=False):
 
     ``qids`` and ``secret`` are columns of all files, or expressions over them. ``control``: people
     of the same population, from whom no release was made. ``by``: a column of the original and of
-    the control. ``sweep``: every subset of the quasi-identifiers. ``require``: bounds on measures.
-    ``records``: the file for a row per person and release.
+    the control. ``sweep``: every subset of the quasi-identifiers. ``questions``: singling out,
+    linkability and inference. ``split``: the quasi-identifiers of the first of two sources.
+    ``distances``: how many records are drawn to measure their distances. ``require``: bounds on
+    measures. ``records``: the file for a row per person and release.
     """
 
     qids: Annotated[
@@ -50,6 +52,34 @@ class SyntheticOptions(TypedDict, total=False):
         bool,
         Option(
             form=FLAG, help="Also measure every subset of the quasi-identifiers.", panel=DETAILS
+        ),
+    ]
+    questions: Annotated[
+        bool,
+        Option(
+            form=FLAG,
+            help="Also answer the three questions of WP 216: singling out, linkability "
+            "(with --split), inference, each beyond the control.",
+            panel=DETAILS,
+        ),
+    ]
+    split: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="Quasi-identifiers known from one source; the others are known from a second "
+            "one. For linkability; needs --questions.",
+            panel=DETAILS,
+        ),
+    ]
+    distances: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Draw this many records of each release and measure their Gower distances to "
+            "people (--seed).",
+            panel=DETAILS,
+            least=1,
         ),
     ]
     require: Annotated[

@@ -1,6 +1,6 @@
 """The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
-Source: M111 to M119; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
+Source: M111 to M123; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,27 @@ from qifsql.commands.synthetic import compared_files as reading
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
 from qifsql.commands.synthetic.compared_files import POOLED, Files, Sources
-from qifsql.commands.synthetic.counted import Cells, Row, modes_table, of_release, of_secret
+from qifsql.commands.synthetic.counted import (
+    Cells,
+    Row,
+    guesses,
+    modes_table,
+    of_release,
+    of_secret,
+)
+from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
+from qifsql.commands.synthetic.questions import Questions, check_split
 from qifsql.commands.synthetic.required_bounds import Bound, bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.option import as_tuple, complete
+from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.protocol import LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, several
+from qifsql.measures import release_measures
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -94,6 +104,11 @@ def synthetic(
         where: SQL condition on the records of all files. NULL counts as false.
         by: Column of the original and the control whose values are groups of people.
         sweep: Also measure every subset of the quasi-identifiers.
+        questions: Also answer the three questions of WP 216, each beyond the control: singling out
+            by predicates, linkability (with split) and inference.
+        split: Quasi-identifiers known from one source; the others are known from a second one.
+        distances: How many records of each release are drawn to measure their Gower distances to
+            people; settings.seed decides which.
         require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
             hold for a release.
         records: File for what each release says of each person: .parquet or .csv.
@@ -114,7 +129,7 @@ def synthetic(
         >>> result.frame.filter(measure="repU").select("count", "people").row(0)
         (8, 19949)
 
-    Source: M111 to M119; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
+    Source: M111 to M123; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
 
     """
     options = complete(options, SyntheticOptions)
@@ -142,7 +157,7 @@ def synthetic(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files)),
+        notes=(*files.notes, *_notes(files, options)),
         met=_met(work.measured, required),
         written=written,
     )
@@ -201,7 +216,24 @@ class _Work:
                 walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
                 self._subsets += walk.rows()
                 self._more += walk.statements
+        self._answer_questions(coded)
         self._in_order()
+
+    def _answer_questions(self, coded: Coded) -> None:
+        """Answer the questions of WP 216, and measure distances, if they are asked for."""
+        if self._options["questions"]:
+            questions = Questions(self._tables.doing("singling out"), coded, self._files)
+            for release, measure in questions.singling_out():
+                self._add(release, None, [measure])
+            split = as_names(self._options["split"])
+            for release, measure in questions.linkability(split) if split else ():
+                self._add(release, None, [measure])
+        draws = self._options["distances"]
+        if draws is not None:
+            seed = self._tables.engine.settings.seed or 0
+            neighbourhood = Neighbourhood(self._tables, coded, self._files)
+            for release, measure in neighbourhood.measures(draws, seed):
+                self._add(release, None, [measure])
 
     def write(self, path: Path, origin: Origin) -> int:
         """Write a row per person and release; return the number of rows."""
@@ -242,6 +274,8 @@ class _Work:
         self._modal[secret, release] = priors["modal"]
         if secret:
             self._add(release, name, of_secret(totals, priors))
+            if self._options["questions"]:
+                self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
             self._worst += [
                 {"file": release, "secret": name, "rank": rank, **row}
                 for rank, row in enumerate(cells.worst(), 1)
@@ -298,8 +332,20 @@ def _check(files: Files, options: SyntheticOptions) -> None:
             f"a sweep has at most {MOST} quasi-identifiers, and {len(files.qids)} are named; "
             "name fewer"
         )
+    split = as_names(options["split"])
+    if split and not options["questions"]:
+        raise InputError("--split is about linkability, one of three questions; add --questions")
+    check_split(split, files.qids)
+    draws = options["distances"]
+    if draws is not None and draws < 1:
+        raise InputError(f"distances of {draws} records; name 1 or more")
     for bound in bounds(as_tuple(options["require"])):
         bound.check(has_secret=bool(files.secrets), has_control=files.control is not None)
+        bound.check_details(
+            questions=options["questions"],
+            split=bool(split),
+            distances=options["distances"] is not None,
+        )
 
 
 def _path(records: str | Path | None, sources: Sources) -> Path | None:
@@ -329,6 +375,9 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
         "where": options["where"],
         "by": files.by,
         "sweep": options["sweep"],
+        "questions": options["questions"],
+        "split": list(as_names(options["split"])),
+        "distances": options["distances"],
         "require": list(as_tuple(options["require"])),
         "sizes": {
             "original": files.original.records,
@@ -343,7 +392,7 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
     }
 
 
-def _notes(files: Files) -> tuple[str, ...]:
+def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
     """Return notes that help to interpret the numbers."""
     notes = []
     if files.control is None and files.secrets:
@@ -358,4 +407,10 @@ def _notes(files: Files) -> tuple[str, ...]:
         for file in files.releases
         if file.records != files.original.records
     ]
+    if options["distances"] is not None:
+        notes.append(NOTE)
+    if options["questions"] and not options["split"] and len(files.qids) > 1:
+        notes.append(
+            "linkability is not measured: name the quasi-identifiers of one source with --split"
+        )
     return tuple(notes)

@@ -273,6 +273,21 @@ def test_the_examples_of_synthetic_releases_are_those_of_their_command(
     measured = dict(result.frame.select("measure", "value").iter_rows())
     for name in ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge"):
         assert last(every[name.casefold()].example) == near(measured[name])
+    options = {"qids": "age", "secret": "illness", "questions": True}
+    others = qifsql.synthetic(people, last_, control=first, **options)
+    measured = dict(others.frame.select("measure", "value").iter_rows())
+    assert last(every["singling_out_all"].example) == near(measured["singling_out_all"])
+    options |= {"qids": "age,gender", "split": "age"}
+    copied = qifsql.synthetic(people, people.reverse(), control=last_, **options)
+    measured = dict(copied.frame.select("measure", "value").iter_rows())
+    assert last(every["linkability_risk"].example) == near(measured["linkability_risk"])
+    words = people.with_columns(pl.col("age").cast(pl.String))
+    files = [words, *(words.filter(gender=genders[i]) for i in (0, -1))]
+    options = {"qids": "age", "secret": "illness", "questions": True, "distances": 100}
+    third = qifsql.synthetic(*files[:2], control=files[2], **options)
+    measured = dict(third.frame.select("measure", "value").iter_rows())
+    for name in ("inference_risk", "nearer_original"):
+        assert last(every[name].example) == near(measured[name])
 
 
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
@@ -514,7 +529,33 @@ def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     ]
     found = oracle_synthetic.measures(*files)
     names = ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge")
-    return {name.casefold(): lambda n=name: found[n] for name in names}  # type: ignore[misc]
+    measured = {name.casefold(): lambda n=name: found[n] for name in names}
+    return measured | {  # type: ignore[return-value]
+        "singling_out_all": lambda: _singled_out(files[0], files[2]),
+        "linkability_risk": lambda: _links(rows),
+        "inference_risk": lambda: _beyond(
+            *(oracle_synthetic.success(files[1], f) for f in files[::2])
+        ),
+        "nearer_original": lambda: oracle_synthetic.distances(*files)["nearer_original"],
+    }
+
+
+def _singled_out(original: oracle_synthetic.File, release: oracle_synthetic.File) -> Fraction:
+    conditions = oracle_synthetic.predicates(release, [0])
+    right = oracle_synthetic.singled_out(conditions, original, len(original))
+    return right / len(conditions) if conditions else Fraction(0)
+
+
+def _links(rows: list[dict[str, str]]) -> Fraction:
+    """Return the risk of linking the column k with g in a copy; the last group is the control."""
+    everybody = [((row["k"], row["g"]), None) for row in rows]
+    control = [person for person in everybody if person[0][1] == _last_group(rows)]
+    rights = [oracle_synthetic.linked(everybody, f, [0]) / len(f) for f in (everybody, control)]
+    return _beyond(*rights)
+
+
+def _beyond(success: Fraction, control: Fraction) -> Fraction:
+    return (success - control) / (1 - control) if control < 1 else Fraction(0)
 
 
 def _last_group(rows: list[dict[str, str]]) -> str:

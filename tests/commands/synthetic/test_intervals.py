@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from qifsql.measures.intervals import Interval, newcombe, paired, wilson
+from qifsql.measures.intervals import Interval, excess, newcombe, paired, wilson
 
 DRAWS = 1_000
 LEAST = 0.93  # 0.95, less three standard deviations of 1,000 draws
@@ -39,6 +39,23 @@ def test_the_individual_leak_is_in_its_interval(
         return newcombe(right_members, people, right(generator, control, others), others)
 
     assert coverage(draw, members - control) >= LEAST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("members", "control", "people", "others"),
+    [(0.5, 0.5, 300, 300), (0.6, 0.4, 200, 80), (0.9, 0.8, 150, 400), (0.1, 0.02, 200, 200)],
+)
+def test_a_risk_beyond_the_control_is_in_its_interval(
+    members: float, control: float, people: int, others: int
+) -> None:
+    def draw(generator: random.Random) -> Interval:
+        right_members = right(generator, members, people)
+        interval = excess(right_members, people, right(generator, control, others), others)
+        assert interval is not None
+        return interval
+
+    assert coverage(draw, (members - control) / (1 - control)) >= LEAST
 
 
 @pytest.mark.slow

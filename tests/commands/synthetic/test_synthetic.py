@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import SAMPLES
 from polars.testing import assert_frame_equal
+from synthetic_files import Line, frame, lines, plain, values
 from terminal import run
 
 import qifsql
@@ -23,32 +24,6 @@ from qifsql.commands.synthetic import wide_cells
 from qifsql.commands.synthetic.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
-
-Line = tuple[str | None, int | None, str | None]
-lines = st.lists(
-    st.tuples(
-        st.sampled_from([None, "x", "y"]),
-        st.sampled_from([None, 1, 2, 3]),
-        st.sampled_from([None, "a", "b", "c"]),
-    ),
-    min_size=1,
-    max_size=14,
-)
-HELD = {"q": pl.String(), "r": pl.Int64(), "t": pl.String(), "u": pl.Int64()}
-
-
-def frame(rows: Sequence[Line]) -> pl.DataFrame:
-    each = [(*row, i % 2) for i, row in enumerate(rows)]
-    return pl.DataFrame(each, schema=HELD, orient="row")
-
-
-def plain(rows: Sequence[Line]) -> list[oracle.Person]:
-    return [((q, r), t) for q, r, t in rows]
-
-
-def values(result: Any, **which: Any) -> dict[str, float | None]:
-    rows = result.frame.filter(**which) if which else result.frame
-    return dict(rows.select("measure", "value").iter_rows())
 
 
 def check(measured: Mapping[str, float | None], expected: Mapping[str, Any]) -> None:

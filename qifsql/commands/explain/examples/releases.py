@@ -91,6 +91,102 @@ def population_knowledge(sample: Sample) -> Lines:
     )
 
 
+def singling_out_all(sample: Sample) -> Lines:
+    """Return the conditions that are true for one record, and for one person."""
+    first, *_, last = sample.groups if len(sample.groups) > 1 else [*sample.groups] * 2
+    release = {block: sum(v.values()) for block, v in _control(sample).items()}
+    conditions = [block for block, n in release.items() if n == 1]
+    alone = [block for block in conditions if sample.sizes[block] == 1]
+    head = f"the release has the records of {last}, the control those of {first}"
+    names = ", ".join(conditions) or "none"
+    share = Fraction(len(alone), len(conditions)) if conditions else Fraction()
+    terms = f"{len(alone)}/{len(conditions)}" if conditions else "no condition to try"
+    return (
+        head,
+        *(f"release, {line}" for line in shown(_control(sample))),
+        f"conditions that are true for one record of the release: {names}",
+        f"singling out, of these true for one person of the original: {equal(terms, share)}",
+    )
+
+
+def linkability_risk(sample: Sample) -> Lines:
+    """Return the links of two halves in a copy of the original, beyond those of the control."""
+    last = list(sample.groups)[-1]
+    totals = {name: group.people for name, group in sample.groups.items()}
+    cells = {
+        (f"{sample.qid} {block}", f"{sample.by} {group}"): sum(values.values())
+        for (block, group), values in sample.cells.items()
+    }
+    chances = {
+        (block, group): Fraction(n, sample.sizes[block] * totals[group])
+        for (block, group), n in cells.items()
+        if n
+    }
+    right = sum((n * chances[cell] for cell, n in cells.items() if n), Fraction())
+    other = sum(
+        (n * chances[cell] for cell, n in cells.items() if n and cell[1] == last), Fraction()
+    )
+    original, control = right / sample.people, other / totals[last]
+    return (
+        f"the release is a copy of the original, the control has the records of {last}",
+        f"one source knows the {sample.qid}, the other the {sample.by}",
+        *(f"{block}, {group}: linked with chance {c}" for (block, group), c in chances.items()),
+        f"linkability of the original: {equal(f'{right}/{sample.people}', original)}",
+        f"linkability of the control: {equal(f'{other}/{totals[last]}', control)}",
+        f"risk: {_beyond(original, control)}",
+    )
+
+
+def inference_risk(sample: Sample) -> Lines:
+    """Return the success of guesses beyond the control."""
+    control = _control(sample)
+    people = sum(sum(v.values()) for v in control.values())
+    success = _right(sample, sample.blocks) / sample.people
+    other = _right(sample, control) / people
+    return (
+        *_stated(sample),
+        f"success on the original: {_success(sample, sample.blocks, sample.people)}",
+        f"success on the control: {_success(sample, control, people)}",
+        f"inference risk: {_beyond(success, other)}",
+    )
+
+
+def nearer_original(sample: Sample) -> Lines:
+    """Return the share of records that are nearer to the original than to the control."""
+    control = _control(sample)
+    parts = {
+        f"{block}, {value}": (
+            records,
+            sample.blocks[block][value],
+            control.get(block, {}).get(value, 0),
+        )
+        for block, values in _release(sample).items()
+        for value, records in values.items()
+    }
+    records = sum(n for n, _, _ in parts.values())
+    nearer = sum((Fraction(n * o, o + u) for n, o, u in parts.values()), Fraction())
+    people = sum(sum(v.values()) for v in control.values())
+    chance = equal(f"{sample.people}/{sample.people + people}",
+                   Fraction(sample.people, sample.people + people))  # fmt: skip
+    return (
+        *_stated(sample),
+        *(
+            f"{cell}, at distance 0: of the original {o}, of the control {u}"
+            for cell, (_, o, u) in parts.items()
+        ),
+        f"by chance: {chance}",
+        f"nearer to the original: {equal(f'({nearer})/{records}', nearer / records)}",
+    )
+
+
+def _beyond(success: Fraction, control: Fraction) -> str:
+    """Return a success beyond the control, of what the control leaves to find out."""
+    if control == 1:
+        return "the control leaves nothing to find out, so there is none: 0"
+    terms = f"({number(success)} - {number(control)})/(1 - {number(control)})"
+    return equal(terms, (success - control) / (1 - control))
+
+
 def _release(sample: Sample) -> Blocks:
     return sample.part[1].blocks
 
