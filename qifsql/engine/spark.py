@@ -455,9 +455,9 @@ def folders_of(
 
 def states(spark: Any, frame: Any) -> list[list[Any]]:
     """Return the name, length and time of change of each file that a frame of Spark reads."""
-    java, found = spark._jvm, []
+    java, files = spark._jvm, []
     for name in sorted(frame.inputFiles()):
         path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
         status = path.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(path)
-        found.append([name, status.getLen(), status.getModificationTime()])
-    return found
+        files.append([name, status.getLen(), status.getModificationTime()])
+    return files

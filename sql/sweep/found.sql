@@ -34,7 +34,7 @@ SELECT
     max(worst_case) AS worst_case,
     sum(seconds) AS seconds,
     any_value(statements) AS statements
-FROM parts
+FROM chunk_sums
 GROUP BY state, question, bin;
 
 -- One row per question: the sums over all blocks of a subset.

@@ -22,7 +22,7 @@ from strategies import Table, tables, to_arrow
 import qifsql
 from qifsql.commands.sweep import cluster, executors
 from qifsql.commands.sweep import tables as coded_tables
-from qifsql.commands.sweep.executors import Job, found
+from qifsql.commands.sweep.executors import Job, sums
 from qifsql.commands.sweep.plan import Layout, Task
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.engine import distributed
@@ -258,8 +258,7 @@ KILLED = """
     import qifsql
     from qifsql.commands.sweep import cluster, tables
     from qifsql.engine import distributed
-    from qifsql.engine import distributed
-from qifsql.engine.settings import Settings
+    from qifsql.engine.settings import Settings
 
     if __name__ == "__main__":
         file, temp, out = sys.argv[1:]
@@ -279,7 +278,7 @@ from qifsql.engine.settings import Settings
 
         settings = Settings(
             engine="spark", master="local-cluster[2,1,1024]", temp=f"file://{temp}",
-            progress=progress, spark_conf=("spark.sql.shuffle.partitions=4",),
+            progress=progress, spark_conf=("spark.sql.shuffle.partitions=2",),
         )
         result = qifsql.sweep(file, qids="%s", secret="TP_COR_RACA", settings=settings)
         assert lost, "no executor was killed"
@@ -315,9 +314,9 @@ def test_executors_with_other_versions_are_refused() -> None:
     task = Task(0, 0, "walk", "coded_0", 0, 0, 0, 0, 2)
     job = Job(layout, Sizes(1, 1, 1), task, sweep="", may_roll=True, memory="200MiB")
     people = pa.table({"entry": pa.array([0, 1], pa.int32()), "people": [1, 2]})
-    columns = found(job, people).to_pydict()
+    columns = sums(job, people).to_pydict()
     assert columns["people"] == [1, 2, None] or columns["people"] == [2, 1, None]
     assert columns["state"][2] is None
     assert columns["seconds"][2] > 0
     with pytest.raises(EngineError, match="install the same versions on all machines"):
-        found(replace(job, versions=("0.0", executors.VERSIONS[1])), people)
+        sums(replace(job, versions=("0.0", executors.VERSIONS[1])), people)

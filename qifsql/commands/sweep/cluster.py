@@ -123,9 +123,10 @@ class ClusterTables(Tables):
         size = max(1, min(self.most, max(tables.LEAST, count // workers)))
         giants: list[tuple[int, int]] = []
         if count > GIANT * self.most and position < self.layout.n - 1:
-            large = rows.groupBy("entry").count().where(f"count > {GIANT * self.most}")
-            found = self.engine.act(what, self.where, large.collect)
-            giants = sorted((int(code), int(people)) for code, people in found)
+            sizes = rows.groupBy("entry").count()
+            large = sizes.where(sizes["count"] > GIANT * self.most)
+            pairs = self.engine.act(what, self.where, large.collect)
+            giants = sorted((int(code), int(people)) for code, people in pairs)
         others = count - sum(people for _, people in giants)
         return Written(count, ceil(others / size), giants)
 
@@ -139,8 +140,7 @@ class ClusterTables(Tables):
         if written.rows <= distributed.SMALL:
             self.load(stream, table, position)
         else:
-            facts = [written.rows, written.chunks, written.giants]
-            self.workspace.note(f"table {table}", facts)
+            self.workspace.note(f"table {table}", [written.rows, written.chunks, written.giants])
             self.there[table] = written
 
     def remember(self) -> None:
@@ -171,16 +171,16 @@ class ClusterTables(Tables):
         """Return the tasks that settle all rows of a table: values with many rows, and chunks."""
         if self.is_here(table.name):
             return super().walks(worker, table)
-        known = self.there[table.name]
+        facts = self.there[table.name]
         task = Task(0, self.number, "split", table.name, table.position, table.state, 0, 0, 0)
-        split = [replace(task, least=code, greatest=code, rows=n) for code, n in known.giants]
-        others = known.rows - sum(n for _, n in known.giants)
-        per_task = max(PER_WORKER * self.engine.workers, ceil(known.chunks / SHARES))
+        split = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
+        others = facts.rows - sum(n for _, n in facts.giants)
+        per_task = max(PER_WORKER * self.engine.workers, ceil(facts.chunks / SHARES))
         walk = [
-            replace(task, kind="walk", least=a, greatest=min(a + per_task, known.chunks) - 1)
-            for a in range(0, known.chunks, per_task)
+            replace(task, kind="walk", least=a, greatest=min(a + per_task, facts.chunks) - 1)
+            for a in range(0, facts.chunks, per_task)
         ]
-        share = others / max(1, known.chunks)
+        share = others / max(1, facts.chunks)
         return split + [replace(t, rows=round((t.greatest - t.least + 1) * share)) for t in walk]
 
     def without_first(self, task: Task) -> tuple[str, Any]:
@@ -188,7 +188,7 @@ class ClusterTables(Tables):
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
         frame = self.frame(task.source)
         if task.kind == "split":
-            frame = frame.where(f"entry = {task.least}")
+            frame = frame.where(frame["entry"] == task.least)
         names = self.codes(task.position + 1)
         return table, self.merged(frame, {"entry": f"code_{task.position + 1}"} | {
             name: name for name in names[1:]
@@ -270,18 +270,18 @@ class ClusterPass(Pass):
         """Do one task on the executors and store its results."""
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
-        stream, seconds, made = worker.stream, 0.0, ("", Written(0, 0))
+        stream, seconds, output = worker.stream, 0.0, ("", Written(0, 0))
         if task.kind in ("drop", "split"):
             table, rows = self.tables.without_first(task)
-            made = table, self.tables.write(table, rows, task.position + 1, "sweeping")
+            output = table, self.tables.write(table, rows, task.position + 1, "sweeping")
         if task.kind != "drop":
-            seconds = self._found(stream, task)
+            seconds = self._add_up(stream, task)
         with stream.transaction():
             if task.kind != "drop":
                 stream.rows(STORE_FOUND, [self.number, 0])
                 self.workspace.enter(stream, "found", found_rows(self.number, 0))
             if task.kind in ("drop", "split"):
-                table, written = made
+                table, written = output
                 self.tables.keep(stream, table, task.position + 1, written)
                 state = task.state
                 if task.kind == "split":
@@ -292,7 +292,7 @@ class ClusterPass(Pass):
             self.answers |= self._summed(worker.rows("sums"))
         self.progress.done(task, seconds, task.kind)
 
-    def _found(self, stream: Stream, task: Task) -> float:
+    def _add_up(self, stream: Stream, task: Task) -> float:
         """Let the executors settle the chunks of a task; return the seconds that they needed.
 
         The sums are in the table ``found`` of the stream then.
@@ -308,9 +308,9 @@ class ClusterPass(Pass):
         frame = self._chunks(task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
-            parts = frame.groupBy("chunk").applyInArrow(settler(job), executors.SQL_FOUND)
+            parts = frame.groupBy("chunk").applyInArrow(settler(job), executors.SCHEMA)
         parts.createOrReplaceTempView(PARTS)
-        query = dialect.text(splice("sweep/added", tables={"parts": PARTS}))
+        query = dialect.text(splice("sweep/added", tables={"chunk_sums": PARTS}))
 
         def compute() -> pa.Table:
             return frame.sparkSession.sql(query).toArrow()
@@ -331,30 +331,30 @@ class ClusterPass(Pass):
     def _chunks(self, task: Task) -> Any:
         """Return the rows of a task, each with the number of its chunk."""
         frame, n = self.tables.frame(task.source), self.layout.n
-        known = self.tables.there[task.source]
+        facts = self.tables.there[task.source]
         codes = {name: name for name in self.tables.codes(task.position)}
         if task.kind == "walk":
-            rows = frame.selectExpr(f"{_hashed(['entry'], known.chunks)} AS chunk", "*")
-            giants = ", ".join(str(code) for code, _ in known.giants)
-            if giants:
-                rows = rows.where(f"entry NOT IN ({giants})")
-            chosen = rows.where(f"chunk BETWEEN {task.least} AND {task.greatest}")
+            rows = frame.selectExpr(f"{_hashed(['entry'], facts.chunks)} AS chunk", "*")
+            if facts.giants:
+                rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
+            chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
             return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
         if task.kind == "split":
             everybody = dict.fromkeys(codes, "0") | {name: name for name in self.tables.secret}
-            rows = self.tables.merged(frame.where(f"entry = {task.least}"), everybody)
+            rows = self.tables.merged(frame.where(frame["entry"] == task.least), everybody)
             return rows.selectExpr("0 AS chunk", "*")
         by = [name for name in codes if name not in self.tables.secret]
+        parts = ceil(facts.rows / self.tables.most)
         if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
-            halves = _hashed([f"{name} DIV 2" for name in by], known.chunks)
+            halves = _hashed([f"{name} DIV 2" for name in by], parts)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
-            return rows.repartition(SPREAD * max(1, known.chunks), "chunk")
+            return rows.repartition(SPREAD * parts, "chunk")
         subset = task.state >> n
         for position in range(task.position, n):
             if not subset >> position & 1:
                 codes["entry" if position == task.position else f"code_{position}"] = "0"
         rows = self.tables.merged(frame, codes)
-        return rows.selectExpr(f"{_hashed(by, known.chunks)} AS chunk", "*")
+        return rows.selectExpr(f"{_hashed(by, parts)} AS chunk", "*")
 
     def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         if self.tables.is_here(self.tables.first):
@@ -362,7 +362,7 @@ class ClusterPass(Pass):
         if not self.coarse:
             task = Task(0, self.number, "coarsen", self.tables.first, 0, 0, 0, 0, 0)
             worker = self._worker(self.workspace.stream)
-            self._found(worker.stream, task)
+            self._add_up(worker.stream, task)
             for state, question, *sums in worker.rows("sums"):
                 people, mode, certain = sums
                 self.coarse.setdefault(state, {})[question] = people, mode, certain
@@ -387,14 +387,14 @@ class ClusterPass(Pass):
 
 def _hashed(columns: Sequence[str], chunks: int) -> str:
     """Return the number of the chunk of a row, by a hash of columns, as an expression of Spark."""
-    return f"CAST(pmod(xxhash64({', '.join(columns)}), {max(1, chunks)}) AS INT)"
+    return f"CAST(pmod(xxhash64({', '.join(columns)}), {chunks}) AS INT)"
 
 
 def _of_executor(error: EngineError) -> EngineError:
     """Return the error with the message of the executor, if it has one."""
     detail = error.detail or ""
-    if said := re.search(f"{executors.SAYS}(.*)", detail):
-        return EngineError(said[1], detail=detail)
+    if match := re.search(f"{executors.SAYS}(.*)", detail):
+        return EngineError(match[1], detail=detail)
     if "No module named" in detail:
         return EngineError(
             "the executors lack qifsql or a package that it needs; install qifsql, in the version "

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from qifsql import __version__
@@ -21,17 +20,18 @@ from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.tables import ENTRIES, packing
 from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
 from qifsql.commands.sweep.worker import Chunk, Worker
+from qifsql.engine import ledger
 from qifsql.engine.connections import Stream, together
-from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings, silent
 from qifsql.errors import EngineError, QifError
 from qifsql.query.render import creating
 
-VERSIONS = (__version__, duckdb.__version__)
+VERSIONS = (__version__, ledger.ENGINE)
 KEYS = {"state": pa.int64(), "question": pa.int32(), "bin": pa.int32()}
 ADDED = ("blocks", "people", "mode", "certain")
 LEAST, MOST = ("k", "l"), "worst_case"
-FOUND = {
+TYPES = {
     **KEYS,
     **dict.fromkeys((*ADDED, *LEAST), pa.int64()),
     MOST: pa.float64(),
@@ -39,7 +39,7 @@ FOUND = {
     "statements": pa.list_(pa.string()),
 }
 """The columns that an executor returns."""
-SQL_FOUND = (
+SCHEMA = (
     "state bigint, question int, bin int, blocks bigint, people bigint, mode bigint, "
     "certain bigint, k bigint, l bigint, worst_case double, seconds double, "
     "statements array<string>"
@@ -55,7 +55,7 @@ class Job:
     """One task for many chunks: what executors do with each of them.
 
     ``sweep`` distinguishes the measured times of sweeps in a process. ``memory`` is the limit for
-    DuckDB. ``versions`` are those of qifsql and DuckDB on the driver.
+    DuckDB. ``versions`` are those of qifsql and of the engine on the driver.
     """
 
     layout: Layout
@@ -72,21 +72,21 @@ def settler(job: Job) -> Callable[[pa.Table], pa.Table]:
 
     def settled(people: pa.Table) -> pa.Table:
         try:
-            return found(job, people)
+            return sums(job, people)
         except QifError as e:  # Spark passes on only the text of an error
             raise RuntimeError(f"{SAYS}{e}\n{e.detail or ''}") from e
 
     return settled
 
 
-def found(job: Job, people: pa.Table) -> pa.Table:
+def sums(job: Job, people: pa.Table) -> pa.Table:
     """Return the sums of the blocks of one chunk, and a row that reports the time.
 
     Raises EngineError if this machine has other versions than the driver.
     """
     if job.versions != VERSIONS:
         raise EngineError(
-            f"an executor has qifsql {VERSIONS[0]} with DuckDB {VERSIONS[1]}, and the driver "
+            f"an executor has qifsql {VERSIONS[0]} with {VERSIONS[1]}, and the driver "
             f"{job.versions[0]} with {job.versions[1]}; install the same versions on all machines"
         )
     parent = os.environ.get(FOLDERS, "").partition(",")[0]
@@ -98,7 +98,7 @@ def found(job: Job, people: pa.Table) -> pa.Table:
         progress=silent,
     )
     results: list[pa.Table] = []
-    with DuckDB(settings) as engine, engine.single_threaded():
+    with open_engine(settings) as engine, engine.single_threaded():
         stream = engine.stream("a chunk of the sweep", {UNPACKED: people})
         try:
             # In a thread, because the main thread would start one for each statement.
@@ -125,11 +125,11 @@ def _settled(job: Job, stream: Stream) -> pa.Table:
             group(worker, chunk, layout.every, coarser=position, state=position)
     worker.sum_up()
     names = [*KEYS, *ADDED, *LEAST, MOST]
-    sums = stream.rows("SELECT * FROM found")
-    columns = dict(zip(names, zip(*sums, strict=True), strict=True)) if sums else {}
-    table = pa.table({n: pa.array(columns.get(n, ()), FOUND[n]) for n in names})
+    rows_found = stream.rows("SELECT * FROM found")
+    columns = dict(zip(names, zip(*rows_found, strict=True), strict=True)) if rows_found else {}
+    table = pa.table({n: pa.array(columns.get(n, ()), TYPES[n]) for n in names})
     report = {"seconds": time.perf_counter() - began, "statements": worker.history}
-    reported = pa.table({n: pa.array([value], FOUND[n]) for n, value in report.items()})
+    reported = pa.table({n: pa.array([value], TYPES[n]) for n, value in report.items()})
     return pa.concat_tables([table, reported], promote_options="default")
 
 

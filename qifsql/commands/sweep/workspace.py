@@ -120,7 +120,7 @@ class Workspace:
     def facts(self, beginning: str) -> dict[str, Any]:
         """Return the facts whose names begin with a text, by name."""
         query = "SELECT name, told FROM kept.facts WHERE starts_with(name, ?) ORDER BY name"
-        return {name: json.loads(told) for name, told in self.stream.rows(query, [beginning])}
+        return {name: json.loads(fact) for name, fact in self.stream.rows(query, [beginning])}
 
     def tell(self, name: str, fact: object) -> None:
         """Store a fact under a name; it replaces an earlier one."""
