@@ -156,7 +156,7 @@ def test_models_asked_one_by_one_say_what_they_say_together(drawn: Table) -> Non
         both = qifsql.attack("CRS,cas", path, qids=drawn.qids, secret=drawn.secrets)
         apart = [
             qifsql.attack("crs", path, qids=drawn.qids),
-            *(qifsql.attack("cas", path, qids=drawn.qids, secret=s) for s in drawn.secrets),
+            *(qifsql.attack("cas", path, qids=drawn.qids, secret=[s]) for s in drawn.secrets),
         ]
     assert found(both) == [row for one in apart for row in found(one)]
 
