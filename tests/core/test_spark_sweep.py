@@ -173,6 +173,23 @@ def test_an_interrupted_sweep_goes_on_from_where_it_was(
     assert resumed.frame.drop("seconds").equals(alone.frame.drop("seconds"))
 
 
+def test_nothing_is_left_without_a_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"qids": "NU_DIA,TP_SEXO", "workspace": tmp_path / "census.sweep"}
+    with everything_on_spark():
+        qifsql.sweep(CENSUS, settings=SPARK, keep=False, search=True, threshold=0.5, **options)
+        assert not list(tmp_path.iterdir())
+
+        def interrupted(*_arguments: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(cluster.ClusterTables, "keep", interrupted)
+        with pytest.raises(Interrupted, match="nothing was left behind"):
+            qifsql.sweep(CENSUS, settings=SPARK, **options)
+    assert not list(tmp_path.iterdir())
+
+
 def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = tmp_path / "census.sweep"
     options: dict[str, Any] = {"qids": "NU_DIA,TP_SEXO", "workspace": workspace}

@@ -225,6 +225,15 @@ class ClusterPass(Pass):
         )
         self.tables.remember()
 
+    def run(self) -> None:
+        """Work on the tasks; remove the tables if an interrupted run leaves no workspace."""
+        try:
+            super().run()
+        except BaseException:
+            if self.workspace.path and not self.workspace.useful:
+                self.folders.remove()
+            raise
+
     def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
         """Do the tasks on small tables here, and each of the others on all executors."""
         tasks = list(pending)

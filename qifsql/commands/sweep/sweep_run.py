@@ -161,7 +161,7 @@ class SweepRun:
     def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Return the borders of the threshold, and the subsets that the search measured.
 
-        The coded tables are kept, because another threshold may need more subsets.
+        The workspace keeps the coded tables, because another threshold may need more subsets.
         """
         self.spec.tell(
             f"{several(layouts[0].people, 'record')}, "
@@ -179,6 +179,9 @@ class SweepRun:
                 raise self._too_early("the search is not complete") from None
         frame, more, _ = self._results(self._collect(), layouts[0].people, prior)
         frame, details = self._renamed(frame, details | more)
+        if not self.spec.keep:
+            for each in self.passes:
+                each.sweep_up()
         return Measured(frame=frame, details=details)
 
     def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
