@@ -30,7 +30,10 @@ def loaded(code: str, *arguments: object) -> set[str]:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "json"])
-def test_a_report_loads_no_engine(tmp_path: Path, ending: str) -> None:
+def test_a_report_loads_no_engine(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a sweep has its workspace there
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY)
     (tmp_path / "results").mkdir()
