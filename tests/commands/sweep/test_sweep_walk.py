@@ -27,7 +27,7 @@ from test_sweep import (
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import scheduler, tables
+from qifsql.commands.sweep import tables, walk
 from qifsql.commands.sweep.plan import COUNTERS, FEW, WORD
 from qifsql.commands.sweep.walk import Choice
 
@@ -81,7 +81,7 @@ def force(
     patch: pytest.MonkeyPatch, choice: str, *, chunk: int, giant: int = 10**9, seed: int = 0
 ) -> None:
     """Chunks of so many rows; so many of them are a giant, and for all threads at once."""
-    patch.setattr(scheduler, "Choice", choices(random.Random(seed))[choice])
+    patch.setattr(walk, "Choice", choices(random.Random(seed))[choice])
     patch.setattr(tables, "CHUNK", chunk)
     patch.setattr(tables, "GIANT", giant)
     patch.setattr(tables, "HEAVY", chunk * giant)
