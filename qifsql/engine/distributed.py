@@ -67,6 +67,8 @@ ON_SPARK = (
     *("records", "run", "sweep", "what-if"),
 )
 """The commands that run on Spark."""
+KEPT_HERE = ("sweep",)
+"""Those of them that keep a file of DuckDB on this machine: a workspace."""
 
 
 @dataclass(frozen=True)

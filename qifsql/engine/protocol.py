@@ -150,10 +150,13 @@ def open_engine(
 
     """
     if (settings or Settings()).engine_name == "spark":
-        from qifsql.engine.distributed import ON_SPARK, Spark, not_on_spark
+        from qifsql.engine.distributed import KEPT_HERE, ON_SPARK, STORED, Spark, not_on_spark
 
+        sources = tuple(sources)
         if command not in ON_SPARK:
             raise InputError(not_on_spark(command))
+        if command not in KEPT_HERE and any(isinstance(source, Path) for source in sources):
+            raise InputError(STORED)
         return Spark(settings, sources=sources, outputs=outputs, folders=folders, ordered=ordered)
     from qifsql.engine.duckdb import DuckDB
 

@@ -84,7 +84,7 @@ def treat(
     origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
-    spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
+    spec = Attack.of(models, dataset, qids=qids, secret=secret, key=[key], where=where)
     kind = release.ending(path)
     path = check_place(path, dataset.paths)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
