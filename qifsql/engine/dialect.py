@@ -424,6 +424,8 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
         return node
     if families == {"double", "large"}:
         return node
+    if left == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
+        return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
     raise Unlike(f"arithmetic of {left} and {right}")
 
 
@@ -439,7 +441,7 @@ def _compared(node: exp.Expr) -> exp.Expr:
     types = _types(node)
     families = {_family(t) for t in types} - {NULL.casefold()}
     numbers = {"whole", "large", "decimal", "double"}
-    if len(families) <= 1 or families <= numbers:
+    if len(families) <= 1 or families <= numbers or families == {"double", "float"}:
         return node
     literals = [o for o in _operands(node) if isinstance(o, exp.Literal) and o.is_string]
     if literals and len(families) == 2 and families & {"date", "timestamp"}:
@@ -504,7 +506,7 @@ def _function(node: exp.Expr) -> exp.Expr:
         return node
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
-    if name in ("isfinite", "isinf") and types[0] == "DOUBLE":
+    if name in ("isfinite", "isinf") and types[0] in FLOATS:
         size = exp.Anonymous(this="abs", expressions=[value])
         infinite = exp.EQ(this=size, expression=_as(exp.Literal.string("inf"), "DOUBLE"))
         if name == "isinf":

@@ -28,6 +28,7 @@ ROWS = pa.table(
         "d": pa.array([0.5, 2.5, -1.5, 3.75, None], pa.float64()),
         "h": pa.array([1e18, 2.0**62 + 1024, -(2.0**80), 0.0, None], pa.float64()),
         "x": pa.array([0.0, -0.0, float("nan"), INFINITE, 1.0], pa.float64()),
+        "f": pa.array([0.5, -0.0, float("nan"), INFINITE, None], pa.float32()),
         "m": pa.array(map(Decimal, ["0.5", "1.5", "-2.5", "7.4", "0.0"]), pa.decimal128(5, 1)),
         "i": pa.array([7, -7, 3, None, 0], pa.int32()),
         "l": pa.array([2**62, 2**62, 2**62, 5, None], pa.int64()),
@@ -49,6 +50,7 @@ SAME = [  # equal with the rewrite, unequal or refused by Spark without it
     "SELECT id, day + INTERVAL 1 MONTH AS v FROM t WHERE id < 3",
     "SELECT id, isfinite(x) AS v FROM t",
     "SELECT floor(log2(8.0::DOUBLE)) + floor(log2(536870912.0::DOUBLE)) AS v",
+    "SELECT id, f + 0 AS v, isfinite(f) AS w FROM t",
     "SELECT arg_max(i, d) AS v FROM t",
     "SELECT arg_max(t, l) AS v FROM t WHERE id > 2",
 ]
@@ -59,6 +61,7 @@ NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT any_value(t) AS v FROM t WHERE id IN (3, 1)",
     "SELECT l::HUGEINT * 3 // 7 AS v FROM t WHERE id = 1",
     "SELECT x, count(*) AS v FROM t GROUP BY x",
+    "SELECT id, f = x AS v, f < d AS w FROM t WHERE id < 5",
     "SELECT id, x = x AS v, x > 1 AS w FROM t",
     "SELECT id, i // 2 AS v, i % 3 AS w FROM t",
     "SELECT t AS v, row_number() OVER (ORDER BY t) AS n FROM t",

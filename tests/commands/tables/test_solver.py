@@ -200,7 +200,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(solver._Batch, "outcome", some)
     with pytest.raises(KeyboardInterrupt):
-        attack(resume=file)
+        attack(resume=file, settings=qifsql.Settings(threads=1))
     assert file.stat().st_mode & 0o077 == 0
     monkeypatch.setattr(solver._Batch, "outcome", outcome)
     again: list[int] = []
