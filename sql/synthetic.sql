@@ -307,6 +307,17 @@ FROM (
 ) AS lots
 ORDER BY lot;
 
+-- One row per drawn record and people who are alike: their distance, in 2^32 parts of each column.
+CREATE OR REPLACE VIEW drawn_pairs AS
+SELECT
+    drawn.draw AS draw,
+    points.original AS original,
+    points.control AS control,
+    added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
+FROM drawn
+CROSS JOIN points
+WHERE points.original + points.control > 0;
+
 -- One row per drawn record: the distances of the nearest people of the original and of the control,
 -- in 2^32 parts of each column; NULL where there is no control.
 CREATE OR REPLACE VIEW nearest AS
@@ -317,16 +328,7 @@ SELECT
     least(
         min(distance) FILTER (WHERE original > 0), min(distance) FILTER (WHERE control > 0)
     ) AS anybody
-FROM (
-    SELECT
-        drawn.draw AS draw,
-        points.original AS original,
-        points.control AS control,
-        added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
-    FROM drawn
-    CROSS JOIN points
-    WHERE points.original + points.control > 0
-) AS pairs
+FROM drawn_pairs
 GROUP BY draw;
 
 -- One row per drawn record: the people of the original and of the control at the least distance of
@@ -342,16 +344,7 @@ SELECT
     min(pairs.distance) FILTER (
         WHERE pairs.original > 0 AND pairs.distance > nearest.original
     ) AS next_distance
-FROM (
-    SELECT
-        drawn.draw AS draw,
-        points.original AS original,
-        points.control AS control,
-        added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
-    FROM drawn
-    CROSS JOIN points
-    WHERE points.original + points.control > 0
-) AS pairs
+FROM drawn_pairs AS pairs
 INNER JOIN nearest ON pairs.draw = nearest.draw
 GROUP BY pairs.draw;
 

@@ -16,7 +16,7 @@ from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Measure
 from qifsql.query.columns import equal, number
-from qifsql.query.plan import Plan
+from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 UNIT = 2**32  # parts of the distance in one column
@@ -45,6 +45,8 @@ class Neighbourhood:
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
         """Yield the distances of ``draws`` records of each release."""
         places = range(1, self._width + 1)
+        doc = "One row per drawn record and people who are alike: their distance."
+        pairs = Step("drawn_pairs", doc, splice("synthetic/drawn_pairs", places=places))
         for release in self._coded.releases:
             columns = {"synthetic": f"synthetic_{release}"}
             query = splice(
@@ -52,7 +54,7 @@ class Neighbourhood:
             )
             self._tables.make("drawn", query.limit(draws))
             for table in ("nearest", "neighbours"):
-                self._tables.make(table, splice(f"synthetic/{table}", places=places))
+                self._tables.make(table, Plan((pairs,), splice(f"synthetic/{table}")))
             for measure in self._measures():
                 yield release, measure
             self._tables.drop("drawn", "nearest", "neighbours")
