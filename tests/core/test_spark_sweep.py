@@ -23,7 +23,8 @@ import qifsql
 from qifsql.commands.sweep import cluster, executors
 from qifsql.commands.sweep import tables as coded_tables
 from qifsql.commands.sweep.executors import Job, sums
-from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.engine import distributed
 from qifsql.engine.settings import Settings

@@ -24,7 +24,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.sweep.plan import Layout
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.result import (
     BEST,
     BORDERS,

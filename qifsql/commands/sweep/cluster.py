@@ -205,25 +205,17 @@ class ClusterPass(Pass):
 
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
-        super().__post_init__()
         self.spark = cast("Spark", self.engine)
         self.where = self.bound.microdata.dataset.name
         self.streams = streams(self.engine.here)
         path = self.workspace.path
         self.folders = self.spark.folders(lasting(path) if path else None)
-        self.tables = ClusterTables(
-            self.workspace,
-            self.number,
-            self.layout,
-            self.strategy.sizes,
-            self.strategy.settle,
-            self.progress,
-            self.streams,
-            engine=self.spark,
-            folders=self.folders,
-            where=self.where,
-        )
+        super().__post_init__()
         self.tables.remember()
+
+    def make_tables(self, *parts: Any) -> ClusterTables:
+        """Return the coded tables of the pass."""
+        return ClusterTables(*parts, engine=self.spark, folders=self.folders, where=self.where)
 
     def run(self) -> None:
         """Work on the tasks; remove the tables if an interrupted run leaves no workspace."""

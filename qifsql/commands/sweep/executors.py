@@ -15,7 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from qifsql import __version__
-from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.tables import ENTRIES, packing
 from qifsql.commands.sweep.walk import Choices, group, settle, whole_block

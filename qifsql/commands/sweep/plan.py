@@ -1,12 +1,4 @@
-"""The plan of a sweep: its passes over the data, and their cost in time, memory and disk.
-
-A pass packs people into numbers. The column ``entry`` has the code of the first attribute of a
-table. The number ``rest`` packs the codes of the later attributes, the first of them in the highest
-bits. ``word_1``, ``word_2`` ... are numbers of 126 bits with the counts of one block: its people,
-and the people with each value, except the last, of each secret of few values. A *valued* pass
-counts one secret of many values: the code of the secret is in the lowest bits of ``rest`` instead.
-These bits are all ones if nobody else in the block has the same value, because then the value does
-not matter.
+"""The plan of a sweep: its tasks, and their cost in time, memory and disk.
 
 The cost is stated before a sweep, refused if it is too high, and reported during the sweep. All
 numbers are estimates from the benchmarks, meant to be right within a factor of two. The remaining
@@ -16,7 +8,7 @@ time is predicted from the times measured so far.
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from math import prod
@@ -25,17 +17,12 @@ from pathlib import Path
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting.scales import Spread
+from qifsql.commands.sweep.layout import Layout
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted, several
 from qifsql.presentation import words
 from qifsql.query.microdata_steps import records_plan
-
-FEW = 8  # most values of a secret with one counter per value
-COUNTERS = 24  # most counters in one pass
-WORD = 126  # bits of a word available to counters
-NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
 
 PER_ROW = 80e-9  # seconds of one thread per row of a table without attributes
 MORE = 1.43  # factor for each attribute that is left
@@ -60,158 +47,6 @@ PLAN: dict[str, pl.DataType] = {
     "seconds": pl.Float64(),
 }
 """The plan of a sweep: the expected and the actual cost of each stage."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """One pass: attributes by position, most distinguishing first, and the secrets it counts.
-
-    ``order`` has the number of the quasi-identifier at each position, ``values`` its number of
-    values. ``secrets`` maps the number of each secret to its number of values. ``owners``: the pass
-    also answers re-identification.
-    """
-
-    order: tuple[int, ...]
-    values: tuple[int, ...]
-    people: int
-    secrets: Mapping[int, int]
-    valued: bool = False
-    owners: bool = True
-
-    @property
-    def n(self) -> int:
-        """Return the number of attributes."""
-        return len(self.order)
-
-    @property
-    def every(self) -> int:
-        """Return the bits of all attributes in a state."""
-        return (1 << self.n) - 1
-
-    @property
-    def secret_bits(self) -> int:
-        """Return the number of bits of ``rest`` with the code of the secret.
-
-        The bits are all ones if nobody else in the block has the same value.
-        """
-        return _bits(next(iter(self.secrets.values())) + 1) if self.valued else 0
-
-    def shift(self, position: int) -> int:
-        """Return the number of bits of ``rest`` below the code of that attribute."""
-        return sum(_bits(v) for v in self.values[position + 1 :]) + self.secret_bits
-
-    def field(self, position: int) -> int:
-        """Return the bits of ``rest`` that hold the code of the attribute at that position."""
-        return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
-
-    def fields(self, subset: int, *, entry: bool) -> int:
-        """Return the bits of a packed key that hold the codes of some attributes, and the secret.
-
-        A packed key has ``entry`` above ``rest``. The caller says whether to keep ``entry``,
-        because it is a different attribute in each table.
-        """
-        code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        first = -1 << self.width if entry else 0
-        bits = self.rest_bits if self.key_type == self.rest_type else WIDE
-        return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
-
-    def lowest(self, position: int) -> int:
-        """Return the lowest bit of the code of an attribute in a packed key."""
-        return 1 << (self.width if position == 0 else self.shift(position))
-
-    @property
-    def key_type(self) -> str:
-        """Return the type that holds ``entry`` and ``rest`` together."""
-        entry = _bits(max(self.values))
-        return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
-
-    def later(self, position: int) -> int:
-        """Return the bits of ``rest`` below the code of the attribute at that position."""
-        return (1 << self.shift(position)) - 1
-
-    @property
-    def width(self) -> int:
-        """Return the number of used bits of ``rest``."""
-        return self.shift(0)
-
-    @property
-    def rest_type(self) -> str:
-        """Return the type of ``rest``."""
-        return "UBIGINT" if self.rest_bits == NARROW else "UHUGEINT"
-
-    @property
-    def rest_bits(self) -> int:
-        """Return the number of bits of the type of ``rest``; a shift by it leaves nothing."""
-        return NARROW if self.width <= NARROW else WIDE
-
-    @property
-    def block_type(self) -> str:
-        """Return the type of a block's key: its state, and room for the numbers of 2^28 blocks."""
-        return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
-
-    @property
-    def word_type(self) -> str:
-        """Return the type of a word: HUGEINT for several counters, BIGINT for one."""
-        return "BIGINT" if self.valued else "HUGEINT"
-
-    @property
-    def counter_bits(self) -> int:
-        """Return the number of bits of one counter."""
-        return self.people.bit_length()
-
-    @property
-    def counters(self) -> tuple[tuple[int, int], ...]:
-        """Return the counted values as pairs of secret and code, without the people."""
-        if self.valued:
-            return ()
-        return tuple((j, code) for j, values in self.secrets.items() for code in range(values - 1))
-
-    @property
-    def words(self) -> int:
-        """Return the number of words that hold the counters."""
-        return self.place(len(self.counters))[0]
-
-    def place(self, counter: int) -> tuple[int, int]:
-        """Return the word of a counter (0: people), and the number of bits below it there."""
-        in_one = WORD // self.counter_bits
-        return counter // in_one + 1, counter % in_one * self.counter_bits
-
-    def state(self, *, subset: int = 0, undecided: int = 0) -> int:
-        """Return a state from its two sets of attributes."""
-        return subset << self.n | undecided
-
-
-def passes(
-    qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
-) -> tuple[Layout, ...]:
-    """Return the passes over the data that answer all questions.
-
-    The first pass answers re-identification. One pass counts the secrets of few values; each other
-    secret has a separate pass.
-    """
-    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
-    values = tuple(qids[i].values for i in order)
-    few: dict[int, int] = {}
-    for j, spread in secrets.items():
-        if spread.values <= FEW and sum(few.values()) - len(few) + spread.values <= COUNTERS:
-            few[j] = spread.values
-    many = {j: spread.values for j, spread in secrets.items() if j not in few}
-    layouts: list[Layout] = []
-    if few or not many:
-        layouts.append(Layout(order, values, people, few))
-    for j, v in many.items():
-        layouts.append(Layout(order, values, people, {j: v}, valued=True, owners=not layouts))
-    return tuple(layouts)
-
-
-def fits(layouts: Sequence[Layout]) -> bool:
-    """Return whether the codes of each person fit in a key."""
-    return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
-
-
-def _bits(values: int) -> int:
-    """Return the number of bits that distinguish that many values."""
-    return max(0, values - 1).bit_length()
 
 
 @dataclass(frozen=True)

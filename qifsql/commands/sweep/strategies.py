@@ -19,7 +19,8 @@ import polars as pl
 
 from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
-from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.commands.sweep.spec import Sizes, SweepSpec

@@ -12,13 +12,15 @@ import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.sweep import answers, plan, result, samples, strategies
-from qifsql.commands.sweep.plan import Layout, Progress, fits, passes
+from qifsql.commands.sweep.layout import Layout, fits, passes
+from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
-from qifsql.commands.sweep.scheduler import Collected, Pass, collect
+from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
 from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attacks
+from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.tables import coded
 from qifsql.commands.sweep.workspace import Workspace, signed
 from qifsql.counting.scales import Spread, dictionary

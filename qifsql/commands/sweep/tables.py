@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
-from qifsql.commands.sweep.plan import Layout, Progress, Task, first
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Progress, Task, first
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed

@@ -10,7 +10,7 @@ from functools import cache, cached_property, lru_cache, partial, reduce
 
 from sqlglot import exp
 
-from qifsql.commands.sweep.plan import Layout
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.engine.connections import Stream
 from qifsql.query.render import creating, render, setting, viewing

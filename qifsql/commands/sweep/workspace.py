@@ -16,7 +16,8 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.commands.sweep.plan import Layout, Task
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset

@@ -29,7 +29,7 @@ from test_reference import INEP_PRIORS, adult, reference, subsets
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep.plan import FEW
+from qifsql.commands.sweep.layout import FEW
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import choose

@@ -7,7 +7,8 @@ import pytest
 from places import SAMPLES
 
 import qifsql
-from qifsql.commands.sweep.plan import READING, Layout, Progress, Task
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.plan import READING, Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
 
 ROWS = 100_000

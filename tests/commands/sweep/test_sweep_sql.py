@@ -21,7 +21,7 @@ from test_templates import SWEPT, text
 import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import samples, worker
-from qifsql.commands.sweep.plan import Layout
+from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.strategies import MOST
 from qifsql.commands.sweep.worker import MANY, TWO, Statements
 from qifsql.engine.connections import Stream
@@ -378,7 +378,7 @@ def test_statements_of_several_words_give_the_sums_of_one_word(people: Path) -> 
     witness = Witness()
     for way in WAYS:
         with witness.watching() as patch:
-            patch.setattr("qifsql.commands.sweep.plan.WORD", NARROW)  # two counters each
+            patch.setattr("qifsql.commands.sweep.layout.WORD", NARROW)  # two counters each
             sweep(people, way, ["few", "other"], patch)
     assert witness.words == {3}
     assert {file for file in FILES if " word" in text(file)} - {*VALUED} <= {*witness.found}

@@ -28,7 +28,7 @@ from test_sweep import (
 import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import tables, walk
-from qifsql.commands.sweep.plan import COUNTERS, FEW, WORD
+from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
 from qifsql.commands.sweep.walk import Choice
 
 LASTS = 0.7  # of the times that a hesitant choice is asked

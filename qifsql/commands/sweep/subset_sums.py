@@ -1,0 +1,118 @@
+"""The sums of all passes, collected by subset.
+
+A state represents every subset with all attributes that it took, no attribute that it dropped, and
+any of the free ones. To get subsets, each attribute in turn is decided: a state in which it is free
+counts twice, with the attribute taken and with it dropped. In the end every state is one subset.
+Sums are added; minima and maxima are kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.sweep.scheduler import Pass
+from qifsql.commands.sweep.strategies import Answered
+from qifsql.commands.sweep.worker import Worker, as_named
+from qifsql.query.render import render
+
+PARTS: dict[str, pl.DataType] = {
+    "part": pl.Int32(),
+    "stratum": pl.Int32(),
+    "of_blocks": pl.Int64(),
+    "of_people": pl.Int64(),
+    "largest": pl.Int64(),
+    "drawn": pl.Int64(),
+}
+"""The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
+``of_people`` people, at most ``largest`` in one block."""
+KEYS = ["subset", "question", "part"]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Results of subsets: one row per subset, question and part of a sample (0: no sample).
+
+    ``histograms``, if requested, also have one row for each percent. ``parts`` are the random parts
+    of samples (``PARTS``).
+    """
+
+    subsets: pl.DataFrame
+    histograms: pl.DataFrame | None
+    parts: pl.DataFrame
+
+
+def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> Collected:
+    """Collect the results of all passes for the subsets that are ``answered``."""
+    both = [_collected(each, answered, histograms=histograms) for each in passes]
+    bins = [c.histograms for c in both if c.histograms is not None]
+    return Collected(
+        pl.concat(c.subsets for c in both).sort(KEYS),
+        pl.concat(bins).sort(*KEYS, "bin") if bins else None,
+        pl.concat(c.parts for c in both),
+    )
+
+
+def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected:
+    """Return the results of one pass; raise an error if its numbers cannot be right."""
+    layout, workspace = each.layout, each.workspace
+    worker = Worker(workspace.stream, layout, each.strategy.sizes)
+    worker.stream.rows(as_named(layout))
+    worker.set(
+        with_bins=(int(histograms), "UTINYINT"),
+        known_too=(1 + (1 << layout.n), "BIGINT"),
+        complete=(answered.first & layout.every, "BIGINT"),
+    )
+    worker.set(**{"pass": (each.number, "INTEGER")})
+    worker.set_lists(bits=[1 << p for p in range(layout.n)])
+    worker.see("pairs", "pairs", found="kept.main.found")
+    for position in range(layout.n):
+        worker.set(bit=(1 << position, "BIGINT"))
+        worker.make("waiting", "decided", waiting="waiting" if position else "pairs")
+    counts = _read(worker, "subsets", workspace.engine.scratch)
+    rows = worker.rows("parts", tasks="kept.main.tasks", strata="kept.main.strata")
+    parts = pl.DataFrame(rows, schema=PARTS, orient="row")
+    subsets = counts.group_by(KEYS, maintain_order=True).agg(
+        pl.col("blocks", "people", "mode", "certain").sum(),
+        pl.col("k", "l").min(),
+        pl.col("worst_case").max(),
+    )
+    if not _adds_up(subsets, parts, layout.people):
+        raise workspace.broken(
+            "internal error: the blocks of a subset do not add up to the people; please report this"
+        )
+    expected = answered.subsets[each.number] * len(each.questions)
+    if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
+        raise workspace.broken(
+            "internal error: a subset has no answer, or more than one; please report this"
+        )
+    bins = counts.select(*KEYS, "bin", individuals="people") if histograms else None
+    return Collected(subsets, bins, parts)
+
+
+def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
+    """Return whether each subset counts everybody, directly or in a sampled stratum."""
+    part, seen = pl.col("part"), pl.col("people")
+    drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
+    of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
+    counted = subsets.group_by("subset", "question").agg(seen.filter(part == 0).sum())
+    both = counted.join(of_strata, on=["subset", "question"], how="left")
+    return both.filter(seen + pl.col("of_people").fill_null(0) != people).is_empty()
+
+
+def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
+    """Return the rows of a SQL file as a frame, through Parquet, as there may be millions."""
+    path = scratch / f"{file}.parquet"
+    as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
+    copy = exp.Copy(
+        this=exp.Subquery(this=worker.say.query(file)),
+        kind=False,
+        files=[exp.Literal.string(str(path))],
+        params=[as_parquet],
+    )
+    worker.stream.rows(render(copy))
+    frame = pl.read_parquet(path)
+    path.unlink()
+    return frame
