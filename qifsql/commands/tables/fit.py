@@ -4,7 +4,7 @@ The expected counts of a decomposable set of exact tables are a product of its c
 separators. Of others they are estimated by the array of greatest entropy within the intervals: each
 table has a factor for each of its cells, which is moved until the table holds.
 
-Source: M101 to M104.
+Source: M101 to M103.
 """
 
 from collections.abc import Callable
@@ -12,17 +12,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import (
-    NOTHING,
-    Edge,
-    Link,
-    maximal,
-    pruned,
-    tree,
-    triangulated,
-)
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal, tree, triangulated
 from qifsql.commands.tables.margins import Margins, fits, grouped, places
-from qifsql.commands.tables.proofs import Question, clique, free
+from qifsql.commands.tables.proofs import clique, free
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
 
@@ -31,7 +23,6 @@ ROUNDS = 300  # of fitting
 CHECKED = 5  # rounds, after which it is seen what still moves
 CLOSE = 1e-8  # people of a component that are moved in a round, in parts of all
 CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
-TIE, TIE_EXACT = 1e-7, 1e-12  # values this close to the best, in parts of it, are as good
 SCALE = 2**40  # expected counts are added as whole numbers, so that no order matters
 
 CUT = "greatest(least(loose, upper), lower)"
@@ -201,11 +192,11 @@ class _Fitting:
         query = exp.select(*places(shared, "first"), "first.component")
         query = query.select("first.settled AS settled_one", "second.settled AS settled_other")
         query = query.select("1.0::DOUBLE AS weight").from_(first)
-        query = _on(query, second, shared, "first")
+        query = joined_on(query, second, shared, "first")
         if shared in self.margins.nodes:
             node = self.margins.nodes[shared]
             open_ones = exp.select("lower", *places(shared)).from_(node).where("lower < upper")
-            query = _on(query, open_ones.subquery("bounds"), shared, "first", "semi")
+            query = joined_on(query, open_ones.subquery("bounds"), shared, "first", "semi")
         return _Seam(one, other, shared, self._make(query))
 
     def _group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
@@ -215,7 +206,7 @@ class _Fitting:
         query = query.select("greatest(bounds.lower - cells.settled, 0) AS least")
         query = query.select("greatest(bounds.upper - cells.settled, 0) AS most").from_(settled)
         bounds = exp.alias_(exp.to_table(self.margins.nodes[edge]), "bounds", table=True)
-        query = _on(query, bounds, edge)
+        query = joined_on(query, bounds, edge)
         query = query.where("bounds.lower = bounds.upper") if exact else query
         return _Group(i, edge, self._make(query))
 
@@ -269,13 +260,13 @@ class _Fitting:
         query = query.from_(exp.alias_(exp.to_table(group.table), "groups", table=True))
         cells = exp.select(*places(self.links[group.clique].edge), "lower", "upper", "loose")
         cells = cells.from_(self.open[group.clique])
-        query = _on(query, cells.subquery("cells"), edge, "groups").group_by(exp.var("ALL"))
+        query = joined_on(query, cells.subquery("cells"), edge, "groups").group_by(exp.var("ALL"))
         target = exp.select("*", "greatest(least(without, most), least) AS target").from_("sums")
         after = exp.select(*places(edge, "targets"), "targets.component", "least", "most")
         after = after.select("abs(targets.target - people) AS moved")
         after = after.select(_sql(RATIO).as_("ratio"), "weight")
         steps = exp.alias_(exp.to_table("ratios"), "steps", table=True)
-        after = _on(after.from_("targets"), steps, edge, "targets", "left")
+        after = joined_on(after.from_("targets"), steps, edge, "targets", "left")
         moved = exp.select(exp.Star(**{"replace": [_sql("weight * ratio").as_("weight")]})).from_(
             "moved"
         )
@@ -300,7 +291,7 @@ class _Fitting:
         source = exp.alias_(exp.to_table(self.open[i]), "cells", table=True)
         target = exp.alias_(exp.to_table(targets), "targets", table=True)
         end = exp.select(*places(edge, "cells"), "target").select(_sql(EVENTS).as_("event"))
-        end = _on(end.from_(source), target, edge)
+        end = joined_on(end.from_(source), target, edge)
         each = exp.select(*places(edge), "target", "event.at AS at")
         for c in ("slope", "fixed"):
             each = each.select(_whole(exp.column(c, "event")).as_(c))
@@ -341,7 +332,7 @@ class _Fitting:
             sums = {name: _people(_sql(s)) for name, s in SIDE.items()}
             people = exp.select(*(exp.alias_(tree, name) for name, tree in sums.items()))
             people = grouped(people, edge).from_(self.open[i])
-            query = _on(query, people.subquery(f"open_{side}"), edge, "seams", "left")
+            query = joined_on(query, people.subquery(f"open_{side}"), edge, "seams", "left")
             for name in SIDE:
                 some = exp.func("coalesce", exp.column(name, f"open_{side}"), number(0))
                 query = query.select(some.as_(f"{name}_{side}"))
@@ -359,7 +350,7 @@ class _Fitting:
             steps.append(Step(f"targets_{side}", "The people of one clique.", chosen))
             steps += self._ratios(i, edge, f"targets_{side}", f"_{side}")
             ratios = exp.alias_(exp.to_table(f"ratios_{side}"), f"steps_{side}", table=True)
-            after = _on(after, ratios, edge, "y", "left")
+            after = joined_on(after, ratios, edge, "y", "left")
             for name in REACHING:
                 ratio = exp.func("coalesce", exp.column(name, f"steps_{side}"), number(1))
                 after = after.select(ratio.as_(f"{name}_{side}"))
@@ -383,7 +374,7 @@ class _Fitting:
         query = exp.select(exp.Column(this=every, table=exp.to_identifier("cells")))
         query = query.from_(exp.alias_(exp.to_table(self.open[i]), "cells", table=True))
         source = exp.alias_(exp.to_table(table), "steps", table=True)
-        return self._again(self.open[i], _on(query, source, edge, how="left"))
+        return self._again(self.open[i], joined_on(query, source, edge, how="left"))
 
     def _set_aside(self) -> float:
         """Set components aside that hardly move; return the largest move, as a share."""
@@ -445,7 +436,7 @@ def _along(edge: Edge, function: str, column: str) -> exp.Window:
     return exp.Window(this=this, partition_by=list(places(edge)), order=order)
 
 
-def _on(
+def joined_on(
     query: exp.Select,
     source: exp.Expr,
     shared: Edge,
@@ -465,61 +456,4 @@ def _of(table: str, components: str, condition: exp.Expr) -> exp.Select:
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")
 
 
-def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] | None:
-    """Return the expected counts of what the best guess depends on, and these attributes.
-
-    The table has the columns ``component``, the places, the secret's among them, and ``mean``. None
-    if there are too many combinations.
-    """
-    assert question.secret is not None  # noqa: S101 - asked of secrets only
-    links = pruned(fit.links, question.scope, question.secret)
-    used = frozenset().union(*(link.edge for link in links))
-    edge = used & question.scope
-    product: exp.Expr = exp.column("mean", "clique_0")
-    query = exp.select("clique_0.component", *places(edge))
-    for k, link in enumerate(links):
-        name = fit.cliques[next(i for i, one in enumerate(fit.links) if one.edge == link.edge)]
-        alias = f"clique_{k}"
-        if not k:
-            query = query.from_(exp.alias_(exp.to_table(name), alias, table=True))
-            continue
-        margin = grouped(exp.select().from_(name), link.shared).select("sum(mean) AS mean")
-        share = exp.select(*places(link.edge, "cells"))
-        ratio = exp.Div(this=exp.column("mean", "cells"), expression=exp.column("mean", "margins"))
-        share = share.select(ratio.as_("mean"))
-        share = share.from_(exp.alias_(exp.to_table(name), "cells", table=True))
-        share = _on(share, margin.subquery("margins"), link.shared)
-        if link.shared:
-            using = tuple(places(link.shared))
-            query = query.join(share.subquery(alias), using=using)
-        else:
-            query = query.join(share.subquery(alias), join_type="cross")
-        product = exp.Mul(this=product, expression=exp.column("mean", alias))
-    if len(links) > 1 and not fits(margins, query, CELLS):
-        return None
-    if edge == used:
-        query = query.select(product.as_("mean"))
-    else:
-        query = query.select(exp.Sum(this=product).as_("mean"))
-        query = query.group_by("clique_0.component", *places(edge))
-    return margins.make(query, "looking for the best guess"), edge
-
-
-def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
-    """Return the best guesses by what is known: ``mean``, and ``ties`` of the values as good.
-
-    One row per combination of what is known and best value of the secret.
-    """
-    knowledge = edge - {secret}
-    near = 1 - (TIE_EXACT if exact else TIE)
-    best = exp.Window(this=exp.Max(this=exp.column("mean")), partition_by=list(places(knowledge)))
-    query = exp.select("component", *places(edge), "mean", best.as_("best")).from_(table)
-    enough = exp.Mul(this=exp.column("best"), expression=exp.Literal.number(near))
-    chosen = exp.select("component", *places(edge), "best").from_(query.subquery("every"))
-    chosen = chosen.where(exp.GTE(this=exp.column("mean"), expression=enough))
-    ties = exp.Window(this=exp.Count(this=exp.Star()), partition_by=list(places(knowledge)))
-    final = exp.select("*", ties.as_("ties")).from_(chosen.subquery("chosen"))
-    return margins.make(final, "looking for the best guess")
-
-
-__all__ = ["NOTHING", "Fit", "beliefs", "best_guesses", "fitted", "free"]
+__all__ = ["NOTHING", "Fit", "fitted", "free"]

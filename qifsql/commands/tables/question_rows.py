@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables import arrays, fit
+from qifsql.commands.tables import arrays, best_guesses
 from qifsql.commands.tables.arrays import Solved
+from qifsql.commands.tables.fit import SCALE
 from qifsql.commands.tables.margins import joined, places
 from qifsql.commands.tables.proofs import Proofs, Question, closed, free
 from qifsql.commands.tables.table_sets import Measured, averaged, excluded
@@ -254,22 +255,22 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
         )
         even = Fraction(int(n or 0), size)
         return even, even
-    relevant = fit.beliefs(margins, measured.counts, question)
+    relevant = best_guesses.beliefs(margins, measured.counts, question)
     if relevant is None:
         return None
     table, edge = relevant
-    best = fit.best_guesses(
+    best = best_guesses.best_guesses(
         margins, table, edge, question.secret, exact=not measured.counts.estimate
     )
     measured.best[question] = best, edge
-    scaled = exp.func("floor", exp.Mul(this=exp.column("best"), expression=number(fit.SCALE)))
+    scaled = exp.func("floor", exp.Mul(this=exp.column("best"), expression=number(SCALE)))
     first = exp.select("component", *places(edge - {question.secret}), "max(best) AS best")
     first = first.from_(best).group_by("component", *places(edge - {question.secret}))
     total = exp.Sum(this=exp.cast(scaled, "HUGEINT", dialect="duckdb"))
     query = exp.select(exp.cast(total, "HUGEINT", dialect="duckdb").as_("believed"))
     query = excluded(query.from_(first.subquery("first")), "first", solved)
     ((n,),) = margins.tables.answer(query)
-    believed = Fraction(int(n or 0), fit.SCALE)
+    believed = Fraction(int(n or 0), SCALE)
     if records is None:
         return believed, Fraction(0)
     truth = exp.select("best.ties", "sum(truth.people)::BIGINT AS people")
