@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.synthetic import coded as codes
-from qifsql.commands.synthetic.coded import Coded
-from qifsql.commands.synthetic.compared_files import Files
-from qifsql.commands.synthetic.counted import Cells, disclosure, overlap, shared
+from qifsql.counting import coded as codes
+from qifsql.counting.coded import Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import Cells, disclosure, overlap, shared
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.coded import Coded
-from qifsql.commands.synthetic.compared_files import Files
-from qifsql.commands.synthetic.counted import rows_of
 from qifsql.commands.synthetic.questions import is_ordered
+from qifsql.counting.coded import Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import rows_of
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.coded import Coded
-from qifsql.commands.synthetic.compared_files import Files
-from qifsql.commands.synthetic.counted import rows_of
+from qifsql.counting.coded import Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import rows_of
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted

@@ -10,17 +10,10 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
-from qifsql.commands.synthetic.compared_files import Files
-from qifsql.commands.synthetic.counted import (
-    Cells,
-    Row,
-    modes_table,
-    of_release,
-    of_secret,
-    rows_of,
-)
 from qifsql.commands.synthetic.wide_cells import WideCells
+from qifsql.counting.coded import POOLED_RELEASE, Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import Cells, Row, modes_table, of_release, of_secret, rows_of
 from qifsql.engine.settings import Progress
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Measure

@@ -10,24 +10,17 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.commands.synthetic import coded as codes
-from qifsql.commands.synthetic import compared_files as reading
 from qifsql.commands.synthetic import individuals
-from qifsql.commands.synthetic.coded import POOLED_RELEASE, Coded
-from qifsql.commands.synthetic.compared_files import POOLED, Files, Sources
-from qifsql.commands.synthetic.counted import (
-    Cells,
-    Row,
-    guesses,
-    modes_table,
-    of_release,
-    of_secret,
-)
 from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, check_split
 from qifsql.commands.synthetic.required_bounds import Bound, bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
+from qifsql.counting import coded as codes
+from qifsql.counting import compared_files as reading
+from qifsql.counting.coded import POOLED_RELEASE, Coded
+from qifsql.counting.compared_files import POOLED, Files, Names, Sources
+from qifsql.counting.counted import Cells, Row, guesses, modes_table, of_release, of_secret
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
@@ -141,7 +134,7 @@ def synthetic(
     with open_engine(
         settings, sources=sources.all, outputs=outputs, ordered=path is not None
     ) as engine:
-        files = reading.read(engine, sources, options)
+        files = reading.read(engine, sources, _names(options))
         _check(files, options)
         work = _Work(engine, files, options)
         work.run()
@@ -174,7 +167,7 @@ def fit(
     sources = Sources.of(original, synthetic, options["control"])
     bounds(as_tuple(options["require"]))
     with open_engine(settings, sources=sources.all) as engine:
-        _check(reading.read(engine, sources, options), options)
+        _check(reading.read(engine, sources, _names(options)), options)
 
 
 class _Work:
@@ -323,6 +316,15 @@ class _Work:
         for rows in (self.measured, self._worst, self._groups):
             rows.sort(key=place)
         self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
+
+
+def _names(options: SyntheticOptions) -> Names:
+    return Names(
+        qids=options["qids"],
+        secret=options["secret"],
+        where=options["where"],
+        by=options["by"],
+    )
 
 
 def _check(files: Files, options: SyntheticOptions) -> None:

@@ -11,7 +11,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.coded import Coded
+from qifsql.counting.coded import Coded
 from qifsql.engine.tables import Tables
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step

@@ -21,7 +21,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.synthetic import wide_cells
-from qifsql.commands.synthetic.compared_files import POOLED
+from qifsql.counting.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
 

@@ -10,7 +10,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.compared_files import CONTROL, ORIGINAL, File, Files
+from qifsql.counting.compared_files import CONTROL, ORIGINAL, File, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number, same

@@ -1,4 +1,4 @@
-"""The files of ``synthetic``: original, releases and control, with one set of columns in all."""
+"""People, releases and a control in several files, with one set of columns in all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from qifsql.adversary.bind import bind
+from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, Microdata
-from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.domains import domain, together
@@ -19,6 +19,20 @@ from qifsql.errors import ColumnError, InputError, quoted
 
 POOLED = "all releases together"
 ORIGINAL, RELEASE, CONTROL = "original", "release", "control"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The names that are looked up in all files, and the records that are left out of all.
+
+    ``by`` is a column of groups of the original and the control.
+    """
+
+    qids: str | Sequence[str]
+    secret: str | Sequence[str] = ()
+    where: str | None = None
+    by: str | None = None
+    null: NullRule = "distinct"
 
 
 @dataclass(frozen=True)
@@ -35,8 +49,13 @@ class Sources:
         original: Tabular,
         synthetic: Tabular | Sequence[Tabular],
         control: Tabular | None,
+        *,
+        different: bool = True,
     ) -> "Sources":
-        """Return the files; raise InputError if one is missing or is given twice."""
+        """Return the files; raise InputError if one is missing.
+
+        ``different``: also raise InputError if one is given twice.
+        """
         releases = datasets(synthetic)
         if not releases:
             raise InputError("no synthetic release is named; name the files to measure")
@@ -45,7 +64,7 @@ class Sources:
         each = [first, *releases, *([last] if last is not None else [])]
         places = [_place(one) for one in each]
         for i, place in enumerate(places):
-            if place in places[:i] and each[i].frame is None:
+            if different and place in places[:i] and each[i].frame is None:
                 raise InputError(
                     f"{each[i].name} is given twice; the original, each release and the control "
                     "are different files"
@@ -111,7 +130,7 @@ class Files:
         return next((file for file in self.files if file.role == CONTROL), None)
 
 
-def read(engine: Engine, sources: Sources, options: SyntheticOptions) -> Files:
+def read(engine: Engine, sources: Sources, names: Names) -> Files:
     """Look up all names in every file; count the records of each.
 
     Raises ColumnError, ExpressionError, InputError or DatasetError if a file lacks a column or has
@@ -121,15 +140,15 @@ def read(engine: Engine, sources: Sources, options: SyntheticOptions) -> Files:
     roles += [CONTROL] if sources.control is not None else []
     titles = _titles(sources.all)
     read_files = [
-        _file(engine, source, options, role, title)
+        _file(engine, source, names, role, title)
         for source, role, title in zip(sources.all, roles, titles, strict=True)
     ]
-    names = [[a.name for a in file.attributes[: _named(file)]] for file in read_files]
-    for file, listed in zip(read_files, names, strict=True):
-        if set(listed) != set(names[0]):
+    every = [[a.name for a in file.attributes[: _named(file)]] for file in read_files]
+    for file, listed in zip(read_files, every, strict=True):
+        if set(listed) != set(every[0]):
             raise ColumnError(
                 f"the names mean other columns in {file.title} than in {read_files[0].title}: "
-                f"{', '.join(map(quoted, sorted(set(listed) ^ set(names[0]))))}; name columns that "
+                f"{', '.join(map(quoted, sorted(set(listed) ^ set(every[0]))))}; name columns that "
                 "all files have"
             )
     first = read_files[0].microdata
@@ -140,17 +159,15 @@ def read(engine: Engine, sources: Sources, options: SyntheticOptions) -> Files:
     return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
 
 
-def _file(
-    engine: Engine, dataset: Dataset, options: SyntheticOptions, role: str, title: str
-) -> File:
-    by = options["by"] if role != RELEASE else None
+def _file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:
     spec = Attack.of(
-        "cas" if options["secret"] else "crs",
+        "cas" if names.secret else "crs",
         dataset,
-        qids=options["qids"],
-        secret=options["secret"],
-        where=options["where"],
-        by=by,
+        qids=names.qids,
+        secret=names.secret,
+        where=names.where,
+        by=names.by if role != RELEASE else None,
+        null=names.null,
     )
     catalog = Catalog(engine, dataset, spec.mentions)
     microdata = bind(replace(spec, dataset=catalog.dataset), catalog).microdata
