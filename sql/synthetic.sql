@@ -119,12 +119,16 @@ SELECT
 FROM blocks
 GROUP BY ties;
 
--- One row per tuple of quasi-identifiers and value of a secret: the block it is in, and how many
--- values are guessed with it; 0 where it is no best guess.
+-- One row per tuple of quasi-identifiers and value of a secret: who has both (people of the original,
+-- others of the control, records alike), the block it is in, how many values are guessed there, and
+-- whether this is one of them.
 CREATE OR REPLACE VIEW verdicts AS
 SELECT
     word,
     cells.secret AS secret,
+    cells.original AS people,
+    cells.control AS others,
+    cells.synthetic AS alike,
     blocks.original AS original,
     blocks.control AS control,
     blocks.records AS records,

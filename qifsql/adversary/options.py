@@ -6,10 +6,12 @@ from typing import Annotated, Literal, TypedDict, get_args
 
 from qifsql.data.collection import ABSENT_RULES, Absent
 from qifsql.data.option import (
+    CHANCE,
     DATA,
     DETAILS,
     GROUPS,
     HIERARCHIES,
+    LEARNING,
     NAME,
     NAMES,
     NUMBERS,
@@ -64,6 +66,19 @@ HIERARCHY = Option(
 """``hierarchies``: quasi-identifier -> file."""
 PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
 """``plain``: quasi-identifiers whose cells are plain values (others: ``qifsql.data.cells``)."""
+
+LEARNER = Option(
+    form=TEXT,
+    help="Learner: decision-tree, random-forest, gradient-boosting, logistic-regression "
+    "(qifsql\\[ml]).",
+    panel=LEARNING,
+)
+RAPID = Option(
+    form=CHANCE,
+    help="RAPID: count people whose secret gets this share of the confidence that is possible "
+    "beyond its frequency (default 0.3).",
+    panel=LEARNING,
+)
 
 
 class Knowledge(TypedDict, total=False):

@@ -1,7 +1,7 @@
 """Attacks: the success of an adversary before and after a release.
 
 ``keyed`` attacks single releases and releases with a person key; ``keyless`` attacks releases that
-must be linked first.
+must be linked first; ``learning`` learns from one file and attacks the people of another.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Unpack
 
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.keyless import keyless
+from qifsql.commands.attack.learning import learning
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
@@ -74,13 +75,20 @@ def attack(
             default 1.
         truth: With link: the true key, one name or one per release, to compare links with.
         one_to_one: With link: match each later record to at most one person.
+        learn: File or frame that the adversary learns from (an original, sanitised or synthetic
+            release), to guess the secrets of the people of source. Model cas.
+        learner: With learn: "table" (default: the most frequent value among equal records, and of
+            all records where there are none), or "decision-tree", "random-forest",
+            "gradient-boosting" or "logistic-regression" of scikit-learn (qifsql[ml]).
+        rapid: With learn: the threshold of RAPID in [0, 1]; default 0.3.
 
     Returns:
         A Result. frame: one row per model, secret and gain function, with prior_, posterior_ and
         degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
         degradation is a difference, the probabilistic one a factor), records, blocks and
-        singled_out (people). With link: one row per secret and knowledge. details: histogram,
-        groups, thresholds, quantiles, where asked for.
+        singled_out (people). With link: one row per secret and knowledge. With learn: one row per
+        secret, with low and high of the success, and rapid. details: histogram, groups,
+        thresholds, quantiles, where asked for.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -94,7 +102,8 @@ def attack(
         >>> round(result.frame["posterior_probabilistic"].item(), 4)
         0.0057
 
-    Source: M7 to M20 (success and degradation), M59 to M63 (links); Alvim et al., PoPETs 2022.
+    Source: M7 to M20 (success and degradation), M59 to M63 (links), M117 and M130 to M133
+    (learning); Alvim et al., PoPETs 2022.
 
     """
     result: Result = _way(options).attack(model, source, settings=settings, **options)
@@ -118,7 +127,12 @@ def fit(
 
 
 def _way(options: AttackOptions) -> ModuleType:
-    """Return the module for these options: ``keyless`` with link rules, otherwise ``keyed``."""
+    """Return the module for these options.
+
+    ``learning`` with a file to learn from, ``keyless`` with link rules, otherwise ``keyed``.
+    """
+    if any(options.get(name) is not None for name in ("learn", "learner", "rapid")):
+        return learning
     if options.get("link") is not None:
         return keyless
     if options.get("presence") is not None or options.get("truth") or options.get("one_to_one"):

@@ -41,6 +41,11 @@ def attack(
             "the key that tells it (--truth), or leave --charts out"
         )
     source, histogram = others.source(data), options.get("histogram", False)
+    learns = options.get("learn") is not None
+    if learns:
+        options["learn"] = data.dataset(str(options["learn"]))
+        if charts.charts is not None:
+            raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
     if not options.get("target") and not linked:
         options["histogram"] = charts.histogram(histogram)
     options["where"] = data.where

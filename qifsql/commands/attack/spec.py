@@ -1,18 +1,33 @@
 """Options of ``attack``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import LEARNER, RAPID, Options
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import CHANCE, DETAILS, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
+from qifsql.data.option import (
+    CHANCE,
+    DETAILS,
+    FILE,
+    FLAG,
+    LEARNING,
+    LINKS,
+    NAMES,
+    RUN,
+    TEXT,
+    TEXTS,
+    Option,
+)
 
 
 class AttackOptions(Options, total=False):
     """The adversary, further measures and details, and links between releases without a key.
 
     ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
+    ``learn`` is the file that the adversary learns from, ``learner`` says how, and ``rapid`` is the
+    threshold of RAPID.
     """
 
     measures: Annotated[
@@ -87,6 +102,24 @@ class AttackOptions(Options, total=False):
             panel=LINKS,
         ),
     ]
+    learn: Annotated[
+        Tabular | None,
+        Option(
+            form=FILE,
+            help="Learn from this file (original, sanitised or synthetic) and guess the secrets "
+            "of the people of FILE; model cas.",
+            panel=LEARNING,
+        ),
+    ]
+    learner: Annotated[
+        str | None,
+        replace(
+            LEARNER,
+            help="Learner: table (default: most frequent values), decision-tree, random-forest, "
+            "gradient-boosting, logistic-regression (all but table: qifsql\\[ml]).",
+        ),
+    ]
+    rapid: Annotated[float | str | None, RAPID]
 
 
 OPTIONS = AttackOptions

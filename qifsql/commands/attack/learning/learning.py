@@ -1,0 +1,188 @@
+"""Attacks of somebody who learns from one file and guesses secrets of the people of another.
+
+Source: M117 (a strategy made on one file and paid on another), M130 to M133.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.commands.attack.learning.spec import Request, specify
+from qifsql.commands.attack.spec import AttackOptions
+from qifsql.counting import coded as codes
+from qifsql.counting import compared_files as reading
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import Cells
+from qifsql.counting.guesses import Guessing, Scores
+from qifsql.counting.learners import TABLE
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import openings
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.protocol import open_engine
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import several
+from qifsql.measures import bayes
+from qifsql.measures.bayes import Success
+from qifsql.measures.intervals import wilson
+from qifsql.query.render import expressions
+from qifsql.results.assessment import SCHEMA
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+
+LEARNED: dict[str, pl.DataType] = {
+    "learner": pl.String(),
+    "learned_from": pl.String(),
+    "train_records": pl.Int64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "present": pl.Float64(),
+    "success_present": pl.Float64(),
+    "rapid": pl.Float64(),
+    "rapid_low": pl.Float64(),
+    "rapid_high": pl.Float64(),
+    "rapid_threshold": pl.Float64(),
+}
+"""Further columns of an attack that learns from another file (``learned_from``).
+
+``train_records`` are the records of that file. ``posterior_probabilistic`` is the share of the
+people about whom the guess is right, from ``low`` to ``high`` at 95 % confidence if they are drawn
+from a population. It may be below ``prior_probabilistic``, the best constant guess about them.
+``posterior_deterministic`` is the share of people in a block of one value of that file, which is
+theirs; NULL for a classifier. ``present`` is the share of the people whose quasi-identifiers occur
+in that file, and ``success_present`` the success on these (NULL if there are none). ``rapid`` is
+the share of people whose value has a confidence above its frequency among the people by more than
+``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
+
+
+def attack(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
+) -> Result:
+    """Learn from ``learn`` and guess the secrets of the people of ``source``.
+
+    The options are those of ``qifsql.attack``. The result has the columns of
+    ``results.assessment.SCHEMA`` and ``LEARNED``, a row per secret.
+
+    Raises:
+        InputError: What was asked for does not fit the data, or an adversary who learns.
+        EngineError: Memory or disk ran out.
+    """
+    request = specify(model, source, options, settings.seed if settings else None)
+    origin = Origin.now(settings, "attack")
+    with open_engine(settings, sources=request.sources.all) as engine:
+        files = reading.read(engine, request.sources, request.names)
+        tables = Tables(engine, "comparing files", files.original.title)
+        coded = codes.make(tables, files)
+        guessing = Guessing(tables, coded, files, request.learner)
+        rows = []
+        for secret in range(1, len(files.secrets) + 1):
+            table = f"cells_{secret}"
+            tables.make(table, coded.cells(secret))
+            cells = Cells(tables, table, f"modes_{secret}", coded.words, 1)
+            cells.make_modes()
+            scores = guessing.scores(cells, secret)
+            tables.drop(table, f"modes_{secret}")
+            rows.append(_row(request, files, scores, files.secrets[secret - 1]))
+        first = [s for dataset in request.sources.all for s in openings(dataset)]
+        origin = origin.about(_described(files, request), request.sources.paths)
+        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
+        written = remarks(engine)
+    origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
+    schema = SCHEMA | LEARNED
+    lines = [row | {"seconds": origin.seconds} for row in rows]
+    frame = pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
+    notes = [*files.notes, *guessing.notes, *written]
+    for file, column in zip(files.files, ("records", "train_records"), strict=True):
+        if dropped := file.records - rows[0][column]:
+            notes.append(
+                f"{dropped:,} of {several(file.records, 'record')} of {file.title} with missing "
+                "values are left out"
+            )
+    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
+
+
+def fit(
+    model: str | Sequence[str],
+    source: Source,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
+) -> None:
+    """Look up every name in both files, without attacking; InputError if one is wrong."""
+    request = specify(model, source, options, settings.seed if settings else None)
+    with open_engine(settings, sources=request.sources.all) as engine:
+        reading.read(engine, request.sources, request.names)
+
+
+def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[str, Any]:
+    """Return the row of a secret, without the time."""
+    people, one = scores.people, scores.values == 1
+    share = Fraction(scores.prior, people)
+    before = Success(Fraction(one), share, float(share), people if one else 0)
+    after = Success(
+        Fraction(scores.certain, people),
+        scores.right / people,
+        scores.worst_case,
+        scores.certain,
+    )
+    low, high = wilson(float(scores.right), people)
+    rapid = wilson(scores.confident, people)
+    present = scores.present
+    certain = ("posterior_deterministic", "degradation_deterministic", "individuals_certain")
+    row = {
+        "model": "CAS",
+        "datasets": 1,
+        "n_qids": len(files.qids),
+        "qids": list(files.qids),
+        "secret": secret,
+        "records": people,
+        "blocks": scores.blocks,
+        "singled_out": scores.singled_out,
+        **bayes.row(before, after),
+        "learner": request.learner.name,
+        "learned_from": files.releases[0].title,
+        "train_records": scores.records,
+        "low": low,
+        "high": high,
+        "present": present / people,
+        "success_present": float(scores.present_right / present) if present else None,
+        "rapid": scores.confident / people,
+        "rapid_low": rapid[0],
+        "rapid_high": rapid[1],
+        "rapid_threshold": float(request.learner.level),
+    }
+    return row | (dict.fromkeys(certain) if request.learner.name != TABLE else {})
+
+
+def _described(files: Files, request: Request) -> dict[str, Any]:
+    """Return the request as plain data."""
+    attributes = [a for file in files.files for a in file.attributes]
+    return {
+        "models": ["cas"],
+        "dataset": files.original.title,
+        "learn": files.releases[0].title,
+        "learner": request.learner.name,
+        "learner_seed": None if request.learner.name == TABLE else request.learner.seed,
+        "rapid": float(request.learner.level),
+        "qids": list(files.qids),
+        "secrets": list(files.secrets),
+        "expressions": expressions(attributes),
+        "where": request.names.where,
+        "null": request.names.null,
+        "sizes": {
+            "people": files.original.records,
+            "learn": files.releases[0].records,
+        },
+        "csv": [
+            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
+            for d in (file.microdata.dataset for file in files.files)
+            if isinstance(d, Dataset) and d.format == "csv"
+        ],
+    }

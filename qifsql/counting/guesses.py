@@ -1,0 +1,268 @@
+"""Guesses of an adversary who learns from one file about the people of others, and their scores.
+
+Source: M117 (the table), M130 to M133; Templ, Thees and Müller 2026 (RAPID).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from qifsql.adversary.transitions import probability
+from qifsql.counting.coded import POOLED_RELEASE, Coded
+from qifsql.counting.compared_files import POOLED, Files
+from qifsql.counting.counted import Cells, added, rows_of, shared
+from qifsql.counting.learners import (
+    ALIKE,
+    LINEAR,
+    MOST_VALUES,
+    TABLE,
+    Scale,
+    Student,
+    check_learner,
+    lessons_limit,
+)
+from qifsql.data.dataset import Dataset
+from qifsql.data.relation import relation
+from qifsql.data.types import NUMBERS, family
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+
+PARTS = 2**40  # of a probability
+BATCH = 4_000_000  # probabilities in memory at a time
+RAPID = Fraction(3, 10)
+"""The usual threshold of RAPID: three tenths of the confidence that is possible over the base."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner:
+    """The learner that is asked for, the threshold of RAPID, and the seed."""
+
+    name: str
+    level: Fraction
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        rapid: float | str | None,
+        seed: int | None,
+        *,
+        classifiers_only: bool = False,
+    ) -> "Learner":
+        """Return the learner; InputError if it is unknown, or the threshold cannot be one."""
+        level = RAPID if rapid is None else probability(rapid, "the threshold of RAPID (rapid)")
+        if 10**6 % level.denominator:
+            raise InputError("the threshold of RAPID (rapid) has more than six decimals; round it")
+        name = check_learner(name, classifiers_only=classifiers_only)
+        return cls(name=name, level=level, seed=seed or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """What a learner is right about; ties are shared.
+
+    ``people`` are those of the original, with ``values`` of the secret; ``prior`` of them have the
+    most frequent one. ``records`` are those that are learned from. ``present`` people have the
+    quasi-identifiers of a record. ``certain`` people are in a block of records of one value, which
+    is theirs. ``confident`` people are those of RAPID. ``blocks``, ``singled_out`` and
+    ``worst_case`` are about the blocks of the people.
+    """
+
+    people: int
+    prior: int
+    values: int
+    records: int
+    right: Fraction
+    present: int
+    present_right: Fraction
+    certain: int
+    confident: int
+    control: int
+    control_right: Fraction
+    control_confident: int
+    blocks: int
+    singled_out: int
+    worst_case: float
+
+
+class Guessing:
+    """The guesses of one learner, about all secrets and releases; ``notes`` are for readers."""
+
+    def __init__(self, tables: Tables, coded: Coded, files: Files, learner: Learner) -> None:
+        self._tables = tables.doing("learning")
+        self._coded = coded
+        self._files = files
+        self._learner = learner
+        self.notes: dict[str, None] = {}
+
+    def scores(self, cells: Cells, secret: int) -> Scores:
+        """Return the scores of guesses of a secret, learned from the release of ``cells``."""
+        modal = cells.priors()["modal"]
+        self._tables.make("verdicts", cells.plan("verdicts"))
+        self._tables.make("bases", self._view("bases", cells))
+        (base,) = rows_of(Plan((), self._view("prior", cells)), self._tables)
+        try:
+            if self._learner.name == TABLE:
+                query = self._view("table_answers", cells)
+            else:
+                self._predict(cells, secret)
+                query = self._view("classifier_answers", cells)
+            self._tables.make("answers", query)
+        finally:
+            self._tables.drop("verdicts", "bases", "predictions")
+        level = self._learner.level
+        numbers = {"level": level.numerator, "scale": level.denominator}
+        rows = rows_of(Plan((), splice("learning/scores", numbers=numbers)), self._tables)
+        extent = splice("learning/extent", words=cells.words, numbers={"modal": modal})
+        (about,) = rows_of(Plan((), extent), self._tables)
+        self._tables.drop("answers")
+        totals = added(rows)
+        return Scores(
+            people=totals["people"],
+            prior=base["prior"],
+            values=base["people_values"],
+            records=base["records"],
+            right=shared(rows, "correct", modal),
+            present=totals["present"],
+            present_right=shared(rows, "present_correct", modal),
+            certain=totals["certain_correct"],
+            confident=totals["confident"],
+            control=totals["control"],
+            control_right=shared(rows, "control_correct", modal),
+            control_confident=totals["control_confident"],
+            blocks=about["blocks"],
+            singled_out=about["singled_out"],
+            worst_case=about["worst_case"],
+        )
+
+    def _view(self, name: str, cells: Cells, **numbers: int) -> exp.Select:
+        return splice(
+            f"learning/{name}",
+            words=cells.words,
+            columns={"synthetic": f"synthetic_{cells.release}"},
+            tables={"cells": cells.table},
+            numbers=numbers,
+        )
+
+    def _predict(self, cells: Cells, secret: int) -> None:
+        """Create ``predictions``: the answer of a classifier for each cell that people have."""
+        numpy = import_module("numpy")
+        student = self._student()
+        words, secrets, weights = self._lessons(cells, secret)
+        student.learn(self._codes(words), secrets, weights)
+        if not student.converged:
+            self.notes[
+                f"{self._learner.name} was stopped before it converged: its guesses may be worse "
+                "than they could be; coarsen columns of many values, or use another --learner"
+            ] = None
+        classes = numpy.array(student.classes)
+        path = self._tables.engine.scratch / "predictions.parquet"
+        names = [f"word_{i}" for i in range(1, cells.words + 1)]
+        columns = [(name, pa.int64()) for name in (*names, "secret", "ties", "part")]
+        schema = pa.schema([*columns, ("best", pa.bool_())])
+        with pq.ParquetWriter(path, schema) as file:
+            for batch in self._questions(cells, max(1, BATCH // len(classes))):
+                words, secrets = batch[:, :-1], batch[:, -1]
+                distinct, of = numpy.unique(words, axis=0, return_inverse=True)
+                chances = student.probabilities(self._codes(distinct))
+                best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
+                place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
+                has_class = classes[place] == secrets
+                of = of.reshape(-1)
+                part = numpy.rint(chances[of, place] * PARTS).astype(numpy.int64)
+                answers = [
+                    *words.T, secrets, best.sum(axis=1)[of], numpy.where(has_class, part, 0),
+                    has_class & best[of, place],
+                ]  # fmt: skip
+                file.write_batch(
+                    pa.RecordBatch.from_arrays([pa.array(a) for a in answers], schema=schema)
+                )
+        query = exp.select("*").from_(relation(Dataset.open(path)))
+        self._tables.make("predictions", query)
+        path.unlink()
+
+    def _lessons(self, cells: Cells, secret: int) -> tuple[Any, Any, Any]:
+        """Return the words, secrets and weights to learn from, as many as are allowed."""
+        lessons = self._view("lessons", cells, seed=self._learner.seed)
+        counts = exp.select("count(*)", "count(DISTINCT secret)").from_(
+            lessons.subquery("all_lessons")
+        )
+        ((there, values),) = self._tables.rows(counts)
+        name = self._files.secrets[secret - 1]
+        if values > MOST_VALUES:
+            raise InputError(
+                f"secret {quoted(name)} has {values:,} values in "
+                f"{self._title(cells.release)}, and a classifier guesses one of {MOST_VALUES} at "
+                "most; make it coarser, as in NAME=column//1000, or use --learner table"
+            )
+        most = lessons_limit(values)
+        if there > most:
+            lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(most)
+            self.notes[
+                f"{self._learner.name} learns {name} from {several(most, 'distinct record')} of "
+                f"{there:,}, drawn at random (--seed); it may learn less than it could"
+            ] = None
+        columns = [*_words(cells), "secret", "records"]
+        query = exp.select(*columns).from_(lessons.subquery("drawn_lessons"))
+        batches = list(_matrices(self._tables, query, most + 1))
+        numpy = import_module("numpy")
+        rows = numpy.concatenate(batches)
+        return rows[:, :-2], rows[:, -2], rows[:, -1]
+
+    def _title(self, release: int) -> str:
+        return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
+
+    def _questions(self, cells: Cells, rows: int) -> Iterator[Any]:
+        """Yield the words and secrets that people have."""
+        query = self._view("questions", cells).order_by(*_words(cells), "secret")
+        yield from _matrices(self._tables, query, rows)
+
+    def _codes(self, words: Any) -> Any:
+        """Return the codes of the quasi-identifiers in words, a column for each."""
+        numpy = import_module("numpy")
+        columns = [
+            (words[:, field.word - 1] >> field.shift) & ((1 << field.width) - 1)
+            for field in self._coded.fields
+        ]
+        return numpy.stack(columns, axis=1)
+
+    def _student(self) -> Student:
+        return Student(
+            name=self._learner.name,
+            seed=self._learner.seed,
+            threads=self._tables.engine.threads,
+            scales=[self._scale(i) for i in range(len(self._coded.fields))]
+            if self._learner.name == LINEAR
+            else (),
+        )
+
+    def _scale(self, i: int) -> Scale:
+        """Return the numbers of a quasi-identifier by code; none if it has no numbers."""
+        if family(self._files.original.attributes[i].type) not in NUMBERS:
+            return Scale()
+        numpy = import_module("numpy")
+        value = exp.cast(exp.column("value"), "DOUBLE")
+        query = exp.select(value).from_(exp.table_(f"dictionary_{i + 1}")).order_by("code")
+        batches = list(_matrices(self._tables, query, BATCH))
+        return Scale(numbers=numpy.concatenate(batches)[:, 0].astype(numpy.float64))
+
+
+def _words(cells: Cells) -> list[str]:
+    return [f"word_{i}" for i in range(1, cells.words + 1)]
+
+
+def _matrices(tables: Tables, query: exp.Select, rows: int) -> Iterator[Any]:
+    """Yield the rows of a query of numbers as matrices of at most ``rows`` rows."""
+    numpy = import_module("numpy")
+    for frame in tables.engine.batches(Plan((), query), tables.what, tables.where, rows):
+        if frame.height:
+            yield numpy.stack([frame[name].to_numpy() for name in frame.columns], axis=1)

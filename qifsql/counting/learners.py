@@ -1,0 +1,175 @@
+"""Learners: the table of most frequent values, and classifiers of scikit-learn, by name.
+
+A classifier is trained on the distinct records of a file, weighted by how many are alike, and asked
+about distinct tuples of quasi-identifiers: its memory grows with distinct records up to a limit,
+and not with people. Columns are codes, which are ranks of the values in all files, the missing one
+last. Trees split ranks. Logistic regression takes numbers in standard units, and one bit for each
+value of other columns and for a missing number.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from qifsql.errors import InputError, did_you_mean, quoted
+
+TABLE = "table"
+CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "decision-tree": ("sklearn.tree", "DecisionTreeClassifier", {}),
+    "random-forest": ("sklearn.ensemble", "RandomForestClassifier", {"n_estimators": 100}),
+    "gradient-boosting": (
+        "sklearn.ensemble",
+        "HistGradientBoostingClassifier",
+        {"min_samples_leaf": 1, "early_stopping": False},
+    ),
+    "logistic-regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}),
+}
+"""Classifiers that take weights: the module, the class, and what differs from its defaults.
+
+Boosting counts records of a leaf without their weights and stops early by a draw of them, so both
+are switched off: an alike record would count differently from a weight."""
+LEARNERS = (TABLE, *CLASSIFIERS)
+FOREST = "random-forest"
+LINEAR = "logistic-regression"
+MOST_VALUES = 100
+"""Values of the secret that a classifier guesses at most."""
+MOST_LESSONS = 100_000
+"""Distinct records that a classifier learns from at most; others are left out by a draw."""
+MOST_COUNTERS = 2_000_000
+"""Distinct records times values of the secret at most: a forest keeps 100 times as many counts."""
+ALIKE = 1e-9  # probabilities that differ by less are one, as they differ by rounding
+
+
+def check_learner(name: str, *, classifiers_only: bool = False) -> str:
+    """Check the name of a learner; InputError if it is unknown or scikit-learn is missing."""
+    names = tuple(CLASSIFIERS) if classifiers_only else LEARNERS
+    if name not in names:
+        hint = did_you_mean(name, names) or f"; use {', '.join(names)}"
+        raise InputError(f"there is no learner {quoted(name)}{hint}")
+    if name == TABLE:
+        return name
+    try:
+        import_module("sklearn")
+    except ImportError as e:
+        other = "leave --learner out" if classifiers_only else "--learner table needs nothing"
+        raise InputError(
+            f"learner {name} needs scikit-learn: pip install 'qifsql[ml]'; {other}"
+        ) from e
+    return name
+
+
+def lessons_limit(values: int) -> int:
+    """Return how many distinct records a classifier learns from if the secret has ``values``."""
+    return min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """The numbers of a column by code, not finite if missing; None for other columns."""
+
+    numbers: Any = None
+
+
+@dataclass
+class Student:
+    """A classifier that learns from codes, secrets and weights, and is then asked about codes.
+
+    ``scales`` are those of the columns. ``converged`` is false if the last training was given up.
+    """
+
+    name: str
+    seed: int
+    threads: int
+    scales: Sequence[Scale]
+    converged: bool = True
+    _model: Any = field(default=None, init=False)
+    _features: Any = field(default=None, init=False)
+    classes: Sequence[int] = field(default=(), init=False)
+
+    def learn(self, codes: Any, secrets: Any, weights: Any) -> None:
+        """Train on one row per distinct record, in their order."""
+        numpy = import_module("numpy")
+        order = numpy.lexsort((secrets, *reversed(codes.T)))
+        codes, secrets = codes[order], secrets[order]
+        weights = weights[order].astype(numpy.float64)
+        self.classes = [int(c) for c in numpy.unique(secrets)]
+        if len(self.classes) == 1:
+            return
+        module, what, options = CLASSIFIERS[self.name]
+        options = options | {"random_state": self.seed % 2**32}
+        if self.name == FOREST:
+            options = options | {"n_jobs": self.threads}
+        self._model = getattr(import_module(module), what)(**options)
+        if self.name == LINEAR:
+            self._features = _Linear(codes, weights, self.scales)
+        with _steady(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self._model.fit(self._of(codes), secrets, sample_weight=weights)
+        self.converged = not any("converge" in w.category.__name__.casefold() for w in caught)
+
+    def probabilities(self, codes: Any) -> Any:
+        """Return the probability of each class, a row for each row of codes."""
+        numpy = import_module("numpy")
+        if self._model is None:
+            return numpy.ones((len(codes), 1))
+        if self.name == FOREST:
+            self._model.n_jobs = 1  # sums of trees in one order
+        with _steady():
+            return self._model.predict_proba(self._of(codes))
+
+    def _of(self, codes: Any) -> Any:
+        return codes if self._features is None else self._features.of(codes)
+
+
+class _Linear:
+    """The features of logistic regression: numbers in standard units, and bits."""
+
+    def __init__(self, codes: Any, weights: Any, scales: Sequence[Scale]) -> None:
+        numpy = import_module("numpy")
+        self._scales = scales
+        self._centres: dict[int, tuple[float, float]] = {}
+        self._values: dict[int, Any] = {}
+        for i, scale in enumerate(scales):
+            if scale.numbers is None:
+                self._values[i] = numpy.unique(codes[:, i])
+                continue
+            numbers = scale.numbers[codes[:, i]]
+            finite = numpy.isfinite(numbers)
+            total = weights[finite].sum()
+            centre = float((numbers[finite] * weights[finite]).sum() / total) if total else 0.0
+            spread = (
+                (((numbers[finite] - centre) ** 2 * weights[finite]).sum() / total) if total else 0
+            )
+            self._centres[i] = centre, float(numpy.sqrt(spread)) or 1.0
+
+    def of(self, codes: Any) -> Any:
+        """Return a sparse matrix of the features of rows of codes."""
+        numpy, sparse = import_module("numpy"), import_module("scipy.sparse")
+        rows = numpy.arange(len(codes))
+        parts = []
+        for i, scale in enumerate(self._scales):
+            if scale.numbers is None:
+                values = self._values[i]
+                place = numpy.searchsorted(values, codes[:, i]).clip(max=len(values) - 1)
+                there = values[place] == codes[:, i]
+                shape = (len(codes), len(values))
+                ones = numpy.ones(int(there.sum()))
+                parts.append(sparse.csr_matrix((ones, (rows[there], place[there])), shape=shape))
+                continue
+            centre, spread = self._centres[i]
+            numbers = scale.numbers[codes[:, i]]
+            finite = numpy.isfinite(numbers)
+            standard = numpy.where(finite, (numbers - centre) / spread, 0.0)
+            pair = numpy.stack([standard, ~finite], axis=1)
+            parts.append(sparse.csr_matrix(pair))
+        return sparse.hstack(parts, format="csr")
+
+
+@contextmanager
+def _steady() -> Iterator[None]:
+    """Let libraries below scikit-learn use one thread, so that sums have one order."""
+    with import_module("threadpoolctl").threadpool_limits(limits=1):
+        yield
