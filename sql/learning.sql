@@ -50,10 +50,10 @@ SELECT
     sum(records)::BIGINT AS records
 FROM bases;
 
--- One row per tuple of quasi-identifiers and value of a secret that people have: the people, the
--- records that look like them (records) and the values among these; whether the value is a best guess
--- of the table, and one of how many (ties; 0: no record looks like them, and all usual values are
--- guessed); the confidence in it is part of whole.
+-- One row per tuple of quasi-identifiers and value of a secret that people have: the people, and the
+-- records that look like them; whether the value is a best guess of the table, and one of how many
+-- (ties; 0: no record looks like them, and all usual values are guessed); the confidence in it is part
+-- of whole.
 CREATE OR REPLACE VIEW table_answers AS
 SELECT
     word,
@@ -61,7 +61,6 @@ SELECT
     verdicts.people AS original,
     verdicts.others AS control,
     verdicts.records AS records,
-    verdicts.synthetic_values AS synthetic_values,
     verdicts.ties AS ties,
     verdicts.best AS best,
     CASE WHEN verdicts.records > 0 THEN verdicts.alike ELSE bases.records END AS part,
@@ -82,7 +81,6 @@ SELECT
     verdicts.people AS original,
     verdicts.others AS control,
     verdicts.records AS records,
-    verdicts.synthetic_values AS synthetic_values,
     predictions.ties AS ties,
     predictions.best AS best,
     predictions.part AS part,
@@ -96,8 +94,8 @@ INNER JOIN predictions USING (word, secret)
 INNER JOIN bases ON verdicts.secret = bases.secret;
 
 -- One row per number of best guesses: the people, those who look like a record (present), about whom
--- a best guess is right (correct), about whom the table is certain, and right; those whose value the
--- adversary is confident of, beyond its share among the people, by more than level in scale parts of
+-- a best guess is right (correct), about whom the adversary is certain, and right; those whose value
+-- she is confident of, beyond its share among the people, by more than level in scale parts of
 -- what is possible (RAPID); and the same of the control.
 CREATE OR REPLACE VIEW scores AS
 SELECT
@@ -107,8 +105,7 @@ SELECT
     coalesce(sum(original) FILTER (WHERE records > 0), 0)::BIGINT AS present,
     coalesce(sum(original) FILTER (WHERE best), 0)::BIGINT AS correct,
     coalesce(sum(original) FILTER (WHERE best AND records > 0), 0)::BIGINT AS present_correct,
-    coalesce(sum(original) FILTER (WHERE best AND synthetic_values = 1), 0)::BIGINT
-        AS certain_correct,
+    coalesce(sum(original) FILTER (WHERE part = whole), 0)::BIGINT AS certain_correct,
     coalesce(sum(original) FILTER (
         WHERE (part::HUGEINT * all_original - whole::HUGEINT * base_original) * scale
             > whole::HUGEINT * (all_original - base_original) * level

@@ -72,8 +72,8 @@ class Scores:
 
     ``people`` are those of the original, with ``values`` of the secret; ``prior`` of them have the
     most frequent one. ``records`` are those that are learned from. ``present`` people have the
-    quasi-identifiers of a record. ``certain`` people are in a block of records of one value, which
-    is theirs. ``confident`` people are those of RAPID. ``blocks``, ``singled_out`` and
+    quasi-identifiers of a record. ``certain`` people have the value that gets all
+    confidence. ``confident`` people are those of RAPID. ``blocks``, ``singled_out`` and
     ``worst_case`` are about the blocks of the people.
     """
 

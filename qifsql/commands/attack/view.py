@@ -10,6 +10,7 @@ import polars as pl
 from qifsql.commands.attack import charts
 from qifsql.commands.attack.keyless import view as keyless
 from qifsql.commands.attack.keyless.charts import calibration
+from qifsql.commands.attack.learning import view as learning
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
 from qifsql.presentation.language import counted, said
@@ -33,6 +34,8 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
+    if "learner" in frame.columns and frame.height:
+        return learning.parts(frame)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
@@ -114,6 +117,9 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         links = tables.get("calibration")
         linked = [] if links is None else drawn("calibration", partial(calibration, links))
         return title, linked + parts(frame, tables, stored.spec)
+    if "learner" in frame.columns:
+        title = said("Someone who learns from another file: {name}", name=stored.name)
+        return title, parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
     others = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
     frame = people_charts.chances(frame)
@@ -148,6 +154,8 @@ def carriers(stored: Stored) -> list[Part]:
 
 def headline(stored: Stored) -> list[str]:
     """Return attacks on one person and gains other than a right guess, for the first pages."""
+    if "learner" in stored.frame.columns:
+        return learning.headline(stored.frame)
     rows = stored.frame.iter_rows(named=True)
     special = [row for row in rows if row.get("target") is not None or _is_gain(row)]
     return [_chances(row) if words.is_chance(row) else _gains(row) for row in special]

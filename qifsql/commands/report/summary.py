@@ -153,6 +153,8 @@ def _attacked(stored: Stored) -> Iterator[Row]:
     frame = stored.frame
     if stored.kind not in ("attack", "sweep", *STUDIES) or frame.is_empty():
         return
+    if "learner" in frame.columns:  # about another file than that of the people (see headline)
+        frame = frame.filter(pl.col("learner").is_null())
     for name in {"target", "sampled"} & set(frame.columns):  # one person, estimates
         frame = frame.filter(pl.col(name).is_null())
     if "knowledge" in frame.columns:  # only for comparison: nobody knows the key

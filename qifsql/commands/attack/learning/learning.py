@@ -52,11 +52,11 @@ LEARNED: dict[str, pl.DataType] = {
 ``train_records`` are the records of that file. ``posterior_probabilistic`` is the share of the
 people about whom the guess is right, from ``low`` to ``high`` at 95 % confidence if they are drawn
 from a population. It may be below ``prior_probabilistic``, the best constant guess about them.
-``posterior_deterministic`` is the share of people in a block of one value of that file, which is
-theirs; NULL for a classifier. ``present`` is the share of the people whose quasi-identifiers occur
-in that file, and ``success_present`` the success on these (NULL if there are none). ``rapid`` is
-the share of people whose value has a confidence above its frequency among the people by more than
-``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
+``posterior_deterministic`` is the share of people whose value gets all confidence: with the table,
+all records that look like them have it. ``present`` is the share of the people whose
+quasi-identifiers occur in that file, and ``success_present`` the success on these (NULL if there
+are none). ``rapid`` is the share of people whose value has a confidence above its frequency among
+the people by more than ``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
 
 
 def attack(
@@ -75,7 +75,7 @@ def attack(
         InputError: What was asked for does not fit the data, or an adversary who learns.
         EngineError: Memory or disk ran out.
     """
-    request = specify(model, source, options, settings.seed if settings else None)
+    request = specify(model, source, options, settings)
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=request.sources.all) as engine:
         files = reading.read(engine, request.sources, request.names)
@@ -116,7 +116,7 @@ def fit(
     **options: Unpack[AttackOptions],
 ) -> None:
     """Look up every name in both files, without attacking; InputError if one is wrong."""
-    request = specify(model, source, options, settings.seed if settings else None)
+    request = specify(model, source, options, settings)
     with open_engine(settings, sources=request.sources.all) as engine:
         reading.read(engine, request.sources, request.names)
 
@@ -135,8 +135,7 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
     low, high = wilson(float(scores.right), people)
     rapid = wilson(scores.confident, people)
     present = scores.present
-    certain = ("posterior_deterministic", "degradation_deterministic", "individuals_certain")
-    row = {
+    return {
         "model": "CAS",
         "datasets": 1,
         "n_qids": len(files.qids),
@@ -147,7 +146,7 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
         "singled_out": scores.singled_out,
         **bayes.row(before, after),
         "learner": request.learner.name,
-        "learned_from": files.releases[0].title,
+        "learned_from": request.sources.releases[0].name,
         "train_records": scores.records,
         "low": low,
         "high": high,
@@ -158,7 +157,6 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
         "rapid_high": rapid[1],
         "rapid_threshold": float(request.learner.level),
     }
-    return row | (dict.fromkeys(certain) if request.learner.name != TABLE else {})
 
 
 def _described(files: Files, request: Request) -> dict[str, Any]:
@@ -166,8 +164,8 @@ def _described(files: Files, request: Request) -> dict[str, Any]:
     attributes = [a for file in files.files for a in file.attributes]
     return {
         "models": ["cas"],
-        "dataset": files.original.title,
-        "learn": files.releases[0].title,
+        "dataset": request.sources.original.name,
+        "learn": request.sources.releases[0].name,
         "learner": request.learner.name,
         "learner_seed": None if request.learner.name == TABLE else request.learner.seed,
         "rapid": float(request.learner.level),

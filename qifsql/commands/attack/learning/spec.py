@@ -12,6 +12,7 @@ from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.option import as_names, check_names
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 
 IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
@@ -45,10 +46,16 @@ class Request:
 
 
 def specify(
-    model: str | Sequence[str], source: Source, options: AttackOptions, seed: int | None
+    model: str | Sequence[str], source: Source, options: AttackOptions, settings: Settings | None
 ) -> Request:
     """Return the request; raise InputError if somebody who learns cannot answer it."""
     check_names(options, AttackOptions)
+    settings = settings or Settings()
+    if settings.engine_name == "spark":
+        raise InputError(
+            "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
+            "Spark without --learn"
+        )
     for name, value in options.items():
         free = FREE.get(name, (None, (), [], "", False, {}))
         if name not in ANSWERED and value not in free:
@@ -66,7 +73,7 @@ def specify(
         raise InputError("learner and rapid are about a file to learn from; name it with --learn")
     if not as_names(options.get("secret")):
         raise InputError("model cas infers a secret; name one with --secret")
-    learner = Learner.of(options.get("learner") or TABLE, options.get("rapid"), seed)
+    learner = Learner.of(options.get("learner") or TABLE, options.get("rapid"), settings.seed)
     return Request(
         sources=Sources.of(people, Dataset.open(train), None, different=False),
         names=Names(
