@@ -2,7 +2,7 @@
 
 The people of the original are those whom the generator learnt from; those of the control are of
 the same population, and it did not learn from them. Every count is of people or records that agree
-in their quasi-identifiers. The equations are M114 to M123.
+in their quasi-identifiers. The equations are M114 to M123 and M134.
 """
 
 import math
@@ -105,6 +105,18 @@ class Distances:
     ratio: float | None
     nearer: float
     chance: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classified:
+    """People about whom a classifier taught by the release is right, or confident (RAPID)."""
+
+    people: int
+    right: Fraction
+    confident: int
+    control: int
+    control_right: Fraction
+    control_confident: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,6 +226,25 @@ def inference(counts: Guesses) -> Iterator[Measure]:
     if counts.control:
         both = float(counts.right), counts.people, float(counts.control_right), counts.control
         yield _excess("inference_risk", *both)
+
+
+def classified(counts: Classified) -> Iterator[Measure]:
+    """Yield the success of a classifier, what is individual of it, and RAPID.
+
+    Success and RAPID have Wilson's interval, the leak has Newcombe's. Those of the control are left
+    out without a control.
+    """
+    right, people = counts.right, counts.people
+    yield _guessed("classifier_original", right, people)
+    yield _estimated("rapid_original", counts.confident, people)
+    if not counts.control:
+        return
+    other, others = counts.control_right, counts.control
+    yield _guessed("classifier_control", other, others)
+    yield _estimated("rapid_control", counts.control_confident, others)
+    low, high = newcombe(float(right), people, float(other), others)
+    leak = float(right / people - other / others)
+    yield Measure(name="classifier_leak", value=leak, low=low, high=high)
 
 
 def distances(counts: Distances, *, has_control: bool) -> Iterator[Measure]:

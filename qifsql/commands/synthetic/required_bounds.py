@@ -10,12 +10,19 @@ from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
 from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted
 
+OF_CLASSIFIERS = (
+    *("classifier_original", "rapid_original"),
+    *("classifier_control", "rapid_control", "classifier_leak"),
+)
 OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
-ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, "inference_risk")
-MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS, *OF_DISTANCES)
+ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS, "inference_risk")
+MEASURES = (
+    *(*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS),
+    *(*OF_QUESTIONS, *OF_DISTANCES),
+)
 OF_CONTROL = (
     *("success_control", "prior_control", "distance_control", "nearer_original"),
-    *("nearer_by_chance", *DIFFERENCES),
+    *("nearer_by_chance", *DIFFERENCES, "classifier_control", "rapid_control", "classifier_leak"),
     *(name for name in OF_QUESTIONS if name.endswith(("_control", "_risk"))),
 )
 _BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -37,8 +44,12 @@ class Bound:
         if self.measure in OF_CONTROL and not has_control:
             raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
 
-    def check_details(self, *, questions: bool, split: bool, distances: bool) -> None:
+    def check_details(
+        self, *, questions: bool, split: bool, distances: bool, learner: bool
+    ) -> None:
         """Refuse a bound on a measure that is computed only if it is asked for."""
+        if self.measure in OF_CLASSIFIERS and not learner:
+            raise InputError(f"bound {quoted(self.text)} is about a classifier; add --learner")
         if self.measure in OF_QUESTIONS and not questions:
             raise InputError(f"bound {quoted(self.text)} is about a question; add --questions")
         if self.measure in OF_LINKS and not split:

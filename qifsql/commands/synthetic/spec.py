@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Where, qids_option, secret_option
+from qifsql.adversary.options import LEARNER, RAPID, Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, WHOLE, Option
 
@@ -20,7 +20,8 @@ class SyntheticOptions(TypedDict, total=False):
     the control. ``sweep``: every subset of the quasi-identifiers. ``questions``: singling out,
     linkability and inference. ``split``: the quasi-identifiers of the first of two sources.
     ``distances``: how many records are drawn to measure their distances. ``require``: bounds on
-    measures. ``records``: the file for a row per person and release.
+    measures. ``records``: the file for a row per person and release. ``learner``: a classifier that
+    also learns from each release; ``rapid``: the threshold of RAPID.
     """
 
     qids: Annotated[
@@ -82,6 +83,8 @@ class SyntheticOptions(TypedDict, total=False):
             least=1,
         ),
     ]
+    learner: Annotated[str | None, LEARNER]
+    rapid: Annotated[float | str | None, RAPID]
     require: Annotated[
         str | Sequence[str],
         Option(

@@ -21,6 +21,7 @@ from qifsql.counting import compared_files as reading
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files, Names, Sources
 from qifsql.counting.counted import Cells, Row, guesses, modes_table, of_release, of_secret
+from qifsql.counting.guesses import Guessing, Learner, Scores
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
@@ -105,6 +106,10 @@ def synthetic(
         require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
             hold for a release.
         records: File for what each release says of each person: .parquet or .csv.
+        learner: A classifier of scikit-learn (qifsql[ml]) that also learns from each release:
+            "decision-tree", "random-forest", "gradient-boosting" or "logistic-regression";
+            settings.seed decides its draws.
+        rapid: With learner: the threshold of RAPID in [0, 1]; default 0.3.
 
     Returns:
         A Result. frame: one row per release, measure and secret (SCHEMA). details: worst (counts
@@ -122,13 +127,15 @@ def synthetic(
         >>> result.frame.filter(measure="repU").select("count", "people").row(0)
         (8, 19949)
 
-    Source: M111 to M123; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
+    Source: M111 to M123, M130 to M134; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and
+    Tasnádi 2023; Templ, Thees and Müller 2026.
 
     """
     options = complete(options, SyntheticOptions)
     origin = Origin.now(settings, "synthetic")
     sources = Sources.of(original, synthetic, options["control"])
     required = bounds(as_tuple(options["require"]))
+    learner = _learner(options, settings)
     path = _path(options["records"], sources)
     outputs = [] if path is None else [path]
     with open_engine(
@@ -136,10 +143,10 @@ def synthetic(
     ) as engine:
         files = reading.read(engine, sources, _names(options))
         _check(files, options)
-        work = _Work(engine, files, options)
+        work = _Work(engine, files, options, learner)
         work.run()
         first = [s for dataset in sources.all for s in openings(dataset)]
-        origin = origin.about(_described(files, sources, options), sources.paths)
+        origin = origin.about(_described(files, sources, options, learner), sources.paths)
         origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
         written = 0
         if path is not None:
@@ -150,7 +157,7 @@ def synthetic(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files, options)),
+        notes=(*files.notes, *_notes(files, options), *work.notes),
         met=_met(work.measured, required),
         written=written,
     )
@@ -166,6 +173,7 @@ def fit(
     options = complete(options, SyntheticOptions)
     sources = Sources.of(original, synthetic, options["control"])
     bounds(as_tuple(options["require"]))
+    _learner(options, settings)
     with open_engine(settings, sources=sources.all) as engine:
         _check(reading.read(engine, sources, _names(options)), options)
 
@@ -173,8 +181,16 @@ def fit(
 class _Work:
     """The measurements of all releases, on tables of one engine."""
 
-    def __init__(self, engine: LocalEngine, files: Files, options: SyntheticOptions) -> None:
+    def __init__(
+        self,
+        engine: LocalEngine,
+        files: Files,
+        options: SyntheticOptions,
+        learner: Learner | None,
+    ) -> None:
         self._files = files
+        self._learner = learner
+        self._guessing: Guessing | None = None
         self._options = options
         self._tables = Tables(engine, "comparing files", files.original.title)
         self._progress = engine.settings.progress
@@ -191,9 +207,16 @@ class _Work:
         """Return the statements that ran; of subsets those of the first one."""
         return (*self._tables.statements, *self._more)
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return notes on what a classifier could not do."""
+        return () if self._guessing is None else tuple(self._guessing.notes)
+
     def run(self) -> None:
         """Count and measure everything that is asked for."""
         coded = self._coded = codes.make(self._tables, self._files)
+        if self._learner is not None:
+            self._guessing = Guessing(self._tables, coded, self._files, self._learner)
         for secret in range(1, len(self._files.secrets) + 1) or (0,):
             table = f"cells_{secret}"
             self._tables.make(table, coded.cells(secret))
@@ -267,6 +290,8 @@ class _Work:
         self._modal[secret, release] = priors["modal"]
         if secret:
             self._add(release, name, of_secret(totals, priors))
+            if self._guessing is not None:
+                self._add(release, name, _classified(self._guessing.scores(cells, secret)))
             if self._options["questions"]:
                 self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
             self._worst += [
@@ -318,6 +343,30 @@ class _Work:
         self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
 
 
+def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
+    """Return the classifier that also learns; None without one."""
+    if options["learner"] is None:
+        if options["rapid"] is not None:
+            raise InputError("rapid is about a classifier; name one with --learner")
+        return None
+    if not options["secret"]:
+        raise InputError("a classifier infers a secret; name one with --secret")
+    seed = settings.seed if settings else None
+    return Learner.of(options["learner"], options["rapid"], seed, classifiers_only=True)
+
+
+def _classified(scores: Scores) -> list[release_measures.Measure]:
+    counts = release_measures.Classified(
+        people=scores.people,
+        right=scores.right,
+        confident=scores.confident,
+        control=scores.control,
+        control_right=scores.control_right,
+        control_confident=scores.control_confident,
+    )
+    return list(release_measures.classified(counts))
+
+
 def _names(options: SyntheticOptions) -> Names:
     return Names(
         qids=options["qids"],
@@ -347,6 +396,7 @@ def _check(files: Files, options: SyntheticOptions) -> None:
             questions=options["questions"],
             split=bool(split),
             distances=options["distances"] is not None,
+            learner=options["learner"] is not None,
         )
 
 
@@ -364,7 +414,9 @@ def _met(rows: Sequence[Mapping[str, Any]], required: Sequence[Bound]) -> bool |
     return all(bound.holds(rows) for bound in required) if required else None
 
 
-def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dict[str, Any]:
+def _described(
+    files: Files, sources: Sources, options: SyntheticOptions, learner: Learner | None
+) -> dict[str, Any]:
     """Return the request as plain data."""
     attributes = [a for file in files.files for a in file.attributes]
     return {
@@ -380,6 +432,9 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
         "distances": options["distances"],
+        "learner": None if learner is None else learner.name,
+        "learner_seed": None if learner is None else learner.seed,
+        "rapid": None if learner is None else float(learner.level),
         "require": list(as_tuple(options["require"])),
         "sizes": {
             "original": files.original.records,

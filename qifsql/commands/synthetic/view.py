@@ -39,6 +39,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         of_secret = frame.filter(secret=secret)
         shown.append(Heading(said("What is said about {secret}", secret=secret)))
         shown += [_disclosed(of_secret), _guessed(of_secret, spec)]
+        shown += _classified(of_secret, spec)
         shown += _worst(tables.get("worst"), secret)
     shown += _questions(frame, spec) + _distances(frame, spec)
     shown += _groups(tables.get("groups"), spec)
@@ -194,6 +195,36 @@ def _guessed(frame: pl.DataFrame, spec: Spec) -> Table:
                 ends = said("{low} and {high}", low=points(row["low"]), high=points(row["high"]))
                 table.add_row(release, text, change, ends)
     return table
+
+
+def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
+    """Return a table of what a classifier guesses that learned from each release."""
+    if not spec.get("learner"):
+        return []
+    heads = [said("release"), said("guesses about"), said("right"), said("between")]
+    level = said("RAPID, above {level}", level=words.percent(spec["rapid"]))
+    table = Table.of([*heads, level, said("between")], (2, 4))
+    for file, release in _releases(frame):
+        values = _by_measure(frame, file)
+        names = {"original": said("the original")}
+        names |= {"control": said("the control")} if spec["control"] else {}
+        for name, text in names.items():
+            right, rapid = values[f"classifier_{name}"], values[f"rapid_{name}"]
+            table.add_row(
+                release,
+                text,
+                words.percent(right["value"]),
+                _between(right),
+                words.percent(rapid["value"]),
+                _between(rapid),
+            )
+        if spec["control"]:
+            leak = values["classifier_leak"]
+            change = said("{points} pp", points=points(leak["value"]))
+            ends = said("{low} and {high}", low=points(leak["low"]), high=points(leak["high"]))
+            table.add_row(release, said("individual leak"), change, ends)
+    title = said("What a classifier learns ({learner})", learner=spec["learner"])
+    return [Heading(title, 2), table]
 
 
 def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
