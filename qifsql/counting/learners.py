@@ -47,7 +47,7 @@ def check_learner(name: str, *, classifiers_only: bool = False) -> str:
     """Check the name of a learner; InputError if it is unknown or scikit-learn is missing."""
     names = tuple(CLASSIFIERS) if classifiers_only else LEARNERS
     if name not in names:
-        hint = did_you_mean(name, names) or f"; use {', '.join(names)}"
+        hint = did_you_mean(name, names)
         raise InputError(f"there is no learner {quoted(name)}{hint}")
     if name == TABLE:
         return name

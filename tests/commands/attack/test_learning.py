@@ -63,8 +63,8 @@ def test_the_table_is_as_written_out_by_hand() -> None:
     assert (row["individuals_certain"], row["posterior_deterministic"]) == (2, 2 / 8)
     assert (row["present"], row["success_present"]) == (7 / 8, 3.5 / 7)
     assert (row["blocks"], row["singled_out"], row["records"]) == (5, 2, 8)
-    # a is 2/8 of the people: (2/3 - 1/4) / (3/4) = 5/9, (1/2 - 1/4) / (3/4) = 1/3; b is 1/2: 1/3 and
-    # 3/8 are below it, 1 is the most that is possible; c is 2/8: 0 of x 2 and 1 of the missing one
+    # a is 2/8 of the people: (2/3 - 1/4) / (3/4) = 5/9, (1/2 - 1/4) / (3/4) = 1/3; b is 1/2: 1/3
+    # and 3/8 are below it, 1 is all that is possible; c is 2/8: 0 of x 2, all of the missing one
     assert row["rapid"] == 4 / 8
     at_half = learned(frame(PEOPLE), frame(TRAIN), rapid=0.5)
     assert at_half["rapid"] == 3 / 8
@@ -115,7 +115,7 @@ def test_a_deep_tree_that_learns_from_a_copy_is_the_plain_attack() -> None:
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_independent_columns_give_about_the_prior(learner: str) -> None:
-    """The secret does not depend on the quasi-identifiers, so that only its frequency is learned."""
+    """The secret does not depend on the quasi-identifiers, so only its frequency is learned."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     rows = [
         {"q": i % 3, "r": str(i // 3 % 2), "t": "a" if i // 6 % 5 else "b"}
