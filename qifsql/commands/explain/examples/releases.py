@@ -72,6 +72,51 @@ def individual_leak(sample: Sample) -> Lines:
     )
 
 
+def classifier_leak(sample: Sample) -> Lines:
+    """Return the leak to a tree that tells all blocks apart."""
+    *lines, last = individual_leak(sample)
+    return (*lines, last.replace("individual", "classifier"))
+
+
+def rapid(sample: Sample) -> Lines:
+    """Return the people whose value gets a confidence beyond its frequency."""
+    level, release = Fraction(3, 10), _release(sample)
+    names = list(sample.groups)
+    lines, confident = [], []
+    for block, values in sample.blocks.items():
+        alike = release.get(block) or sample.part[1].values
+        for value, people in values.items():
+            base = Fraction(sample.values[value], sample.people)
+            chance = Fraction(alike.get(value, 0), sum(alike.values()))
+            gain = (chance - base) / (1 - base) if base < 1 else Fraction()
+            confident.append(people if gain > level else 0)
+            terms = f"({number(chance)} - {number(base)})/(1 - {number(base)})"
+            if base == 1:
+                terms = "nothing beyond a frequency of 1"
+            sign = ">" if gain > level else "<="
+            lines.append(
+                f"{block}, {persons(people)} with {value}: {equal(terms, gain)} {sign} 0.3"
+            )
+    return (
+        f"the file that is learned from has the records of {names[0]}",
+        *(f"file, {line}" for line in shown(release)),
+        *lines,
+        f"RAPID: {over(confident, sample.people)}",
+    )
+
+
+def success_present(sample: Sample) -> Lines:
+    """Return the success on people who look like a record."""
+    release = _release(sample)
+    present = {b: v for b, v in sample.blocks.items() if sum(release.get(b, {}).values())}
+    people = sum(sum(values.values()) for values in present.values())
+    return (
+        *_stated(sample),
+        *_lines(sample, present),
+        f"success on those who look like a record: {_success(sample, present, people)}",
+    )
+
+
 def population_knowledge(sample: Sample) -> Lines:
     """Return the difference of success on the control and that of the best constant guess."""
     control = _control(sample)
