@@ -39,6 +39,7 @@ LINES: dict[str, tuple[str, ...]] = {
         "--prior prior.csv",
         "attack crl people.parquet later.csv --key id -q age",
         "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age",
+        "attack cas people.parquet --learn people.csv -q age -s illness",
     ),
     "sweep": (
         "sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",

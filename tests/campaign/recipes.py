@@ -16,7 +16,7 @@ def attack(d: Draft) -> Words:
     """One of the kinds of attack."""
     kinds = {
         _collective: 40, _individual: 14, _collection: 14, _waves: 6, _membership: 8, _linked: 8,
-        _gaining: 10, _stored: 4,
+        _gaining: 10, _stored: 4, _learning: 6,
     }  # fmt: skip
     return d.rng.choices(list(kinds), list(kinds.values()))[0](d)
 
@@ -41,6 +41,17 @@ def _checked(d: Draft, argv: Words, check: comparing.Check) -> Words:
 
 def _cased(d: Draft, models: str) -> str:
     return str(d.one(models, models.upper(), models.title()))
+
+
+def _learning(d: Draft) -> Words:
+    """Somebody learns from another file, or from the file itself, mostly a table."""
+    learner = ["--learner", d.one("table", "decision-tree", "logistic-regression")]
+    train = d.one(d.other_file, d.other_file, d.file)
+    wanted = d.wants(*d.rng.sample(list(d.data.secrets), 1))
+    argv = ["attack", _cased(d, "cas"), d.file, "--learn", train, *d.known(d.qids(1, 3)), *wanted]
+    if d.chance(0.3):
+        argv += ["--rapid", d.one("0", "0.3", "1")]
+    return [*argv, *(learner if d.chance(0.3) else [])]
 
 
 def _individual(d: Draft) -> Words:
@@ -508,6 +519,8 @@ def synthetic(d: Draft) -> Words:
         argv += ["--questions", *(["--split", qids[0]] if len(qids) > 1 else [])]
     if d.chance(0.2):
         argv += ["--distances", d.one("1", "50")]
+    if d.chance(0.1) and wanted:
+        argv += ["--learner", d.one("decision-tree", "logistic-regression")]
     return argv
 
 

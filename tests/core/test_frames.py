@@ -58,6 +58,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "attack": lambda f: qifsql.attack("crs", f, **KNOWN),
     "attack prior": lambda f: qifsql.attack("cas", FILE, secret="sex", prior=f, **KNOWN),
     "attack population": lambda f: qifsql.attack("crs", FILE, population=f, **KNOWN),
+    "attack learn": lambda f: qifsql.attack("cas", FILE, secret="sex", learn=f, **KNOWN),
     "attack store": lambda f: qifsql.attack("crs", FILE, store=f, **KNOWN),
     "attack link": lambda f: qifsql.attack("crl", f, link="stay=0.5", **KNOWN),
     "blocks": lambda f: qifsql.blocks(f, **KNOWN),

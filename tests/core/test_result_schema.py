@@ -21,6 +21,7 @@ FURTHER = {
         "attack cms people.csv -q age --member young=age<30",
         "attack crl people.parquet later.csv --key id --progressive -q age",
         "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age --truth id",
+        "attack cas people.parquet --learn people.csv -q age -s illness",
     ),
     "sweep": (
         "sweep people.parquet -q age,gender,occupation -s illness --histogram",

@@ -21,7 +21,7 @@ from qifsql.counting import compared_files as reading
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files, Names, Sources
 from qifsql.counting.counted import Cells, Row, guesses, modes_table, of_release, of_secret
-from qifsql.counting.guesses import Guessing, Learner, Scores
+from qifsql.counting.guessing import Guessing, Learner, Scores
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings

@@ -18,6 +18,7 @@ from typing import Any
 import oracle
 import oracle_estimate
 import oracle_inference
+import oracle_learning
 import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
@@ -290,6 +291,23 @@ def test_the_examples_of_synthetic_releases_are_those_of_their_command(
         assert last(every[name].example) == near(measured[name])
 
 
+def test_the_examples_of_learners_are_those_of_their_commands(
+    every: dict[str, Explanation],
+) -> None:
+    """The people of the first gender are the file that is learned from."""
+    people = pl.read_csv(PEOPLE)
+    genders = people["gender"].unique(maintain_order=True)
+    first, last_ = people.filter(gender=genders[0]), people.filter(gender=genders[-1])
+    row = qifsql.attack("cas", people, learn=first, qids="age", secret="illness").frame
+    for name in ("rapid", "success_present"):
+        assert last(every[name].example) == near(row[name].item())
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    options = {"qids": "age", "secret": "illness", "learner": "decision-tree"}
+    result = qifsql.synthetic(people, first, control=last_, **options)
+    leak = result.frame.filter(measure="classifier_leak")["value"].item()
+    assert last(every["classifier_leak"].example) == near(leak)
+
+
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
     rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
     best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
@@ -530,14 +548,22 @@ def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     found = oracle_synthetic.measures(*files)
     names = ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge")
     measured = {name.casefold(): lambda n=name: found[n] for name in names}
-    return measured | {  # type: ignore[return-value]
-        "singling_out_all": lambda: _singled_out(files[0], files[2]),
-        "linkability_risk": lambda: _links(rows),
-        "inference_risk": lambda: _beyond(
-            *(oracle_synthetic.success(files[1], f) for f in files[::2])
-        ),
-        "nearer_original": lambda: oracle_synthetic.distances(*files)["nearer_original"],
-    }
+    return (
+        measured
+        | {  # type: ignore[return-value]
+            "singling_out_all": lambda: _singled_out(files[0], files[2]),
+            "linkability_risk": lambda: _links(rows),
+            "inference_risk": lambda: _beyond(
+                *(oracle_synthetic.success(files[1], f) for f in files[::2])
+            ),
+            "nearer_original": lambda: oracle_synthetic.distances(*files)["nearer_original"],
+            "classifier_leak": lambda: found["individual_leak"],
+            "rapid": lambda: oracle_learning.scores(*files[:2], Fraction(3, 10))["rapid"],
+            "success_present": lambda: oracle_learning.scores(*files[:2], Fraction())[
+                "success_present"
+            ],
+        }
+    )
 
 
 def _singled_out(original: oracle_synthetic.File, release: oracle_synthetic.File) -> Fraction:

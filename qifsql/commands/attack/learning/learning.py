@@ -16,7 +16,7 @@ from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import Cells
-from qifsql.counting.guesses import Guessing, Scores
+from qifsql.counting.guessing import Guessing, Scores
 from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset

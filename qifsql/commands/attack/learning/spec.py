@@ -7,7 +7,7 @@ from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import NULL_RULES
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting.compared_files import Names, Sources
-from qifsql.counting.guesses import Learner
+from qifsql.counting.guessing import Learner
 from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset, datasets

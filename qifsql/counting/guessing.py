@@ -68,7 +68,7 @@ class Learner:
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """What a learner is right about; ties are shared.
+    """The people about whom a learner is right; ties are shared.
 
     ``people`` are those of the original, with ``values`` of the secret; ``prior`` of them have the
     most frequent one. ``records`` are those that are learned from. ``present`` people have the
