@@ -1,4 +1,4 @@
-"""The further files of an entry: gains, beliefs, a population, a policy, published tables."""
+"""The further files of an entry: gains, beliefs, other people, a policy, published tables."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -53,10 +53,11 @@ class Files:
             if name in options:
                 path_lists.append(self._there(options[name], *place, name))
                 options[name] = resolved(folder, options[name])
-        if "population" in options:
-            people = self.sources.one(options["population"], *place, "population")
-            path_lists.append(None if people is None else people.paths)
-            options["population"] = people
+        for name in ("population", "learn"):
+            if name in options:
+                people = self.sources.one(options[name], *place, name)
+                path_lists.append(None if people is None else people.paths)
+                options[name] = people
         for name in ("store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])

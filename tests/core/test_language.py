@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import md5
+from importlib.util import find_spec
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -480,7 +481,13 @@ def further(first: Path, second: Path, stored: Path) -> None:
         "sintéticos": ["synthetic", first, fine_copy, second, *synthesised, "--control", control],
         "sintético": ["synthetic", first, second, *asked],
         "ligadas": ["attack", "crl,cal", first, second, *asked, *links],
+        "aprende": ["attack", "cas", first, "--learn", second, *asked],
     }
+    if find_spec("sklearn") is not None:
+        learner = ["--learner", "decision-tree"]
+        commands["classificador"] = [
+            *("synthetic", first, fine_copy, "--control", control, *asked, *learner)
+        ]
     for name, command in commands.items():
         made(*command, "-o", stored / f"{name}.parquet")
 
