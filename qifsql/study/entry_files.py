@@ -53,11 +53,10 @@ class Files:
             if name in options:
                 path_lists.append(self._there(options[name], *place, name))
                 options[name] = resolved(folder, options[name])
-        for name in ("population", "learn"):
-            if name in options:
-                people = self.sources.one(options[name], *place, name)
-                path_lists.append(None if people is None else people.paths)
-                options[name] = people
+        for name in sorted({"population", "learn"} & options.keys()):
+            people = self.sources.one(options[name], *place, name)
+            path_lists.append(None if people is None else people.paths)
+            options[name] = people
         for name in ("store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])

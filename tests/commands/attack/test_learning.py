@@ -393,3 +393,48 @@ def test_a_filter_holds_for_both_files_and_names_may_be_hostile(tmp_path: Path) 
         *("attack", "cas", people_file, "--learn", train_file, "--charts", tmp_path / "c", *asked)
     )
     assert refused.code == 2
+
+
+STUDY = """
+[datasets.pupils]
+path = "people.parquet"
+qids = ["q", "r"]
+secret = "t"
+[datasets.release]
+path = "train.parquet"
+[[attack]]
+name = "named"
+model = "cas"
+dataset = "pupils"
+learn = "release"
+rapid = 0.5
+[[attack]]
+name = "file"
+model = "cas"
+dataset = "pupils"
+learn = "train.parquet"
+"""
+
+
+def test_a_study_and_its_report_have_attacks_that_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame(PEOPLE).write_parquet("people.parquet")
+    frame(TRAIN).write_parquet("train.parquet")
+    Path("study.toml").write_text(STUDY)
+    result = qifsql.run("study.toml")
+    assert result.frame["posterior_probabilistic"].to_list() == [0.5, 0.5]
+    assert result.frame["name"].to_list() == ["named", "file"]
+    done = run("run", "study.toml")
+    assert done.code == 0, done.err
+    (folder,) = {path.parent for path in tmp_path.glob("*/named.*")}
+    page = tmp_path / "report.md"
+    done = run("report", folder, "-o", page)
+    assert done.code == 0, done.err
+    text = page.read_text("utf-8")
+    assert "learns from train.parquet guesses t right for" in text
+    assert "for whom this is known with certainty" not in text  # no card of the people's own file
+    frame(TRAIN).drop("r").write_parquet("train.parquet")
+    refused = run("run", "study.toml")
+    assert (refused.code, 'column "r" is not in' in refused.err) == (2, True)
