@@ -68,6 +68,10 @@ def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
         else:
             rows = of_secret.filter(measure="success_original").to_dicts()
             texts.append(_success(max(rows, key=lambda row: row["value"]), of_secret, spec))
+        leaks = of_secret.filter(measure="classifier_leak").to_dicts()
+        worst = max(leaks, key=lambda row: row["low"], default=None)
+        if worst is not None and worst["low"] > 0:
+            texts.append(_classifier_leak(worst, of_secret, spec))
     rows = frame.filter(measure="repU").to_dicts()
     texts.append(_replicated(max(rows, key=lambda row: row["value"]), spec))
     return texts
@@ -107,6 +111,31 @@ def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
             "nothing about individuals, and others may."
         )
     return " ".join(said(text, **texts) for text in (first, second))
+
+
+def _classifier_leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+    """Return a sentence on what a classifier learns about individuals."""
+    values = _by_measure(frame, row["file"])
+    original, control = (
+        values["classifier_original"]["value"],
+        values["classifier_control"]["value"],
+    )
+    scale = words.scale(original, control)
+    message = (
+        "A classifier ({learner}) that learns from {release} guesses {secret} right in {original} "
+        "people of the original, and in {control} of the control. The difference ({low} to {high} "
+        "percentage points) is about individuals."
+    )
+    return said(
+        message,
+        learner=spec["learner"],
+        secret=row["secret"],
+        release=release_name(row["file"], row["release"]),
+        original=words.share(original, scale),
+        control=words.share(control, scale),
+        low=points(row["low"]),
+        high=points(row["high"]),
+    )
 
 
 def _success(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
