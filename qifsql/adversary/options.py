@@ -11,7 +11,6 @@ from qifsql.data.option import (
     DETAILS,
     GROUPS,
     HIERARCHIES,
-    LEARNING,
     NAME,
     NAMES,
     NUMBERS,
@@ -57,7 +56,7 @@ def secret_option(text: str) -> Option:
     return Option(form=NAMES, help=text, flags=("--secret", "-s"))
 
 
-SECRET = secret_option("Secrets (sensitive attributes), as quasi-identifiers.")
+SECRET = secret_option("Secrets (sensitive attributes): as --qids.")
 HIERARCHY = Option(
     HIERARCHIES,
     "COLUMN=FILE: generalisation hierarchy, lines value;node;...;*. Repeatable.",
@@ -67,18 +66,8 @@ HIERARCHY = Option(
 PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
 """``plain``: quasi-identifiers whose cells are plain values (others: ``qifsql.data.cells``)."""
 
-LEARNER = Option(
-    form=TEXT,
-    help="Learner: decision-tree, random-forest, gradient-boosting, logistic-regression "
-    "(qifsql\\[ml]).",
-    panel=LEARNING,
-)
-RAPID = Option(
-    form=CHANCE,
-    help="RAPID: count people whose secret gets this share of the confidence that is possible "
-    "beyond its frequency (default 0.3).",
-    panel=LEARNING,
-)
+RAPID = Option(form=CHANCE, help="Threshold of RAPID (default 0.3).", panel=DETAILS)
+"""With a learner: a share of the confidence that is possible beyond a value's frequency."""
 
 
 class Knowledge(TypedDict, total=False):
@@ -118,7 +107,7 @@ class Joining(TypedDict, total=False):
         str | Sequence[str] | None,
         Option(
             form=NAMES,
-            help="Person key: one column for all datasets, or one each.",
+            help="Person key: one column, or one for each dataset.",
             panel=DATA,
         ),
     ]
@@ -134,7 +123,7 @@ class Joining(TypedDict, total=False):
         Absent,
         Option(
             form=one_of(*ABSENT_RULES),
-            help="Absent people: null (default: as missing) or distinct.",
+            help="Absent: null (default: as missing) or distinct.",
             panel=DATA,
         ),
     ]
@@ -217,7 +206,7 @@ class Distribution(TypedDict, total=False):
         float | Sequence[float | str],
         Option(
             form=NUMBERS,
-            help="Count people with success >= 0.5, say. Repeatable.",
+            help="Count people with success >= 0.5. Repeatable.",
             panel=DETAILS,
             flags=("--threshold",),
         ),

@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
 LINKS = "Releases without a person key"
-LEARNING = "An adversary who learns from another file"
 OPTIONS = "Options"
 """The panels of options in help texts."""
 

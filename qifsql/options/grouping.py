@@ -28,7 +28,6 @@ from qifsql.data.option import (
     FLOAT,
     GROUPS,
     HIERARCHIES,
-    LEARNING,
     LIMITS,
     LINKS,
     NAME,
@@ -84,17 +83,7 @@ ALONE = "[SHARE]"
 """The word for a value that may be left out: it is 1 then (see ``completed``)."""
 
 
-PLACES = {
-    None: 0,
-    ATTACK: 1,
-    OPTIONS: 2,
-    DETAILS: 3,
-    LEARNING: 4,
-    LINKS: 5,
-    DATA: 6,
-    RUN: 7,
-    LIMITS: 8,
-}
+PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
 """The order of panels in help texts: arguments, the question, panels of one command, the rest."""
 
 

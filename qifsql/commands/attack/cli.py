@@ -16,10 +16,6 @@ EXAMPLES = {
         "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
         "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
     ),
-    "What does somebody who learns from the file of 2018 guess about the pupils of 2019?": (
-        "qifsql attack cas data-samples/school_census_2019.parquet --learn "
-        "data-samples/school_census_2018.parquet -q NU_ANO,TP_SEXO,CO_ENTIDADE -s TP_COR_RACA"
-    ),
 }
 
 

@@ -1,25 +1,12 @@
 """Options of ``attack``."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import LEARNER, RAPID, Options
+from qifsql.adversary.options import RAPID, Options
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import (
-    CHANCE,
-    DETAILS,
-    FILE,
-    FLAG,
-    LEARNING,
-    LINKS,
-    NAMES,
-    RUN,
-    TEXT,
-    TEXTS,
-    Option,
-)
+from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
 
 
 class AttackOptions(Options, total=False):
@@ -49,7 +36,7 @@ class AttackOptions(Options, total=False):
         Tabular | None,
         Option(
             form=TEXT,
-            help="Population file: for membership or journalist risk.",
+            help="Population: for membership, journalist risk.",
             panel=DETAILS,
         ),
     ]
@@ -104,19 +91,15 @@ class AttackOptions(Options, total=False):
     ]
     learn: Annotated[
         Tabular | None,
-        Option(
-            form=FILE,
-            help="Learn from this file (original, sanitised or synthetic) and guess the secrets "
-            "of the people of FILE; model cas.",
-            panel=LEARNING,
-        ),
+        Option(form=FILE, help="Learn from this file; guess about FILE (cas).", panel=DETAILS),
     ]
     learner: Annotated[
         str | None,
-        replace(
-            LEARNER,
-            help="Learner: table (default: most frequent values), decision-tree, random-forest, "
-            "gradient-boosting, logistic-regression (all but table: qifsql\\[ml]).",
+        Option(
+            form=TEXT,
+            help="Learner: table (default), decision-tree, random-forest, gradient-boosting, "
+            "logistic-regression (qifsql\\[ml]).",
+            panel=DETAILS,
         ),
     ]
     rapid: Annotated[float | str | None, RAPID]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import LEARNER, RAPID, Where, qids_option, secret_option
+from qifsql.adversary.options import RAPID, Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXTS, WHOLE, Option
+from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXT, TEXTS, WHOLE, Option
 
 CHECKS = "Checks"
 MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
@@ -83,7 +83,15 @@ class SyntheticOptions(TypedDict, total=False):
             least=1,
         ),
     ]
-    learner: Annotated[str | None, LEARNER]
+    learner: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="Let a classifier learn from each release, too (qifsql\\[ml]): decision-tree, "
+            "random-forest, gradient-boosting, logistic-regression.",
+            panel=DETAILS,
+        ),
+    ]
     rapid: Annotated[float | str | None, RAPID]
     require: Annotated[
         str | Sequence[str],

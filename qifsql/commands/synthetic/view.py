@@ -69,8 +69,8 @@ def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
             rows = of_secret.filter(measure="success_original").to_dicts()
             texts.append(_success(max(rows, key=lambda row: row["value"]), of_secret, spec))
         leaks = of_secret.filter(measure="classifier_leak").to_dicts()
-        worst = max(leaks, key=lambda row: row["low"], default=None)
-        if worst is not None and worst["low"] > 0:
+        if leaks and max(row["low"] for row in leaks) > 0:
+            worst = max(leaks, key=lambda row: row["low"])
             texts.append(_classifier_leak(worst, of_secret, spec))
     rows = frame.filter(measure="repU").to_dicts()
     texts.append(_replicated(max(rows, key=lambda row: row["value"]), spec))
