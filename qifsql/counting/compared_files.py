@@ -12,7 +12,7 @@ from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.domains import domain, together
-from qifsql.data.types import comparable, family
+from qifsql.data.types import comparable, family, generalised
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, InputError, quoted
@@ -200,10 +200,16 @@ def _comparable(files: Sequence[File]) -> list[File]:
             both = together(kind, domain(each[place].type))
             if both is None:
                 what = quoted(each[place].name)
+                types = each[place].type, having[0][place].type
+                advice = "write both with one type (CSV: --all-varchar)"
+                if any(map(generalised, types)):
+                    advice = (
+                        "values are not looked up in generalised cells; give all files the same "
+                        "cells, or plain ones (anonymise --cells midpoint)"
+                    )
                 raise ColumnError(
-                    f"column {what} is {family(each[place].type)} in {file.title} but "
-                    f"{family(having[0][place].type)} in {files[0].title}: values are not "
-                    "converted; write both with one type (CSV: --all-varchar)"
+                    f"column {what} is {family(types[0])} in {file.title} but {family(types[1])} in "
+                    f"{files[0].title}: values are not converted; {advice}"
                 )
             kind = both
         if len({comparable(each[place].type) for each in having}) > 1:

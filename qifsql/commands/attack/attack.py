@@ -76,7 +76,8 @@ def attack(
         truth: With link: the true key, one name or one per release, to compare links with.
         one_to_one: With link: match each later record to at most one person.
         learn: File or frame that the adversary learns from (an original, sanitised or synthetic
-            release), to guess the secrets of the people of source. Model cas.
+            release), to guess the secrets of the people of source. Model cas; where holds for
+            both files. Generalised cells equal only the same cells: no value is looked up in them.
         learner: With learn: "table" (default: the most frequent value among equal records, and of
             all records where there are none), or "decision-tree", "random-forest",
             "gradient-boosting" or "logistic-regression" of scikit-learn (qifsql[ml]).

@@ -349,6 +349,23 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert learned(many, many)["posterior_probabilistic"] == pytest.approx(1 / 101)
 
 
+def test_a_sanitised_release_has_the_cells_of_the_people_or_plain_ones(tmp_path: Path) -> None:
+    pupils = pl.read_parquet(SAMPLES / "school_census_2018.parquet").head(400)
+    files = {}
+    for cells in ("interval", "midpoint"):
+        files[cells] = tmp_path / f"{cells}.parquet"
+        asked = {"method": "mondrian", "k": 5, "qids": "NU_ANO", "secret": "TP_COR_RACA"}
+        qifsql.anonymise(pupils, files[cells], cells=cells, **asked)
+    asked = {"qids": "NU_ANO", "secret": "TP_COR_RACA"}
+    with pytest.raises(ColumnError, match="not looked up in generalised cells"):
+        learned(pupils, files["interval"], **asked)
+    same = learned(files["interval"], files["interval"], **asked)
+    plain_row = qifsql.attack("cas", files["interval"], **asked).frame.row(0, named=True)
+    assert same["posterior_probabilistic"] == plain_row["posterior_probabilistic"]
+    people = pupils.with_columns(pl.col("NU_ANO").cast(pl.Float64))
+    assert learned(people, files["midpoint"], **asked)["train_records"] == 400
+
+
 def test_a_classifier_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(InputError, match=r"needs scikit-learn: pip install 'qifsql\[ml\]'"):
