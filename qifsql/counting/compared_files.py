@@ -208,8 +208,8 @@ def _comparable(files: Sequence[File]) -> list[File]:
                         "cells, or plain ones (anonymise --cells midpoint)"
                     )
                 raise ColumnError(
-                    f"column {what} is {family(types[0])} in {file.title} but {family(types[1])} in "
-                    f"{files[0].title}: values are not converted; {advice}"
+                    f"column {what} is {family(types[0])} in {file.title} but "
+                    f"{family(types[1])} in {files[0].title}: values are not converted; {advice}"
                 )
             kind = both
         if len({comparable(each[place].type) for each in having}) > 1:
