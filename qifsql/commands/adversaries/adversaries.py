@@ -65,6 +65,7 @@ HISTOGRAM: dict[str, pl.DataType] = {
 It is there if the sweep stored histograms. ``attempt`` changes nothing here."""
 
 QUARTILES = {"q25": Fraction(1, 4), "median": Fraction(1, 2), "q75": Fraction(3, 4)}
+LISTED = 1 << 16  # subsets that are listed although the sweep has fewer
 BINS = 4_000_000  # most rows of histograms that are added up
 
 
@@ -188,11 +189,11 @@ def _stored(swept: StoredSweep, size: int) -> bool:
 def _weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
     """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
 
-    Subsets are not listed if there are more than the sweep has.
+    Subsets are not listed if there are many more than the sweep has.
     """
     who, stored = quoted(adversary.name), swept.subsets
     there = f"the sweep has {len(stored) - 1:,} of {large(2 ** len(swept.qids) - 1)} sets"
-    if adversary.support > len(stored):
+    if adversary.support > max(LISTED, len(stored)):
         raise InputError(
             f"{who} may know {large(adversary.support)} sets of attributes; {there}; {ADVICE}"
         )

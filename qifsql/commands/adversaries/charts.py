@@ -23,6 +23,8 @@ from qifsql.presentation.theme import (
 )
 from qifsql.presentation.words import percent
 
+COLOURS = [ORANGE, "#009E73", "#CC79A7", "#000000"]
+SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
 ANY = re.compile(r"any (\d+) of (\d+)")
 MEANING = (
     "An adversary knows each set of attributes with a probability, so her success is a random "
@@ -49,7 +51,7 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
     people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
     people = people.filter(pl.col("attempt") > 0)
-    names = {name: adversary(name) for name in people["adversary"].unique()}
+    names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
     shown = labels(names.values())
     of_name = {name: shown[text] for name, text in names.items()}
     dots = people.select(
@@ -86,15 +88,17 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
         "high:Q": said("95th percentile"),
     }
     dot = alt.Chart().transform_filter("isValid(datum.place)").encode(x=place, y=success)
+    order = list(of_name.values())
     layers = [
         base.mark_rule(color=SKY, size=2).encode(y=least, y2="greatest"),
         base.mark_bar(color=SKY, size=12).encode(y=quarter, y2="q75", tooltip=hints(alt, titles)),
         base.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
         base.mark_line(color="black", size=1.5, point={"color": BLUE, "size": 30}).encode(y=mean),
-        dot.mark_point(color=ORANGE, filled=True, size=90, shape="diamond").encode(
-            tooltip=hints(alt, names_of)
+        dot.mark_point(filled=True, size=90).encode(
+            color=_by_name("who", COLOURS, order),
+            shape=_by_name("who", SHAPES, order),
+            tooltip=hints(alt, names_of),
         ),
-        dot.mark_text(align="left", dx=7, dy=-7).encode(text="who:N"),
     ]
     chart = grid(alt, alt.layer(*layers), rows)
     below = said(
@@ -102,7 +106,7 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
         "greatest success; thick: the middle half; white: the median; black line: the mean."
     )
     if dots.height:
-        below += " " + said("Diamonds: adversaries by name, at the mean of what they know.")
+        below += " " + said("Coloured marks: adversaries by name, at the mean of what they know.")
     words = []
     message = "{question}, {measure}: {r} attributes known: {mean} on average, up to {most}."
     last = sizes.sort("order", "measure", "n_qids").unique(["order", "measure"], keep="last",
@@ -112,6 +116,14 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
         mean_, most = percent(row["mean"]), percent(row["greatest"])
         words.append(said(message, r=str(row["n_qids"]), mean=mean_, most=most, **who))
     return dressed(chart, said("Success by number of attributes known"), below, words)
+
+
+def _by_name(field: str, values: list[str], order: list[str]) -> dict[str, object]:
+    """Return an encoding of the names of adversaries, with a legend below the panels."""
+    scale = {"domain": order, "range": [values[i % len(values)] for i, _ in enumerate(order)]}
+    legend = {"orient": "bottom", "columns": 3, "labelLimit": 240}
+    kind = {"field": field, "type": "nominal", "sort": order, "title": None}
+    return {**kind, "scale": scale, "legend": legend}
 
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:

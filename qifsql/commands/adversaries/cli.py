@@ -47,6 +47,7 @@ def adversaries(
     From a stored sweep: no data are read. Without --knows and --any: any number of attributes.
     """
     from qifsql.commands.adversaries.adversaries import adversaries as run
+    from qifsql.commands.adversaries.view import ASIDE
     from qifsql.options import show
 
     show.check(output)
@@ -56,4 +57,4 @@ def adversaries(
     charts.draw("adversaries", result, quiet=quiet)
     name = result.spec.get("dataset") or sweep.name
     title = f"qifsql: adversaries who know some of {name}"
-    show.show(show.Shown(result=result, title=title), output)
+    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)

@@ -24,6 +24,8 @@ KIND = Kind(
         "secret": pl.String(),
     },
 )
+ASIDE = ("by_size", "histogram")
+"""The details that CSV and Markdown leave out."""
 SHOWN = 40  # adversaries of a table
 
 Row = Mapping[str, Any]
