@@ -53,6 +53,8 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "Collection.of": lambda f: Collection.of(f, key="id"),
     "Attack.of": lambda f: qifsql.Attack.of("crs", f, **KNOWN),
     "Study.load": qifsql.Study.load,
+    "adversaries": qifsql.adversaries,
+    "adversaries knows": lambda f: qifsql.adversaries("sweep.parquet", knows=f),
     "anonymise": lambda f: qifsql.anonymise(f, "o.parquet", method="mondrian", k=2, **KNOWN),
     "anonymise out": lambda f: qifsql.anonymise(FILE, f, method="mondrian", k=2, **KNOWN),
     "attack": lambda f: qifsql.attack("crs", f, **KNOWN),
@@ -136,6 +138,8 @@ FILES = (
         "what_if policy",
     ),
     "what_if hierarchies",
+    "adversaries",
+    "adversaries knows",
 )
 """Places of files: of a frame nothing can be read there, or nothing written."""
 

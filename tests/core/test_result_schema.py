@@ -27,6 +27,10 @@ FURTHER = {
         "sweep people.parquet -q age,gender --sample 0.9 --seed 1",
         "sweep people.parquet -q age,gender -s illness --weight id",
     ),
+    "adversaries": (
+        "sweep people.parquet -q age,gender -s illness --histogram -o histogram.parquet",
+        "adversaries histogram.parquet --knows who:age=0.5 --threshold 0.5",
+    ),
     "levels": (
         "levels people.parquet -q age -s illness --show-blocks --k 2,3 --l-recursive 3,2",
         "levels people.parquet -q age --population people.csv",

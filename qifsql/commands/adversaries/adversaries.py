@@ -158,7 +158,8 @@ def _adversaries(
 ) -> list[Adversary]:
     """Return the adversaries who are asked for; without a request, any number of attributes."""
     knows, n = request["knows"], len(swept.qids)
-    everyone = notation.adversaries(knows) if knows else []
+    nothing = knows is None or (isinstance(knows, list | tuple) and not knows)
+    everyone = [] if nothing else notation.adversaries(knows)
     if request["any"] is not None:
         everyone += any_of(n, *_sizes(str(request["any"]), n))
     if not everyone:

@@ -16,7 +16,7 @@ from typing import Any
 from qifsql.adversary.subset_names import subset
 from qifsql.commands.adversaries.knowledge import Adversary, Independent, Listed, distinct, mixture
 from qifsql.commands.adversaries.spec import Knowledge
-from qifsql.data.files import check_file
+from qifsql.data.files import check_file, path_text, several_paths
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 
@@ -46,10 +46,9 @@ class Notation:
         """Return all adversaries, those of mixtures last; InputError if one is not valid."""
         if isinstance(knows, Mapping):
             return distinct(self._of_mapping(knows))
-        texts = [knows] if isinstance(knows, str | Path) else list(knows)
         members: list[Adversary] = []
         mixtures: list[tuple[Lines, Mapping[str, Fraction]]] = []
-        for text in map(str, texts):
+        for text in map(path_text, several_paths(knows)):
             name, rest = _head(text)
             ending = Path(rest.strip()).suffix.casefold()
             if "=" in rest or ending not in FILES:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.data.files import path_text
 from qifsql.errors import InputError
 from qifsql.measures.set_functions import MEASURES, multiples, questions, values
 from qifsql.results.result import Result
@@ -63,7 +64,7 @@ class StoredSweep:
 
 def stored_sweep(source: str | Path | Result) -> StoredSweep:
     """Return the sweep in a file, a folder or a result; InputError if there is no exact one."""
-    results = read([source])
+    results = read([source if isinstance(source, Result) else path_text(source)])
     sweeps = [stored for stored in results if stored.kind == "sweep"]
     where = "this result" if isinstance(source, Result) else str(source)
     if len(sweeps) != 1:
