@@ -54,7 +54,6 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "Attack.of": lambda f: qifsql.Attack.of("crs", f, **KNOWN),
     "Study.load": qifsql.Study.load,
     "adversaries": qifsql.adversaries,
-    "adversaries knows": lambda f: qifsql.adversaries("sweep.parquet", knows=f),
     "anonymise": lambda f: qifsql.anonymise(f, "o.parquet", method="mondrian", k=2, **KNOWN),
     "anonymise out": lambda f: qifsql.anonymise(FILE, f, method="mondrian", k=2, **KNOWN),
     "attack": lambda f: qifsql.attack("crs", f, **KNOWN),
@@ -139,7 +138,6 @@ FILES = (
     ),
     "what_if hierarchies",
     "adversaries",
-    "adversaries knows",
 )
 """Places of files: of a frame nothing can be read there, or nothing written."""
 

@@ -183,8 +183,8 @@ def _sizes(text: str, n: int) -> tuple[int, int]:
 
 def _stored(swept: StoredSweep, size: int) -> bool:
     """Return whether the sweep has all subsets of a size."""
-    found = sum(subset.bit_count() == size for subset in swept.subsets)
-    return found == math.comb(len(swept.qids), size)
+    stored = sum(subset.bit_count() == size for subset in swept.subsets)
+    return stored == math.comb(len(swept.qids), size)
 
 
 def _weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:

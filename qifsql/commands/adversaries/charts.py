@@ -26,10 +26,6 @@ from qifsql.presentation.words import percent
 COLOURS = [ORANGE, "#009E73", "#CC79A7", "#000000"]
 SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
 ANY = re.compile(r"any (\d+) of (\d+)")
-MEANING = (
-    "An adversary knows each set of attributes with a probability, so her success is a random "
-    "number. The numbers hold if these probabilities do: they are assumptions, not measurements."
-)
 
 
 def adversary(name: str) -> str:

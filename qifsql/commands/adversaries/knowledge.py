@@ -1,4 +1,4 @@
-"""What adversaries know: distributions over subsets of the attributes, with whole weights (M160).
+"""Knowledge of adversaries: distributions over subsets of the attributes, with whole weights (M160).
 
 Subsets are numbers: bit i stands for the i-th attribute. An adversary who knows each attribute
 independently has 2^k subsets, where k attributes are neither known for sure nor unknown for sure.
@@ -15,7 +15,7 @@ from qifsql.errors import InputError, quoted
 
 @dataclass(frozen=True)
 class Adversary:
-    """What one adversary may know.
+    """One adversary, with a distribution over the subsets that she may know.
 
     ``support`` is the number of subsets that have a probability above 0. It is known before the
     subsets are listed, because it may be large.

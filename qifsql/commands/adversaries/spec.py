@@ -13,7 +13,7 @@ Knowledge = str | Path | Sequence[str | Path] | Probabilities | Mapping[str, Pro
 
 
 class AdversariesOptions(TypedDict, total=False):
-    """What adversaries know, and what is said of their success.
+    """The knowledge of adversaries, and the numbers about their success.
 
     ``knows``: probabilities of attributes, or a file of them. ``any``: any so many of the
     attributes. ``attempt``: the chance that anybody tries. ``threshold``: a success whose chance is

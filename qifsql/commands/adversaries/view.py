@@ -58,10 +58,15 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     tables, figures = stored.details, []
     if "by_size" in tables and tables["by_size"].height:
         figures = drawn("known", partial(charts.spread, stored.frame, tables["by_size"]))
+    message = (
+        "An adversary knows each set of attributes with a probability, so her success is a random "
+        "number. The numbers hold if these probabilities do: they are assumptions, not "
+        "measurements."
+    )
     return said("Adversaries who know only some of it"), [
         *figures,
         *parts(stored.frame, tables, stored.spec),
-        Paragraph(said(charts.MEANING)),
+        Paragraph(said(message)),
     ]
 
 
@@ -92,13 +97,14 @@ def _sentence(rows: pl.DataFrame) -> str:
     row = best.row(0, named=True)
     scale = words.scale(row["prior"], row["expected"])
     message = (
-        "{adversary}: right for {after} people on average, and for {before} without the release."
+        "{adversary}: right for {after} {people} on average, and for {before} without the release."
     )
     return said(
         message,
         adversary=charts.adversary(row["adversary"]),
         after=words.share(row["expected"], scale),
         before=words.share(row["prior"], scale),
+        people=words.people(),
     )
 
 

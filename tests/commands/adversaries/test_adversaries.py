@@ -332,6 +332,11 @@ def test_what_is_wrong_in_a_file_is_said(
     assert message in str(error.value)
 
 
+def test_knowledge_is_no_frame(six: Result) -> None:
+    with pytest.raises(TypeError, match="DataFrame"):
+        adversaries(six, knows=pl.DataFrame({"age": [0.5]}))  # type: ignore[typeddict-item]
+
+
 def test_a_file_that_is_not_utf_8_is_refused(six: Result, tmp_path: Path) -> None:
     (tmp_path / "sets.csv").write_bytes(b"qids,weight\n\xff,1\n")
     with pytest.raises(InputError, match="not UTF-8"):

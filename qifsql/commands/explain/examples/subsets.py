@@ -58,8 +58,8 @@ def interaction(sample: Sample) -> Lines:
 
 def partial_knowledge(sample: Sample) -> Lines:
     """Return the success of an adversary who knows each of two quasi-identifiers by chance."""
-    success, known = _values(sample), (Fraction(1, 2), Fraction(1, 4))
-    one, other = known
+    success = _values(sample)
+    one, other = Fraction(1, 2), Fraction(1, 4)  # chances that each is known
     weights = ((1 - one) * (1 - other), one * (1 - other), (1 - one) * other, one * other)
     terms = [f"{number(w)} * {number(v)}" for w, v in zip(weights, success, strict=True)]
     whole = Fraction(sum(w * v for w, v in zip(weights, success, strict=True)))
