@@ -42,6 +42,24 @@ FROM (
     GROUP BY cells.qid
 ) AS shares;
 
+-- One row per group of people: see capacity, for the people of the group.
+CREATE OR REPLACE VIEW group_capacity AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    pow(2, 80)::HUGEINT AS everybody,
+    sum((share * pow(2, 80))::HUGEINT) AS people
+FROM (
+    SELECT
+        member_of,
+        qid,
+        max(weight / everybody) AS share
+    FROM (
+        SELECT *, sum(weight) OVER (PARTITION BY member_of, secret) AS everybody FROM members
+    ) AS members
+    GROUP BY member_of, qid
+) AS shares
+GROUP BY member_of;
+
 -- One row per success of the best guess: how many people stand in blocks with that success.
 CREATE OR REPLACE VIEW chances AS
 SELECT

@@ -1,4 +1,4 @@
-"""Knowledge of adversaries: distributions over subsets of the attributes, with whole weights (M160).
+"""Knowledge of adversaries: distributions over subsets of attributes, with whole weights (M160).
 
 Subsets are numbers: bit i stands for the i-th attribute. An adversary who knows each attribute
 independently has 2^k subsets, where k attributes are neither known for sure nor unknown for sure.
