@@ -27,9 +27,9 @@ def security(values: int, pairs: int, overlap: Fraction) -> float:
 
     The distance is total variation; 1 minus it is the overlap sum_b min(C(v, b), C(w, b)).
     ``pairs`` of the ``values`` overlap, and ``overlap`` is the least of these overlaps. A pair that
-    is never in one block has none: the security is then 0. With one value there is nothing to guess, and it
-    is 1. Source: Chatzikokolakis, Cherubin, Palamidessi, Troncoso, Bayes security: a not so average
-    metric, 2023. The result is in [0, 1].
+    is never in one block has none: the security is then 0. With one value there is nothing to
+    guess, and it is 1. Source: Chatzikokolakis, Cherubin, Palamidessi, Troncoso, Bayes security: a
+    not so average metric, 2023. The result is in [0, 1].
     """
     if values < 2:
         return 1.0

@@ -311,6 +311,9 @@ def near(rows: Rows) -> object:
         ("answer", "weighted/answer"),
         ("chances", "weighted/chances"),
         ("capacity", "tally_capacity", "weighted/capacity"),
+        ("group_capacity", "owner_group_capacity", "weighted/group_capacity"),
+        ("pointwise", "tally_pointwise"),
+        ("overlaps", "tally_overlaps"),
         ("profile", "tally_profile", "tally_owners"),
         ("spectra", "tally_spectra"),
         ("counts", "weighted/counts"),
@@ -431,11 +434,12 @@ OF_A_SECRET = (
     *("crowds", "domain", "doubts", "frequencies", "groups", "guessed_right", "guesses"),
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
+    *("coded_cells", "group_capacity", "overlaps", "pointwise", "security"),
 )
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
     *("journalist", "members", "profile", "quantiles", "thresholds", "uniques"),
-    "violations",
+    *("group_capacity", "violations"),
 )
 OF_THE_OWNER_BY_WEIGHT = ("cells", "spectra", "spectrum", "uncertainty")
 OF_A_GAIN = (
@@ -447,11 +451,13 @@ OF_TALLIES = (  # view -> step
     *(("member_tallies", "member_tallies"), ("member_signatures", "member_signatures")),
     *(("grouped_signatures", "signatures"), ("member_counts", "member_counts")),
     *(("member_kinds", "member_kinds"), ("tally_groups", "groups")),
-    ("tally_guessed_right", "guessed_right"),
+    *(("tally_guessed_right", "guessed_right"), ("tally_pointwise", "pointwise")),
+    *(("tally_people", "tally_people"), ("tally_overlaps", "overlaps")),
 )
 OWNERS = (  # instead of views about a secret
     *(("blocks", "owners"), ("doubts", "owner_doubts")),
     *(("guesses", "owner_guesses"), ("members", "owner_members")),
+    ("group_capacity", "owner_group_capacity"),
 )
 OWNERS_BY_WEIGHT = (*OWNERS[2:], ("cells", "people"))
 STAKED = {  # gain function that says a gain for every guess and value -> its views of others

@@ -265,7 +265,7 @@ def capacity(channel: Joint) -> Fraction:
 
 
 def pointwise_leakage(joint: Joint) -> list[tuple[Fraction, Fraction]]:
-    """For each block, max_v p(v | b) / p(v), whose logarithm leaks, with the share of its people."""
+    """For each block, max_v p(v | b) / p(v), whose logarithm leaks, and the share of its people."""
     prior, outer = secret_prior(joint), outers(joint)
     return [
         (max(p / prior[v] for v, p in inner.items() if p), outer[block])

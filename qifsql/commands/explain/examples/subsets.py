@@ -61,15 +61,15 @@ def partial_knowledge(sample: Sample) -> Lines:
     success = _values(sample)
     one, other = Fraction(1, 2), Fraction(1, 4)  # chances that each is known
     weights = ((1 - one) * (1 - other), one * (1 - other), (1 - one) * other, one * other)
-    terms = [f"{number(w)} * {number(v)}" for w, v in zip(weights, success, strict=True)]
+    terms = [f"{number(w)}·{number(v)}" for w, v in zip(weights, success, strict=True)]
     whole = Fraction(sum(w * v for w, v in zip(weights, success, strict=True)))
     reached = sum((w for w, v in zip(weights, success, strict=True) if v >= THRESHOLD), Fraction())
     return (
         *_shown(sample),
         f"p({sample.qid}) = {number(one)}, p({sample.by}) = {number(other)}",
-        equal(f"expected: {' + '.join(terms)}", whole),
         f"least: {number(min(success))}; greatest: {number(max(success))}",
         f"chance of {number(THRESHOLD)} or more: {number(reached)}",
+        equal(f"expected: {plus(terms)}", whole),
     )
 
 
