@@ -300,8 +300,9 @@ def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
         )
     if attempt is not None:
         notes.append(
-            f"all numbers are multiplied by {float(attempt):g}, the chance that anybody tries; the "
-            "threshold is compared with the product. Who does try succeeds more often"
+            f"the numbers of adversaries are multiplied by {float(attempt):g}, the chance that "
+            "anybody tries; the threshold is compared with the product. Those by number of "
+            "attributes (by_size) and of people (histogram) are not: who does try succeeds more often"
         )
     return notes
 

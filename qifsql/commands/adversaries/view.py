@@ -36,8 +36,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     sheets: list[Part] = []
     if spec.get("attempt"):
         message = (
-            "All numbers are multiplied by {attempt}, the chance that anybody tries. Someone who "
-            "does try succeeds more often."
+            "The tables of adversaries are multiplied by {attempt}, the chance that anybody tries. "
+            "Sentences, and numbers by attributes known, are about someone who does try."
         )
         sheets.append(Paragraph(said(message, attempt=words.percent(_first(frame, "attempt")))))
     for row, rows in _questions(frame):
@@ -95,15 +95,22 @@ def _sentence(rows: pl.DataFrame) -> str:
     """Return a sentence on the adversary who is expected to guess right most often."""
     best = rows.filter(measure="probabilistic").sort("expected", descending=True)
     row = best.row(0, named=True)
-    scale = words.scale(row["prior"], row["expected"])
+    attempt = row["attempt"] or 1.0  # if nobody tries, all numbers are 0
+    after, before = row["expected"] / attempt, row["prior"] / attempt
+    scale = words.scale(before, after)
     message = (
         "{adversary}: right for {after} {people} on average, and for {before} without the release."
     )
+    if row["attempt"] is not None:
+        message = (
+            "{adversary}, if anybody tries: right for {after} {people} on average, and for "
+            "{before} without the release."
+        )
     return said(
         message,
         adversary=charts.adversary(row["adversary"]),
-        after=words.share(row["expected"], scale),
-        before=words.share(row["prior"], scale),
+        after=words.share(after, scale),
+        before=words.share(before, scale),
         people=words.people(),
     )
 
