@@ -302,7 +302,8 @@ def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
         notes.append(
             f"the numbers of adversaries are multiplied by {float(attempt):g}, the chance that "
             "anybody tries; the threshold is compared with the product. Those by number of "
-            "attributes (by_size) and of people (histogram) are not: who does try succeeds more often"
+            "attributes (by_size) and of people (histogram) are not: who does try succeeds more "
+            "often"
         )
     return notes
 
