@@ -55,7 +55,7 @@ OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "profile": "tally_owners",
 }
 BY_TALLIES = (  # steps that have a form for secrets that are counted by tallies
-    "capacity", "groups", "guessed_right", "overlaps", "pointwise", "profile", "spectra",
+    "capacity", "groups", "guessed_right", "value_overlaps", "pointwise", "profile", "spectra",
 )  # fmt: skip
 BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs change them
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",

@@ -81,5 +81,5 @@ SELECT
     member_of::VARCHAR AS member_of,
     1::BIGINT AS everybody,
     count(*) AS people
-FROM members
+FROM owner_members
 GROUP BY member_of;

@@ -119,7 +119,7 @@ JOIN (
 
 -- One row per pair of values of the secret that occur in a block together: the overlap of their rows
 -- of the channel, which is overlap / product. One minus it is their total-variation distance.
-CREATE OR REPLACE VIEW overlaps AS
+CREATE OR REPLACE VIEW value_overlaps AS
 SELECT
     sum(
         least(
@@ -142,4 +142,4 @@ SELECT
     count(*) AS pairs,
     min({'share': overlap / product, 'overlap': overlap, 'product': product}).overlap AS overlap,
     min({'share': overlap / product, 'overlap': overlap, 'product': product}).product AS product
-FROM overlaps;
+FROM value_overlaps;

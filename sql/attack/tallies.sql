@@ -242,8 +242,8 @@ SELECT
     row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
 FROM prior_cells;
 
--- One row per pair of values of the secret, from tallies: see overlaps.
-CREATE OR REPLACE VIEW tally_overlaps AS
+-- One row per pair of values of the secret, from tallies: see value_overlaps.
+CREATE OR REPLACE VIEW tally_value_overlaps AS
 SELECT
     sum(
         tally_counts.blocks * least(

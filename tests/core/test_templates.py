@@ -313,7 +313,7 @@ def near(rows: Rows) -> object:
         ("capacity", "tally_capacity", "weighted/capacity"),
         ("group_capacity", "owner_group_capacity", "weighted/group_capacity"),
         ("pointwise", "tally_pointwise"),
-        ("overlaps", "tally_overlaps"),
+        ("value_overlaps", "tally_value_overlaps"),
         ("profile", "tally_profile", "tally_owners"),
         ("spectra", "tally_spectra"),
         ("counts", "weighted/counts"),
@@ -434,7 +434,7 @@ OF_A_SECRET = (
     *("crowds", "domain", "doubts", "frequencies", "groups", "guessed_right", "guesses"),
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
-    *("coded_cells", "group_capacity", "overlaps", "pointwise", "security"),
+    *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
 )
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
@@ -452,12 +452,12 @@ OF_TALLIES = (  # view -> step
     *(("grouped_signatures", "signatures"), ("member_counts", "member_counts")),
     *(("member_kinds", "member_kinds"), ("tally_groups", "groups")),
     *(("tally_guessed_right", "guessed_right"), ("tally_pointwise", "pointwise")),
-    *(("tally_people", "tally_people"), ("tally_overlaps", "overlaps")),
+    *(("tally_people", "tally_people"), ("tally_value_overlaps", "value_overlaps")),
 )
 OWNERS = (  # instead of views about a secret
     *(("blocks", "owners"), ("doubts", "owner_doubts")),
-    *(("guesses", "owner_guesses"), ("members", "owner_members")),
     ("group_capacity", "owner_group_capacity"),
+    *(("guesses", "owner_guesses"), ("members", "owner_members")),
 )
 OWNERS_BY_WEIGHT = (*OWNERS[2:], ("cells", "people"))
 STAKED = {  # gain function that says a gain for every guess and value -> its views of others
@@ -708,7 +708,10 @@ def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
 def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
     with bound(table, None, "crs,cas") as (attack, engine):
         ((_, _, values, *_),) = run(engine, compiler.step_plan(attack, "domain", [(1, 0)]))
-        for step, j in (("profile", 1), ("spectra", 1), ("capacity", 1), ("profile", 0)):
+        for step, j in (
+            *((s, 1) for s in ("profile", "spectra", "capacity", "pointwise")),
+            ("profile", 0),
+        ):
             tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
             counted = compiler.step_plan(attack, step, [(j, 0)])
             assert "signatures" in {s.name for s in tallied.steps}
