@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.commands.adversaries.knowledge import Adversary, any_of, distinct
-from qifsql.commands.adversaries.notation import Notation, number
+from qifsql.commands.adversaries.notation import FILES, Notation, number
 from qifsql.commands.adversaries.spec import AdversariesOptions
 from qifsql.commands.adversaries.stored_sweep import (
     ADVICE,
@@ -309,9 +309,12 @@ def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
 
 
 def _plain(knows: Any) -> Any:
-    """Return what adversaries know as plain data for manifests."""
+    """Return what adversaries know as plain data for manifests; files without their folders."""
     if isinstance(knows, Mapping):
         return {str(name): _plain(value) for name, value in knows.items()}
     if isinstance(knows, list | tuple):
-        return [str(text) for text in knows] or None
-    return None if knows is None else str(knows)
+        return [_plain(text) for text in knows] or None
+    if knows is None:
+        return None
+    text = str(knows)
+    return Path(text).name if "=" not in text and text.casefold().endswith(FILES) else text

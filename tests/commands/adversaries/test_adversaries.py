@@ -213,6 +213,18 @@ def test_a_mixture_and_a_list_of_sets(six: Result, tmp_path: Path) -> None:
     assert not any("add up" in note for note in result.notes)
 
 
+def test_a_stored_result_and_a_report_name_files_without_their_folders(
+    six: Result, tmp_path: Path
+) -> None:
+    (tmp_path / "who.toml").write_text('["<script>"]\nage = 0.5\n')
+    result = adversaries(six, knows=tmp_path / "who.toml")
+    assert result.spec["knows"] == "who.toml"
+    page = tmp_path / "page.md"
+    qifsql.report(result, page)
+    assert str(tmp_path) not in page.read_text()
+    assert r"\<script\>:" in page.read_text()
+
+
 def test_weights_in_proportion_are_said(six: Result, tmp_path: Path) -> None:
     (tmp_path / "sets.csv").write_text("qids,weight\nsex,1\nage,2\n")
     result = adversaries(six, knows=str(tmp_path / "sets.csv"))
