@@ -53,7 +53,7 @@ def measured(joint: om.Joint, channel: om.Joint) -> Numbers:
 
 
 def observed(joint: om.Joint, channel: om.Joint, *, counted: bool) -> Numbers:
-    """What one observation says: pointwise leakage over people, and the Bayes security.
+    """Pointwise leakage over people, and the Bayes security: all that is about one observation.
 
     They have no value where people do not count one each.
     """
