@@ -27,9 +27,9 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
     if row.get("capacity") is not None:
         table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
     if row.get("pointwise_mean") is not None:
-        bits = {name: number(f"{row[f'pointwise_{name}']:.4g}") for name in ("mean", "worst")}
-        table.add_row(said("leakage of a block (bits, mean)"), "", "", bits["mean"])
-        table.add_row(said("leakage of a block (bits, greatest)"), "", "", bits["worst"])
+        mean, worst = (number(f"{row[f'pointwise_{name}']:.4g}") for name in ("mean", "worst"))
+        table.add_row(said("leakage of a block (bits, mean)"), "", "", mean)
+        table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
     if row.get("bayes_security") is not None:
         table.add_row(said("Bayes security"), "", words.percent(row["bayes_security"]))
     risks = {

@@ -256,10 +256,10 @@ def group_capacity(
         shares.setdefault((row["secret"], row["member_of"]), []).append(pair)
     capacities = {key: bayes_capacity.capacity(pairs) for key, pairs in shares.items()}
     rows = []
-    for row in members:
-        value = capacities.get((row["secret"], row["member_of"]))
+    for member in members:
+        value = capacities.get((member["secret"], member["member_of"]))
         bits = None if value is None else bayes_capacity.bits(value)
-        rows.append(dict(row) | {"capacity": value, "capacity_bits": bits})
+        rows.append(dict(member) | {"capacity": value, "capacity_bits": bits})
     return rows
 
 
