@@ -136,6 +136,11 @@ KINDS: dict[str, dict[str, Rows]] = {
         "groups": Rows(columns=["commands.synthetic.individuals.GROUPS"]),
         "subsets": Rows(columns=["commands.synthetic.subsets.SUBSETS"]),
     },
+    "adversaries": {
+        "results": Rows(columns=["commands.adversaries.adversaries.SCHEMA"]),
+        "by_size": Rows(columns=["commands.adversaries.adversaries.BY_SIZE"]),
+        "histogram": Rows(columns=["commands.adversaries.adversaries.HISTOGRAM"]),
+    },
     "tables": {
         "results": Rows(columns=["commands.tables.tables.SCHEMA"]),
         "checks": Rows(columns=["commands.tables.breakdown.CHECKS"]),

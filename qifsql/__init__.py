@@ -14,6 +14,7 @@ from qifsql.commands import NAMES
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.adversary.spec import Attack as Attack
+    from qifsql.commands.adversaries.adversaries import adversaries as adversaries
     from qifsql.commands.anonymise.anonymise import anonymise as anonymise
     from qifsql.commands.attack.attack import attack as attack
     from qifsql.commands.blocks.blocks import blocks as blocks

@@ -75,6 +75,24 @@ SELECT
 FROM microdata
 GROUP BY qid, secret, member_of;
 
+-- One row per group of people: see capacity, for the people of the group.
+CREATE OR REPLACE VIEW group_capacity AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    pow(2, 80)::HUGEINT AS everybody,
+    sum((share * pow(2, 80))::HUGEINT) AS people
+FROM (
+    SELECT
+        member_of,
+        qid,
+        max(weight / everybody) AS share
+    FROM (
+        SELECT *, sum(weight) OVER (PARTITION BY member_of, secret) AS everybody FROM members
+    ) AS members
+    GROUP BY member_of, qid
+) AS shares
+GROUP BY member_of;
+
 -- One row per block: the key of the record that the adversary guesses to be the target's,
 -- the heaviest, and the smallest key of those that are equally heavy.
 CREATE OR REPLACE VIEW owner_guesses AS

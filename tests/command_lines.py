@@ -45,6 +45,10 @@ LINES: dict[str, tuple[str, ...]] = {
         "sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",
         "sweep people.parquet -q age,gender,occupation -s illness --join sweep.shared",
     ),
+    "adversaries": (
+        "adversaries sweep.parquet --knows age=0.5,gender=1 --threshold 0.5",
+        "adversaries sweep.parquet --any 1-2 --attempt 0.05",
+    ),
     "blocks": ("blocks people.parquet -q age,gender -s illness",),
     "hyper": ("hyper people.parquet -q age -s illness --show joint",),
     "records": (

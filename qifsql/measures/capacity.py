@@ -1,7 +1,8 @@
-"""Multiplicative Bayes capacity: the largest leakage of a release over all priors."""
+"""Capacity and Bayes security: the largest leakage and the least security over all priors."""
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 
 def capacity(shares: Iterable[tuple[int, int]]) -> float:
@@ -19,3 +20,17 @@ def capacity(shares: Iterable[tuple[int, int]]) -> float:
 def bits(factor: float) -> float:
     """Return a capacity in bits: its logarithm to base 2, at least 0."""
     return math.log2(factor)
+
+
+def security(values: int, pairs: int, overlap: Fraction) -> float:
+    """Return the Bayes security: 1 minus the largest distance of two rows of the channel (M169).
+
+    The distance is total variation; 1 minus it is the overlap sum_b min(C(v, b), C(w, b)).
+    ``pairs`` of the ``values`` overlap, and ``overlap`` is the least of these overlaps. A pair that
+    is never in one block has none: the security is then 0. With one value there is nothing to
+    guess, and it is 1. Source: Chatzikokolakis, Cherubin, Palamidessi, Troncoso, Bayes security: a
+    not so average metric, 2023. The result is in [0, 1].
+    """
+    if values < 2:
+        return 1.0
+    return 0.0 if pairs < values * (values - 1) // 2 else float(overlap)

@@ -26,6 +26,12 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
         table.add_row(said("guesses until right"), *tries)
     if row.get("capacity") is not None:
         table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
+    if row.get("pointwise_mean") is not None:
+        mean, worst = (number(f"{row[f'pointwise_{name}']:.4g}") for name in ("mean", "worst"))
+        table.add_row(said("leakage of a block (bits, mean)"), "", "", mean)
+        table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
+    if row.get("bayes_security") is not None:
+        table.add_row(said("Bayes security"), "", words.percent(row["bayes_security"]))
     risks = {
         "prosecutor": said("prosecutor risk"),
         "journalist": said("journalist risk"),
@@ -101,9 +107,22 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table, Paragraph(words.gap(row, rows, hidden=hidden))] if rows else [table]
 
 
+def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    table = Table.of([detail["by"][0], said("people"), said("capacity (at most)")], right=(1, 2))
+    for line in detail.iter_rows(named=True):
+        people, value = line["individuals"], line["capacity"]
+        table.add_row(
+            escaping.cell(line["group"]),
+            "" if people is None else words.count(people),
+            "" if value is None else words.factor(value),
+        )
+    return [table]
+
+
 DRAWN = {
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,
     "groups": _groups,
+    "group_capacity": _group_capacity,
 }

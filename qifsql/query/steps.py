@@ -38,12 +38,13 @@ OF_THE_QUESTION = (  # the same before and after the release
     "secret_values", "stakes", "unusual", "usual_gains",
 )  # fmt: skip
 WEIGHTED = (
-    "answer", "blocks", "capacity", "cells", "chances", "counts", "members", "owner_guesses",
-    "owner_members", "people", "profile", "uncertainty",
+    "answer", "blocks", "capacity", "cells", "chances", "counts", "group_capacity", "members",
+    "owner_guesses", "owner_members", "people", "profile", "uncertainty",
 )  # fmt: skip
 OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
     "cells": "people",
+    "group_capacity": "owner_group_capacity",
     "guesses": "owner_guesses",
     "members": "owner_members",
 }
@@ -53,6 +54,9 @@ OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "member_kinds": "owner_member_kinds",
     "profile": "tally_owners",
 }
+BY_TALLIES = (  # steps that have a form for secrets that are counted by tallies
+    "capacity", "groups", "guessed_right", "value_overlaps", "pointwise", "profile", "spectra",
+)  # fmt: skip
 BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs change them
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
@@ -174,7 +178,7 @@ class Steps:
             if name in ("blocks", "doubts") and not self.weighted(0):
                 return {"blocks": "owners", "doubts": "owner_doubts"}[name]
             return OF_OWNERS.get(name, name)
-        if tallied and name in ("profile", "spectra", "capacity", "groups", "guessed_right"):
+        if tallied and name in BY_TALLIES:
             return f"tally_{name}"
         return name
 

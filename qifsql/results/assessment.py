@@ -64,6 +64,13 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
     },
     "guessing": {"prior_guessing": pl.Float64(), "posterior_guessing": pl.Float64()},
     "capacity": {"capacity": pl.Float64(), "capacity_bits": pl.Float64()},
+    "pointwise": {
+        "pointwise_mean": pl.Float64(),
+        "pointwise_median": pl.Float64(),
+        "pointwise_q95": pl.Float64(),
+        "pointwise_worst": pl.Float64(),
+    },
+    "security": {"bayes_security": pl.Float64()},
     "risks": {
         "prosecutor_risk": pl.Float64(),
         "journalist_risk": pl.Float64(),
@@ -75,7 +82,11 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
 
 Entropies and mutual information are in bits. ``*_guessing`` is the expected number of guesses, at
 least 1. ``capacity`` is the largest multiplicative leakage for any prior and any gain function
-without losses, at least 1, NULL for one target. The three risks are only of re-identification;
+without losses, at least 1, NULL for one target. ``pointwise_*`` are the mean, median, 95th
+percentile and maximum over people of the pointwise maximal leakage of their block, in bits.
+``bayes_security`` is in [0, 1]; 0 means that two values of the secret are always told apart. Both
+are NULL for one target, with weights, with a prior from a file, and ``bayes_security`` if the pairs
+of values are too many to compare. The three risks are only of re-identification;
 ``journalist_risk`` is NULL without a population. ``k`` is the number of people in the smallest
 block, ``l`` the least number of distinct values of the secret in a block (a missing value is a
 value; NULL for re-identification)."""
@@ -104,6 +115,14 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         "guessed_right": pl.Float64(),
         "gap": pl.Float64(),
     },
+    "group_capacity": {
+        "attack_id": pl.String(),
+        "by": pl.String(),
+        "group": pl.String(),
+        "individuals": pl.Int64(),
+        "capacity": pl.Float64(),
+        "capacity_bits": pl.Float64(),
+    },
 }
 """Tables of details, joined to the results by ``attack_id``.
 
@@ -113,7 +132,9 @@ half may be rounded up or down. ``thresholds``: individuals whose success is at 
 ``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:
 the same numbers for the individuals of each value of another column (NULL: missing).
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification
-and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups."""
+and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups.
+``group_capacity``: the capacity for the people of each group, of an adversary who knows that a
+person is in the group (with the measure ``capacity``)."""
 
 
 ALL = ("bayes", *MEASURES)

@@ -54,3 +54,32 @@ SELECT
 FROM members
 JOIN guesses ON guesses.qid IS NOT DISTINCT FROM members.qid
 GROUP BY members.member_of;
+
+-- One row per group of people and number of the group's people that share a value of the secret: see
+-- capacity. The capacity for the people of a group is the sum of people / everybody.
+CREATE OR REPLACE VIEW group_capacity AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    -best.everybody AS everybody,
+    sum(best.people) AS people
+FROM (
+    SELECT
+        member_of,
+        qid,
+        max({'share': weight / everybody, 'everybody': -everybody, 'people': weight}) AS best
+    FROM (
+        SELECT *, sum(weight) OVER (PARTITION BY member_of, secret)::BIGINT AS everybody FROM members
+    ) AS members
+    GROUP BY member_of, qid
+) AS shares
+GROUP BY member_of, best.everybody;
+
+-- One row per group of people if the secret is whose record it is: the number of blocks in which
+-- people of the group stand.
+CREATE OR REPLACE VIEW owner_group_capacity AS
+SELECT
+    member_of::VARCHAR AS member_of,
+    1::BIGINT AS everybody,
+    count(*) AS people
+FROM owner_members
+GROUP BY member_of;

@@ -75,3 +75,71 @@ FROM (
     GROUP BY cells.qid
 ) AS shares
 GROUP BY best.everybody;
+
+-- One row per kind of block: its people, and the value of the secret whose share rises most there:
+-- how many people of the block have it (`people`), and how many of all (`everybody`). The pointwise
+-- maximal leakage of such a block is the logarithm of people / size over everybody / all people.
+CREATE OR REPLACE VIEW pointwise AS
+SELECT
+    size,
+    best.people AS people,
+    -best.everybody AS everybody,
+    count(*) AS blocks
+FROM (
+    SELECT
+        cells.qid,
+        sum(cells.weight)::BIGINT AS size,
+        max({
+            'share': cells.weight / prior_cells.weight,
+            'everybody': -prior_cells.weight,
+            'people': cells.weight
+        }) AS best
+    FROM cells
+    JOIN prior_cells ON prior_cells.secret IS NOT DISTINCT FROM cells.secret
+    GROUP BY cells.qid
+) AS rises
+GROUP BY size, best.people, best.everybody;
+
+-- One row per block and value of the secret that occurs in it: the number of the value, how many of
+-- the block's people have it, and how many of all.
+CREATE OR REPLACE VIEW coded_cells AS
+SELECT
+    cells.qid,
+    numbered.code,
+    cells.weight AS people,
+    numbered.everybody
+FROM cells
+JOIN (
+    SELECT
+        secret,
+        weight AS everybody,
+        row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
+    FROM prior_cells
+) AS numbered ON numbered.secret IS NOT DISTINCT FROM cells.secret;
+
+-- One row per pair of values of the secret that occur in a block together: the overlap of their rows
+-- of the channel, which is overlap / product. One minus it is their total-variation distance.
+CREATE OR REPLACE VIEW value_overlaps AS
+SELECT
+    sum(
+        least(
+            first_cells.people::HUGEINT * second_cells.everybody,
+            second_cells.people::HUGEINT * first_cells.everybody
+        )
+    )::HUGEINT AS overlap,
+    any_value(first_cells.everybody::HUGEINT * second_cells.everybody) AS product
+FROM coded_cells AS first_cells
+JOIN coded_cells AS second_cells
+    ON
+        second_cells.qid IS NOT DISTINCT FROM first_cells.qid
+        AND second_cells.code > first_cells.code
+GROUP BY first_cells.code, second_cells.code;
+
+-- One row: how many pairs of values of the secret overlap, and the overlap of the pair that overlaps
+-- least, as overlap / product. The Bayes security is this overlap, or 0 if a pair does not overlap.
+CREATE OR REPLACE VIEW security AS
+SELECT
+    count(*) AS pairs,
+    min({'share': overlap / product, 'overlap': overlap, 'product': product}).overlap AS overlap,
+    min({'share': overlap / product, 'overlap': overlap, 'product': product}).product AS product
+FROM value_overlaps;

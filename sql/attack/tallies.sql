@@ -206,3 +206,53 @@ SELECT
         AS guessed_right
 FROM member_counts
 GROUP BY member_of;
+
+-- One row per kind of block by the value whose share rises most, from tallies: see pointwise.
+CREATE OR REPLACE VIEW tally_pointwise AS
+SELECT
+    size,
+    best.people AS people,
+    -best.everybody AS everybody,
+    sum(blocks)::BIGINT AS blocks
+FROM (
+    SELECT
+        list_sum(tally_counts.counts)::BIGINT AS size,
+        tally_counts.blocks,
+        list_max(
+            list_transform(
+                tally_counts.counts,
+                lambda c, i: {
+                    'share': c / everybody.counts[i],
+                    'everybody': -everybody.counts[i],
+                    'people': c
+                }
+            )
+        ) AS best
+    FROM tally_counts
+    CROSS JOIN (
+        SELECT list(weight ORDER BY secret ASC NULLS LAST) AS counts FROM prior_cells
+    ) AS everybody
+) AS rises
+GROUP BY size, best.people, best.everybody;
+
+-- One row per value of the secret: its number, as in secret_values, and the people who have it.
+CREATE OR REPLACE VIEW tally_people AS
+SELECT
+    weight AS people,
+    row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
+FROM prior_cells;
+
+-- One row per pair of values of the secret, from tallies: see value_overlaps.
+CREATE OR REPLACE VIEW tally_value_overlaps AS
+SELECT
+    sum(
+        tally_counts.blocks * least(
+            tally_counts.counts[one_value.code]::HUGEINT * other_value.people,
+            tally_counts.counts[other_value.code]::HUGEINT * one_value.people
+        )
+    )::HUGEINT AS overlap,
+    any_value(one_value.people::HUGEINT * other_value.people) AS product
+FROM tally_counts
+CROSS JOIN tally_people AS one_value
+JOIN tally_people AS other_value ON other_value.code > one_value.code
+GROUP BY one_value.code, other_value.code;

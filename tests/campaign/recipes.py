@@ -188,6 +188,26 @@ def sweep(d: Draft) -> Words:
     return argv
 
 
+def adversaries(d: Draft) -> Words:
+    """A stored sweep, and those who know some of its attributes."""
+    qids = d.qids(2, 4)
+    out = d.new("sweep") + d.one(".parquet", ".json")
+    histogram = ["--histogram"] if d.chance(0.3) else []
+    d.steps.append(
+        Step(["sweep", d.file, *d.known(qids), *d.wants(d.secret()), *histogram, "-o", out])
+    )
+    knows = ["--knows", chances(d, qids)] if d.chance(0.7) else []
+    several = ["--any", d.one("0", "1", "1-2")] if d.chance(0.3) else []
+    return ["adversaries", out, *knows, *several]
+
+
+def chances(d: Draft, qids: Sequence[str]) -> str:
+    """The chance that each attribute is known."""
+    name = d.one("", "", "neighbour: ", "*=0.1,")
+    return str(name) + ",".join('"' + q.replace('"', '""') + f'"={d.one("0", "0.5", "1", "1/3")}'
+                                for q in qids)  # fmt: skip
+
+
 def describe(d: Draft) -> Words:
     """All columns."""
     if comparing.comparable(d.data, d.file) and d.chance(0.85):
@@ -581,7 +601,8 @@ def demo(d: Draft) -> Words:
 
 
 RECIPES: dict[str, Recipe] = {
-    "attack": attack, "sweep": sweep, "describe": describe, "levels": levels, "check": check,
+    "attack": attack, "sweep": sweep, "adversaries": adversaries, "describe": describe,
+    "levels": levels, "check": check,
     "blocks": blocks, "hyper": hyper, "records": records, "treat": treat, "anonymise": anonymise,
     "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "wp29": wp29, "receipt": receipt,
@@ -592,7 +613,7 @@ RECIPES: dict[str, Recipe] = {
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
-    "compose": 3, "compare": 3, "tables": 3, "synthetic": 3,
+    "compose": 3, "compare": 3, "tables": 3, "synthetic": 3, "adversaries": 2,
     "run": 2, "report": 3, "explain": 1, "init": 3,
     "start": 1,
 }  # fmt: skip

@@ -7,7 +7,9 @@ import command_lines
 import pytest
 from terminal import run
 
-FIRST = {"compare": "anonymise", "compose": "anonymise", "report": "attack"}  # writes its files
+FIRST = {  # writes its files
+    **{"adversaries": "sweep", "compare": "anonymise", "compose": "anonymise", "report": "attack"},
+}
 
 
 @pytest.mark.parametrize("name", sorted(command_lines.LINES))

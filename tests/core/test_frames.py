@@ -53,6 +53,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "Collection.of": lambda f: Collection.of(f, key="id"),
     "Attack.of": lambda f: qifsql.Attack.of("crs", f, **KNOWN),
     "Study.load": qifsql.Study.load,
+    "adversaries": qifsql.adversaries,
     "anonymise": lambda f: qifsql.anonymise(f, "o.parquet", method="mondrian", k=2, **KNOWN),
     "anonymise out": lambda f: qifsql.anonymise(FILE, f, method="mondrian", k=2, **KNOWN),
     "attack": lambda f: qifsql.attack("crs", f, **KNOWN),
@@ -137,6 +138,7 @@ FILES = (
         "what_if policy",
     ),
     "what_if hierarchies",
+    "adversaries",
 )
 """Places of files: of a frame nothing can be read there, or nothing written."""
 

@@ -428,6 +428,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, command in commands.items():
         made(*command, "-o", stored / f"{name}.parquet")
+    knows = ["--knows", "vizinho: idade=0.5,sexo=1", "--any", 2, "--attempt", 0.05]
+    swept, limit = stored / "todos.parquet", ["--threshold", 0.3]
+    made("adversaries", swept, *knows, *limit, "-o", stored / "vizinhos.parquet")
+    made("adversaries", swept, "-o", stored / "quaisquer.parquet")
     further(first, second, stored)
     return stored
 

@@ -28,6 +28,7 @@ FURTHER = {
         "sweep people.parquet -q age,gender --sample 0.9 --seed 1",
         "sweep people.parquet -q age,gender -s illness --weight id",
     ),
+    "adversaries": ("adversaries bins.parquet --knows who:age=0.5 --threshold 0.5",),
     "levels": (
         "levels people.parquet -q age -s illness --show-blocks --k 2,3 --l-recursive 3,2",
         "levels people.parquet -q age --population people.csv",
@@ -45,6 +46,15 @@ FURTHER = {
 }
 
 
+BEFORE = {  # command lines that write the files of a command
+    "adversaries": (
+        command_lines.LINES["sweep"][0],
+        "sweep people.parquet -q age,gender -s illness --histogram -o bins.parquet",
+    ),
+    **dict.fromkeys(("compare", "compose"), command_lines.LINES["anonymise"]),
+}
+
+
 def lines(name: str) -> list[str]:
     """The command lines of a command, those that its files need first."""
     return [*command_lines.LINES[name], *FURTHER.get(name, ())]
@@ -56,7 +66,7 @@ def test_json_of_a_command_fits_its_schema(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     command_lines.lay_out(tmp_path)
-    for line in command_lines.LINES["anonymise"] if name in ("compare", "compose") else ():
+    for line in BEFORE.get(name, ()):
         run(*shlex.split(line))
     kind = name.replace("-", "_")
     for line in lines(name):

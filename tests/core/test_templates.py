@@ -311,6 +311,9 @@ def near(rows: Rows) -> object:
         ("answer", "weighted/answer"),
         ("chances", "weighted/chances"),
         ("capacity", "tally_capacity", "weighted/capacity"),
+        ("group_capacity", "owner_group_capacity", "weighted/group_capacity"),
+        ("pointwise", "tally_pointwise"),
+        ("value_overlaps", "tally_value_overlaps"),
         ("profile", "tally_profile", "tally_owners"),
         ("spectra", "tally_spectra"),
         ("counts", "weighted/counts"),
@@ -431,11 +434,12 @@ OF_A_SECRET = (
     *("crowds", "domain", "doubts", "frequencies", "groups", "guessed_right", "guesses"),
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
+    *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
 )
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
     *("journalist", "members", "profile", "quantiles", "thresholds", "uniques"),
-    "violations",
+    *("group_capacity", "violations"),
 )
 OF_THE_OWNER_BY_WEIGHT = ("cells", "spectra", "spectrum", "uncertainty")
 OF_A_GAIN = (
@@ -447,10 +451,12 @@ OF_TALLIES = (  # view -> step
     *(("member_tallies", "member_tallies"), ("member_signatures", "member_signatures")),
     *(("grouped_signatures", "signatures"), ("member_counts", "member_counts")),
     *(("member_kinds", "member_kinds"), ("tally_groups", "groups")),
-    ("tally_guessed_right", "guessed_right"),
+    *(("tally_guessed_right", "guessed_right"), ("tally_pointwise", "pointwise")),
+    *(("tally_people", "tally_people"), ("tally_value_overlaps", "value_overlaps")),
 )
 OWNERS = (  # instead of views about a secret
     *(("blocks", "owners"), ("doubts", "owner_doubts")),
+    ("group_capacity", "owner_group_capacity"),
     *(("guesses", "owner_guesses"), ("members", "owner_members")),
 )
 OWNERS_BY_WEIGHT = (*OWNERS[2:], ("cells", "people"))
@@ -702,7 +708,10 @@ def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
 def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
     with bound(table, None, "crs,cas") as (attack, engine):
         ((_, _, values, *_),) = run(engine, compiler.step_plan(attack, "domain", [(1, 0)]))
-        for step, j in (("profile", 1), ("spectra", 1), ("capacity", 1), ("profile", 0)):
+        for step, j in (
+            *((s, 1) for s in ("profile", "spectra", "capacity", "pointwise")),
+            ("profile", 0),
+        ):
             tallied = compiler.step_plan(attack, step, [(j, 0)], values={1: values})
             counted = compiler.step_plan(attack, step, [(j, 0)])
             assert "signatures" in {s.name for s in tallied.steps}

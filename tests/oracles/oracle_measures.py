@@ -264,6 +264,27 @@ def capacity(channel: Joint) -> Fraction:
     return sum((max(column.values()) for column in _columns(channel).values()), Fraction())
 
 
+def pointwise_leakage(joint: Joint) -> list[tuple[Fraction, Fraction]]:
+    """For each block, max_v p(v | b) / p(v), whose logarithm leaks, and the share of its people."""
+    prior, outer = secret_prior(joint), outers(joint)
+    return [
+        (max(p / prior[v] for v, p in inner.items() if p), outer[block])
+        for block, inner in inners(joint).items()
+    ]
+
+
+def bayes_security(channel: Joint) -> Fraction:
+    """1 - the greatest total-variation distance of two rows of a channel; 1 with one row."""
+    rows: dict[object, dict[Block, Fraction]] = {}
+    for (block, v), p in channel.items():
+        rows.setdefault(v, {})[block] = p
+    distances = [
+        sum((abs(a.get(b, 0) - c.get(b, 0)) for b in {*a, *c}), Fraction(0)) / 2
+        for a, c in combinations(rows.values(), 2)
+    ]
+    return 1 - max(distances, default=Fraction(0))
+
+
 def individual_success(
     rows: Rows, qids: Names, secret: Secret, *, weights: Weights = None, prior: Prior = None
 ) -> list[Fraction | None]:

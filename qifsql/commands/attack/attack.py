@@ -60,8 +60,8 @@ def attack(
         by: Column or named expression whose values are groups of people, measured apart.
         thresholds: Count people whose success is at least this, in [0, 1].
         quantiles: Quantiles of the success over people, in [0, 1].
-        measures: Further measures: shannon (bits), guessing (guesses), capacity (factor), risks,
-            or all.
+        measures: Further measures: shannon (bits), guessing (guesses), capacity (factor),
+            pointwise (bits), security, risks, anonymity, or all.
         histogram: Count people by success in percent (details["histogram"]).
         unit: Unit of the gains, such as BRL; only for the words.
         population: Dataset of the people who may be in the release: joined by the key for

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -10,16 +11,18 @@ import polars as pl
 
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 from qifsql.measures import capacity as bayes_capacity
 from qifsql.measures import disclosure, entropy
 from qifsql.measures.gain import success
+from qifsql.measures.pointwise import leakage
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 from qifsql.results.assessment import DETAILS, MEASURES
 
 Profiles = Mapping[Question, Profile]
 GROUPS = 10_000  # most groups in one table
+PAIRS = 20_000_000  # most pairs of values in one block, over all blocks, for the Bayes security
 CHANCES = ("identity", "tries", "tolerance")  # gain functions whose gain is a probability
 
 
@@ -34,6 +37,10 @@ def measures(
         values |= {c: both[c] for name in doubts for c in MEASURES[name]}
     if "capacity" in extras.measures:
         values |= capacity(counts, secret, after)
+    if "pointwise" in extras.measures:
+        values |= pointwise(counts, secret, after)
+    if "security" in extras.measures:
+        values |= {"bayes_security": security(counts, secret, after)}
     if "risks" in extras.measures:
         values |= risks(counts, secret, after, population=extras.population is not None)
     if "anonymity" in extras.measures:
@@ -48,9 +55,11 @@ def details(
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
-    return tables | (
-        {"groups": groups(counts, questions, prior)} if counts.bound.microdata.by else {}
-    )
+    if counts.bound.microdata.by:
+        tables["groups"] = groups(counts, questions, prior)
+        if "capacity" in extras.measures:
+            tables["group_capacity"] = group_capacity(counts, questions, tables["groups"])
+    return tables
 
 
 def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
@@ -90,6 +99,78 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
             (int(people), int(everybody)) for people, everybody in parts
         )
     return {"capacity": value, "capacity_bits": bayes_capacity.bits(value)}
+
+
+def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
+    """Return the spread over people of the pointwise maximal leakage; None if undefined here."""
+    names = MEASURES["pointwise"]
+    if _of_shares(counts, secret):
+        return dict.fromkeys(names)
+    if secret:
+        rows = counts.frame("pointwise", [(secret, 0)])
+        columns = rows.select("size", "people", "everybody", "blocks").rows()
+        everybody = after.individuals
+        kinds = [
+            (Fraction(people * everybody, size * shared), size * blocks)
+            for size, people, shared, blocks in columns
+        ]
+    else:
+        rows = after.frame.select("size", "blocks")
+        kinds = [(Fraction(after.individuals, n), n * blocks) for n, blocks in rows.rows()]
+    return dict(zip(names, leakage(kinds), strict=True))
+
+
+def security(counts: Counts, secret: int, after: Profile) -> float | None:
+    """Return the Bayes security; None if undefined here, or if too many pairs are to be compared.
+
+    Of re-identification it is 0 as soon as there are two blocks: two people in different blocks
+    are told apart.
+    """
+    if _of_shares(counts, secret):
+        return None
+    if not secret:
+        return 1.0 if after.blocks == 1 else 0.0
+    values, compared = counts.domain(secret).values, pairs(after)
+    if compared < values * (values - 1) // 2:
+        return 0.0  # some two values are in no block together
+    if compared > PAIRS:
+        return None
+    row = counts.frame("security", [(secret, 0)]).row(0, named=True)
+    if not row["pairs"]:
+        return bayes_capacity.security(values, 0, Fraction())
+    overlap = Fraction(int(row["overlap"]), int(row["product"]))
+    return bayes_capacity.security(values, row["pairs"], overlap)
+
+
+def pairs(after: Profile) -> int:
+    """Return the number of pairs of values that are in one block, over all blocks."""
+    rows = after.frame.select("values", "blocks").rows()
+    return sum(blocks * values * (values - 1) // 2 for values, blocks in rows)
+
+
+def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
+    """Return remarks on measures that have no value here."""
+    names = [name for name in ("pointwise", "security") if name in extras.measures]
+    if not names or counts.bound.target:
+        return []
+    if any(_of_shares(counts, j) for j, _ in profiles):
+        return [f"{' and '.join(names)}: not computed with weights or a prior from a file"]
+    many = [
+        counts.bound.microdata.secrets[j - 1].name
+        for j, after in {j: after for (j, _), after in profiles.items()}.items()
+        if j and "security" in names and security(counts, j, after) is None
+    ]
+    return [
+        f"bayes_security of {quoted(name)} is not computed: more than {PAIRS:,} pairs of values "
+        "are in one block; use a coarser secret"
+        for name in many
+    ]
+
+
+def _of_shares(counts: Counts, secret: int) -> bool:
+    """Return whether people are one target, or do not count one each."""
+    bound = counts.bound
+    return bool(bound.target) or bound.microdata.weight is not None or secret in bound.beliefs
 
 
 def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
@@ -162,6 +243,24 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
         }
     place = {q: i for i, q in enumerate(questions)}
     return sorted(rows, key=partial(_group_place, place))
+
+
+def group_capacity(
+    counts: Counts, questions: Sequence[Question], members: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the capacity for the people of each group, in the order of ``members`` (M171)."""
+    identity = sorted({(j, 0) for j, _ in questions})  # no gain function changes a capacity
+    shares: dict[tuple[int, Any], list[tuple[int, int]]] = {}
+    for row in counts.frame("group_capacity", identity).iter_rows(named=True):
+        pair = int(row["people"]), int(row["everybody"])
+        shares.setdefault((row["secret"], row["member_of"]), []).append(pair)
+    capacities = {key: bayes_capacity.capacity(pairs) for key, pairs in shares.items()}
+    rows = []
+    for member in members:
+        value = capacities.get((member["secret"], member["member_of"]))
+        bits = None if value is None else bayes_capacity.bits(value)
+        rows.append(dict(member) | {"capacity": value, "capacity_bits": bits})
+    return rows
 
 
 def table(

@@ -149,6 +149,7 @@ class _Run:
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
+        notes += findings.remarks(self.counts, self.extras, self.after)
         notes += self._groups_of_nobody(details)
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))

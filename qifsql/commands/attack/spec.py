@@ -21,7 +21,7 @@ class AttackOptions(Options, total=False):
         str | Sequence[str],
         Option(
             form=NAMES,
-            help="More: shannon, guessing, capacity, risks, anonymity or all.",
+            help="More: shannon, guessing, capacity, pointwise, security, risks, anonymity or all.",
             panel=DETAILS,
         ),
     ]

@@ -22,7 +22,15 @@ Row = Mapping[str, Any]
 NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
-    shared=("histogram", "thresholds", "quantiles", "groups", "links", "calibration"),
+    shared=(
+        "histogram",
+        "thresholds",
+        "quantiles",
+        "groups",
+        "group_capacity",
+        "links",
+        "calibration",
+    ),
     essential=True,
 )
 

@@ -35,7 +35,7 @@ TEXTS = frozenset((
     "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits", "question",
     "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
     "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
-    "learner", "learned_from",
+    "learner", "learned_from", "adversary",
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
@@ -45,7 +45,8 @@ PLAIN = frozenset((
     "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
-    "until", "time_budget", "sweep", "require", "learner", "rapid",
+    "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
+    "complete",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

@@ -16,8 +16,7 @@ are no weights, otherwise the floats of the posteriors.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -42,10 +41,10 @@ from qifsql.commands.sweep.result import (
 )
 from qifsql.commands.sweep.worker import Sums
 from qifsql.errors import InputError, quoted
+from qifsql.measures.set_functions import MEASURES, Game, games, questions, values
 
 LONGITUDINAL = {"CRS": "CRL", "CAS": "CAL"}
 PRIORS = ("prior_deterministic", "prior_probabilistic")
-MEASURES = ("deterministic", "probabilistic")
 POSTERIORS = ("posterior_deterministic", "posterior_probabilistic")
 
 COARSEN_FIRST = QUESTION | {
@@ -61,23 +60,6 @@ RELEASES: dict[str, pl.DataType] = {
 }
 """Shapley value of each auxiliary dataset, beyond the focal dataset alone. Columns as in
 ``SHAPLEY``, with ``dataset`` (its number and name) in place of ``qid``."""
-
-
-@dataclass(frozen=True, eq=False)
-class Game:
-    """The set function of a model, secret and measure: V(S) = amounts[S] / unit, amounts whole."""
-
-    key: tuple[str | None, ...]
-    amounts: pl.Series
-    unit: Fraction
-
-    def value(self, subset: int) -> Fraction:
-        """Return V(S); -1 is the subset of all."""
-        return Fraction(self.amounts[subset]) / self.unit
-
-    def last(self, position: int) -> Fraction:
-        """Return V(all) - V(all but a)."""
-        return self.value(-1) - self.value(-1 - (1 << position))
 
 
 def details(
@@ -97,7 +79,7 @@ def details(
 
 def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Return whether each question of the sweep has each non-empty subset exactly once."""
-    parts, n = _questions(frame), (1 << len(qids)) - 1
+    parts, n = questions(frame), (1 << len(qids)) - 1
     return bool(parts) and all(
         part.height == n and part["subset"].n_unique() == n for part in parts
     )
@@ -115,7 +97,7 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
     is_both = pl.len().over("subset") == 2
     parts = []
-    for part in _questions(frame):
+    for part in questions(frame):
         top = part.filter(is_highest).with_columns(place=_place(len(qids)))
         firsts = [
             top.sort("n_qids", *order, "place", descending=[False, True, True, False])
@@ -213,8 +195,8 @@ def borders(
     larger = [risky.gather(subset | pl.lit(one, SUBSET)) | has(one) for one in singles]
     minimal, maximal = risky & ~pl.any_horizontal(smaller), ~risky & pl.all_horizontal(larger)
     parts = []
-    for part in _questions(frame):
-        lattice = _values(part, measure).to_frame("posterior").with_row_index("subset")
+    for part in questions(frame):
+        lattice = values(part, measure).to_frame("posterior").with_row_index("subset")
         lattice = lattice.with_columns(risky=pl.col("posterior") >= threshold)
         for border, is_on_it in (("minimal risky", minimal), ("maximal safe", maximal)):
             key = zip((*GAME, "border"), (*part.row(0)[:2], measure, border), strict=True)
@@ -339,45 +321,6 @@ def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) 
     others = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
     contributions = shapley(moved.filter(pl.col("subset") > 0), others)
     return contributions.rename({"qid": "dataset"})
-
-
-def games(frame: pl.DataFrame) -> Iterator[Game]:
-    """Yield the deterministic, then the probabilistic set function of each question of a sweep."""
-    for part in _questions(frame):
-        for measure in MEASURES:
-            amounts, unit = _amounts(_values(part, measure), part["records"][0])
-            yield Game((*part.row(0)[:2], measure), amounts, unit)
-
-
-def _questions(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows of each question, sorted by subset; model and secret come first."""
-    numbers = pl.col(r"^(prior|posterior|degradation)_(deterministic|probabilistic)$")
-    rows = frame.select(*QUESTION, "n_qids", "subset", "records", numbers)
-    return [part.sort("subset") for part in rows.partition_by(*QUESTION, maintain_order=True)]
-
-
-def _values(part: pl.DataFrame, measure: str) -> pl.Series:
-    """Return V by subset: the prior, then every posterior."""
-    return pl.concat([part[f"prior_{measure}"].head(1), part[f"posterior_{measure}"]])
-
-
-def _amounts(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
-    """Return the values as whole multiples of a unit, exactly, in 64 or 128 bits.
-
-    The multiples are counts of records if each value is a count over all records, except in its
-    last two binary digits (Polars divides by a scalar with an error in the last). Otherwise
-    (weights, gains) the unit is the last digit of the smallest value; only digits 100 places below
-    the largest are rounded.
-    """
-    near = values * records
-    counts, unit = near.round(), Fraction(records)
-    if not ((near - counts).abs() <= counts.abs() * 2.0**-50).all():
-        sizes = values.abs().replace(0.0, None)
-        low, high = (math.frexp(size)[1] for size in pl.select(sizes.min(), b=sizes.max()).row(0))
-        digits = min(53 - low, 125 - len(values).bit_length() - high, 1023)
-        counts, unit = (values * 2.0**digits).round(), Fraction(2) ** digits
-    fits = (counts.abs() < 2.0**62 / len(counts)).all()
-    return counts.cast(pl.Int64 if fits else pl.Int128), unit
 
 
 def _sums(game: Game, masks: list[int]) -> list[list[int]]:

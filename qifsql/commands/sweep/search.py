@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from qifsql.commands.sweep.answers import MEASURES
 from qifsql.commands.sweep.result import BORDERS
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.worker import Sums
 from qifsql.measures.bayes import Success
+from qifsql.measures.set_functions import MEASURES
 
 Ask = Callable[[Collection[int]], dict[int, bool]]
 """A function that returns, for each given subset (as a number), whether it is risky."""

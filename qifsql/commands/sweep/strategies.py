@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack, Microdata
+from qifsql.adversary.subset_names import subset
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
@@ -106,7 +107,7 @@ def choose(
     if listed:
         if request.sizes:
             raise InputError("sizes and a list of subsets exclude each other; leave one out")
-        return in_list(n, {s if isinstance(s, int) else spec.subset(s, names) for s in listed})
+        return in_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
     sizes = spec.sizes(request.sizes, n)
     if sizes.subsets > 2**LARGEST:
         many = f"2^{n}" if sizes.every else f"{sizes.subsets:,}"

@@ -52,6 +52,26 @@ def measured(joint: om.Joint, channel: om.Joint) -> Numbers:
     }
 
 
+def observed(joint: om.Joint, channel: om.Joint, *, counted: bool) -> Numbers:
+    """Pointwise leakage over people, and the Bayes security: all that is about one observation.
+
+    They have no value where people do not count one each.
+    """
+    names = [f"pointwise_{name}" for name in ("mean", "median", "q95", "worst")]
+    if not counted:
+        return dict.fromkeys([*names, "bayes_security"])
+    leaks = sorted(om.pointwise_leakage(joint))
+
+    def quantile(share: F) -> float:
+        enough = (r for r, _ in leaks if sum(p for x, p in leaks if x <= r) >= share)
+        return math.log2(min(enough))
+
+    mean = sum(p * math.log2(r) for r, p in leaks)
+    spread = (mean, quantile(F(1, 2)), quantile(F(19, 20)), math.log2(leaks[-1][0]))
+    security = om.bayes_security(channel)
+    return dict(zip(names, spread, strict=True)) | {"bayes_security": security}
+
+
 def channel(drawn: Release, secret: str | None) -> om.Joint:
     return om.channel(drawn.table.rows, drawn.table.qids, secret, weights=drawn.masses)
 
@@ -77,6 +97,8 @@ def test_every_measure_is_that_of_the_oracle(drawn: Release) -> None:
         rows = drawn.ask(path, "crs,cas", measures="all").rows()
     for row, secret in zip(rows, (None, *drawn.table.secrets), strict=True):
         check(row, measured(drawn.joint(secret), channel(drawn, secret)))
+        counted = drawn.masses is None
+        check(row, observed(drawn.joint(secret), channel(drawn, secret), counted=counted))
         if secret is not None:
             assert [row[name] for name in RISKS] == [None] * 3
         leaked, bits = row["degradation_probabilistic"], row["mutual_information"]

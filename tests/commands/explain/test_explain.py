@@ -7,6 +7,7 @@ against the oracle, so that no number in them can be one that was written down.
 import csv
 import io
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -91,6 +92,8 @@ PLAIN = {  # measure -> its column in the row of the secret
     "shannon": "mutual_information",
     "guessing": "posterior_guessing",
     "capacity": "capacity",
+    "pointwise_leakage": "pointwise_mean",
+    "bayes_security": "bayes_security",
 }
 DETAIL = {"histogram": "individuals", "thresholds": "share", "quantiles": "success"}
 
@@ -685,6 +688,9 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "shannon": lambda: om.mutual_information(seen),
         "guessing": lambda: om.posterior_guessing(seen),
         "capacity": lambda: om.capacity(om.channel(rows, ["k"], "s")),
+        "pointwise_leakage": lambda: sum(p * math.log2(r) for r, p in om.pointwise_leakage(seen)),
+        "bayes_security": lambda: om.bayes_security(om.channel(rows, ["k"], "s")),
+        "partial_knowledge": lambda: (3 * nothing + 3 * one + other + both) / 8,
         "gain": lambda: om.posterior_gain(seen, *om.penalty(values, PENALTY)),
         "prosecutor": lambda: om.risks(rows, ["k"]).prosecutor_highest,
         "journalist": lambda: risks.journalist_highest,

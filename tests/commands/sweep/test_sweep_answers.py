@@ -19,10 +19,11 @@ from strategies import NAMES
 from qifsql import sweep
 from qifsql.commands.sweep import answers, result
 from qifsql.commands.sweep.search import Sides
+from qifsql.measures.set_functions import MEASURES, Game, games
 from qifsql.results.assessment import SCHEMA
 
 COLUMNS = SCHEMA | {"subset": pl.UInt32(), "k": pl.Int64(), "l": pl.Int64()}
-DETERMINISTIC, PROBABILISTIC = answers.MEASURES
+DETERMINISTIC, PROBABILISTIC = MEASURES
 CRS: tuple[str, str | None] = ("CRS", None)
 Subset = tuple[int, ...]  # ascending positions
 Values = Mapping[Subset, Any]  # V of every subset, the empty one too
@@ -120,10 +121,10 @@ def constant(n: int, value: F) -> dict[Subset, F]:
     return dict.fromkeys(subsets(n), value)
 
 
-def game_of(values: Values, n: int, *, records: int = 100) -> answers.Game:
+def game_of(values: Values, n: int, *, records: int = 100) -> Game:
     """The probabilistic set function, as the module reads it from a frame."""
     frame = frame_of(NAMES[:n], {CRS: (constant(n, F(0)), values)}, records=records)
-    return list(answers.games(frame))[1]
+    return list(games(frame))[1]
 
 
 @st.composite
@@ -172,7 +173,7 @@ def flat(sweep: Sweep) -> list[tuple[str, str | None, str, Values]]:
     return [
         (*question, measure, v)
         for question, values in sweep.items()
-        for measure, v in zip(answers.MEASURES, values, strict=True)
+        for measure, v in zip(MEASURES, values, strict=True)
     ]
 
 
@@ -351,7 +352,7 @@ def test_best_subsets_of_some_do_not_depend_on_the_others(
     for row in found.iter_rows(named=True):
         question = pl.col("model").eq(row["model"]) & pl.col("secret").eq_missing(row["secret"])
         rivals = some.filter(question, n_qids=row["n_qids"])
-        for measure in answers.MEASURES if row["best_for"] == "both" else (row["best_for"],):
+        for measure in MEASURES if row["best_for"] == "both" else (row["best_for"],):
             assert row[f"posterior_{measure}"] == rivals[f"posterior_{measure}"].max()
     sizes = ["model", "secret", "n_qids"]
     assert found.select(sizes).unique().height == some.select(sizes).unique().height
@@ -394,7 +395,7 @@ def border_rows(qids: Sequence[str], sweep: Sweep, threshold: float, measure: st
 @given(
     sweeps(most=5, monotone=True),
     st.sampled_from((0.0, 0.01, 0.02, 0.03, 0.5, 1.0, 1.5)) | st.floats(0, 1),
-    st.sampled_from(answers.MEASURES),
+    st.sampled_from(MEASURES),
 )
 def test_borders_by_hand(case: tuple[list[str], Sweep], threshold: float, measure: str) -> None:
     qids, sweep = case
@@ -411,7 +412,7 @@ def test_borders_of_a_table_at_exactly_a_value_of_its_own(
     values = data.draw(st.sampled_from([v for *_, v in flat(sweep)]))
     threshold = float(data.draw(st.sampled_from(sorted(set(values.values())))))
     frame = frame_of(qids, sweep, records=records)
-    for measure in answers.MEASURES:
+    for measure in MEASURES:
         found = answers.borders(frame, qids, threshold, measure)
         assert found.rows() == border_rows(qids, sweep, threshold, measure)
 
@@ -471,7 +472,7 @@ def everything_of(frame: pl.DataFrame, qids: Sequence[str]) -> list[pl.DataFrame
         answers.shapley(frame, qids),
         answers.interactions(frame, qids),
         answers.drop_first(frame, qids),
-        *(answers.borders(frame, qids, t, m) for t in (0.02, 0.5) for m in answers.MEASURES),
+        *(answers.borders(frame, qids, t, m) for t in (0.02, 0.5) for m in MEASURES),
     ]
 
 
@@ -546,15 +547,15 @@ def test_sixteen_quasi_identifiers_that_each_add_their_own() -> None:
     frame = pl.select(*names).select(
         pl.exclude("subset"), subset=pl.int_range(1, 2**n, dtype=pl.UInt32).implode()
     )
-    numbers = {f"posterior_{m}": count / records for m in answers.MEASURES}
-    numbers |= {f"prior_{m}": pl.lit(1 / records) for m in answers.MEASURES}
+    numbers = {f"posterior_{m}": count / records for m in MEASURES}
+    numbers |= {f"prior_{m}": pl.lit(1 / records) for m in MEASURES}
     n_qids = pl.sum_horizontal(bits).cast(pl.Int64)
     frame = frame.explode("subset").with_columns(
         model=pl.lit("CRS"), records=pl.lit(records), n_qids=n_qids, **numbers
     )
     assert answers.whole(frame, qids)
     parts = [F(a, records) for a in added]
-    for game in answers.games(frame):
+    for game in games(frame):
         assert answers.exact_shapley(game) == parts
     assert set(answers.interactions(frame, qids)["interaction"]) == {0.0}
     assert answers.drop_first(frame, qids)["qid"].to_list() == qids[::-1]

@@ -56,6 +56,23 @@ def interaction(sample: Sample) -> Lines:
     return *_shown(sample), equal(terms, both - one - other + before)
 
 
+def partial_knowledge(sample: Sample) -> Lines:
+    """Return the success of an adversary who knows each of two quasi-identifiers by chance."""
+    success = _values(sample)
+    one, other = Fraction(1, 2), Fraction(1, 4)  # chances that each is known
+    weights = ((1 - one) * (1 - other), one * (1 - other), (1 - one) * other, one * other)
+    terms = [f"{number(w)}·{number(v)}" for w, v in zip(weights, success, strict=True)]
+    whole = Fraction(sum(w * v for w, v in zip(weights, success, strict=True)))
+    reached = sum((w for w, v in zip(weights, success, strict=True) if v >= THRESHOLD), Fraction())
+    return (
+        *_shown(sample),
+        f"p({sample.qid}) = {number(one)}, p({sample.by}) = {number(other)}",
+        f"least: {number(min(success))}; greatest: {number(max(success))}",
+        f"chance of {number(THRESHOLD)} or more: {number(reached)}",
+        equal(f"expected: {plus(terms)}", whole),
+    )
+
+
 def borders(sample: Sample) -> Lines:
     """Return the smallest sets that reach a threshold, and the largest that do not."""
     names, (before, *_) = [*_modes(sample)], _values(sample)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 from qifsql.commands.explain.examples.sample import (
     Lines,
@@ -150,6 +151,37 @@ def capacity(sample: Sample) -> Lines:
         f"{sample.secret}, in all: {counted(total)}",
         f"{sample.secret}, largest share of the people with one value, by block: {terms}",
     )
+
+
+def pointwise_leakage(sample: Sample) -> Lines:
+    """Return the value whose share rises most in each block, and the mean over people in bits."""
+    total, n = sample.values, sample.people
+    lines, bits = [], []
+    for block, values in sample.blocks.items():
+        size = sum(values.values())
+        value = max(values, key=lambda v: Fraction(values[v], total[v]))
+        ratio = Fraction(values[value] * n, size * total[value])
+        bits.append((math.log2(ratio), size))
+        rise = f"{values[value]}/{size} over {total[value]}/{n}"
+        lines.append(equal(f"{block}, {value}: log2 of {rise}", bits[-1][0]))
+    terms = plus(f"{size}·{number(leak)}" for leak, size in bits)
+    mean = math.fsum(leak * size for leak, size in bits) / n
+    greatest = number(max(leak for leak, _ in bits))
+    return *lines, f"greatest: {greatest}", equal(f"mean: ({terms})/{n}", mean)
+
+
+def bayes_security(sample: Sample) -> Lines:
+    """Return the overlap of each pair of values, and the least of them."""
+    total, blocks = sample.values, sample.blocks.values()
+    overlaps, lines = [Fraction(1)], []
+    for one, other in combinations(total, 2):
+        parts = [
+            min(Fraction(b.get(one, 0), total[one]), Fraction(b.get(other, 0), total[other]))
+            for b in blocks
+        ]
+        overlaps.append(sum(parts, Fraction()))
+        lines.append(equal(f"{one} and {other}: {plus(map(number, parts))}", overlaps[-1]))
+    return *lines, f"Bayes security, the least overlap: {number(min(overlaps))}"
 
 
 def gain(sample: Sample) -> Lines:

@@ -1,0 +1,320 @@
+"""Success of adversaries who know only some of the quasi-identifiers, from a stored sweep.
+
+A sweep holds the success V(S) of an adversary who knows the attributes S, for every S. What an
+adversary knows is a distribution over S, so her success is a random number: its expected value,
+its quantiles, and the chance that it reaches a threshold are exact (M160 to M166).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql.commands.adversaries.knowledge import Adversary, any_of, distinct
+from qifsql.commands.adversaries.notation import FILES, Notation, number
+from qifsql.commands.adversaries.spec import AdversariesOptions
+from qifsql.commands.adversaries.stored_sweep import (
+    ADVICE,
+    SetFunction,
+    StoredSweep,
+    has_histogram,
+    people_by_bin,
+    stored_sweep,
+)
+from qifsql.data.option import complete
+from qifsql.errors import InputError, large, quoted, several
+from qifsql.measures.distribution import Distribution
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+
+NAME, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
+QUESTION = {"model": NAME, "secret": NAME}
+
+SCHEMA: dict[str, pl.DataType] = {
+    **{"adversary": NAME, **QUESTION, "measure": NAME},
+    **dict.fromkeys(("expected", "median", "q95", "least", "greatest"), NUMBER),
+    **{"threshold": NUMBER, "chance": NUMBER, "prior": NUMBER, "attempt": NUMBER},
+    **{"mean_known": NUMBER, "subsets": COUNT},
+}
+"""One row for each adversary, question and measure (``deterministic`` or ``probabilistic``).
+
+``expected``, ``median``, ``q95``, ``least`` and ``greatest`` are of the success in [0, 1] over the
+sets of attributes that the adversary may know; a quantile at u is the smallest v with P(V <= v) >=
+u. ``chance`` is the probability that the success is at least ``threshold`` (both NULL without one).
+``prior`` is the success before the release. With ``attempt``, the chance that anybody tries, all of
+these are multiplied by it. ``mean_known`` is the expected number of attributes that are known,
+``subsets`` the number of sets that the adversary may know."""
+
+BY_SIZE: dict[str, pl.DataType] = {
+    **QUESTION,
+    **{"measure": NAME, "n_qids": COUNT, "subsets": COUNT, "mean": NUMBER},
+    **dict.fromkeys(("least", "q25", "median", "q75", "greatest"), NUMBER),
+}
+"""Success of an adversary who knows any ``n_qids`` attributes, each set of them equally likely.
+
+Sizes of which a subset is missing in the sweep are left out. ``attempt`` changes nothing here."""
+
+HISTOGRAM: dict[str, pl.DataType] = {
+    **{"adversary": NAME, **QUESTION, "bin": COUNT, "individuals": NUMBER},
+}
+"""Expected number of people by success in percent, rounded half to even, 0 to 100.
+
+It is there if the sweep stored histograms. ``attempt`` changes nothing here."""
+
+QUARTILES = {"q25": Fraction(1, 4), "median": Fraction(1, 2), "q75": Fraction(3, 4)}
+LISTED = 1 << 16  # subsets that are listed although the sweep has fewer
+BINS = 4_000_000  # most rows of histograms that are added up
+
+
+def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions]) -> Result:
+    """Compute the success of adversaries who know only some of the quasi-identifiers.
+
+    The data are not needed: a stored sweep has the success for every set of quasi-identifiers.
+
+    Args:
+        sweep: A sweep: a Result of qifsql.sweep, or a file in which one was stored (Parquet or
+            JSON). It must have every subset that an adversary may know.
+        knows: The chance that each attribute is known, independently of the others:
+            "age=0.9,city=1", or "neighbour: age=0.9" with a name; "*=0.1" is for all that are not
+            named (0 by default). Or a TOML file with a table for each adversary and one for their
+            mixture; a CSV file of sets and weights (columns qids, as in age+city, and weight); a
+            dictionary such as {"age": 0.9} or {"neighbour": {"age": 0.9}}. Several in a list.
+        any: Any 3 of the attributes, each set equally likely; or "1-4". Without knows and any:
+            every number.
+        attempt: Chance in [0, 1] that anybody tries; all numbers of the frame are multiplied by it.
+        threshold: Success in [0, 1] whose chance is computed.
+
+    Returns:
+        A Result. frame: one row per adversary, model, secret and measure, with expected, median,
+        q95, least, greatest, threshold, chance, prior, attempt, mean_known, subsets. details:
+        by_size (success by number of attributes known) and, if the sweep stored histograms,
+        histogram (expected number of people by success).
+
+    Raises:
+        InputError: The file has no sweep, a name or a number is wrong, or an adversary may know a
+            set that the sweep does not have.
+
+    Example:
+        >>> swept = qifsql.sweep("data-samples/school_census_2018.parquet",
+        ...     qids="NU_DIA,NU_MES,NU_ANO")
+        >>> result = qifsql.adversaries(swept, knows="NU_DIA=0.5,NU_MES=0.5,NU_ANO=1")
+        >>> result.frame["subsets"][0]
+        4
+
+    Source: M160 to M166.
+
+    """
+    request = complete(options, AdversariesOptions)
+    origin = Origin.now(kind="adversaries")
+    attempt = _share(request["attempt"], "attempt")
+    threshold = _share(request["threshold"], "threshold")
+    swept = stored_sweep(sweep)
+    notation = Notation(swept.qids)
+    everyone = _adversaries(request, notation, swept)
+    weights = {adversary.name: _weights(adversary, swept) for adversary in everyone}
+    rows = [
+        _row(name, weight, function, attempt, threshold)
+        for name, weight in weights.items()
+        for function in swept.functions
+    ]
+    details = {"by_size": _by_size(swept)}
+    notes = [*notation.notes, *_unnamed(notation.unnamed), *_remarks(swept, attempt)]
+    if has_histogram(swept.histogram):
+        table, remark = _histogram(swept, weights)
+        details |= table
+        notes += remark
+    spec = {
+        "dataset": swept.stored.spec.get("dataset"),
+        "qids": list(swept.qids),
+        "secrets": [f.secret for f in swept.functions[::2] if f.secret is not None],
+        "sweep": swept.stored.name,
+        "knows": _plain(request["knows"]),
+        "any": None if request["any"] is None else str(request["any"]),
+        "attempt": None if attempt is None else str(attempt),
+        "threshold": None if threshold is None else float(threshold),
+        "complete": swept.whole,
+    }
+    origin = origin.about(spec, (*swept.stored.files, *notation.files))
+    origin = origin.listing(swept.stored.columns or ())
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _share(value: object, name: str) -> Fraction | None:
+    """Return a chance or a success exactly; InputError outside [0, 1]."""
+    if value is None:
+        return None
+    share = number(value)
+    if share is None or not 0 <= share <= 1:
+        raise InputError(f"--{name} is a number from 0 to 1, such as 0.05")
+    return share
+
+
+def _adversaries(
+    request: AdversariesOptions, notation: Notation, swept: StoredSweep
+) -> list[Adversary]:
+    """Return the adversaries who are asked for; without a request, any number of attributes."""
+    knows, n = request["knows"], len(swept.qids)
+    nothing = knows is None or (isinstance(knows, list | tuple) and not knows)
+    everyone = [] if nothing else notation.adversaries(knows)
+    if request["any"] is not None:
+        everyone += any_of(n, *_sizes(str(request["any"]), n))
+    if not everyone:
+        sizes = [r for r in range(n + 1) if _stored(swept, r)]
+        everyone = [adversary for r in sizes for adversary in any_of(n, r, r)]
+    return distinct(everyone)
+
+
+def _sizes(text: str, n: int) -> tuple[int, int]:
+    """Return the least and the greatest number of attributes in a text such as 3 or 1-4."""
+    least, dash, most = text.partition("-")
+    if not (least.strip().isdecimal() and (not dash or most.strip().isdecimal())):
+        raise InputError(f"--any is written 3 or 1-4, not {quoted(text)}")
+    low, high = int(least), int(most if dash else least)
+    if low > high:
+        raise InputError(f"--any is written 3 or 1-4, the smaller number first, not {quoted(text)}")
+    if high > n:
+        raise InputError(f"the sweep has {several(n, 'quasi-identifier')}, so nobody knows {high}")
+    return low, high
+
+
+def _stored(swept: StoredSweep, size: int) -> bool:
+    """Return whether the sweep has all subsets of a size."""
+    stored = sum(subset.bit_count() == size for subset in swept.subsets)
+    return stored == math.comb(len(swept.qids), size)
+
+
+def _weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
+    """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
+
+    Subsets are not listed if there are many more than the sweep has.
+    """
+    who, stored = quoted(adversary.name), swept.subsets
+    there = f"the sweep has {len(stored) - 1:,} of {large(2 ** len(swept.qids) - 1)} sets"
+    if adversary.support > max(LISTED, len(stored)):
+        raise InputError(
+            f"{who} may know {large(adversary.support)} sets of attributes; {there}; {ADVICE}"
+        )
+    weights = adversary.weights()
+    gone = [weight for subset, weight in weights.items() if subset not in stored]
+    if gone:
+        share = float(Fraction(sum(gone), sum(weights.values())))
+        raise InputError(
+            f"{there}, and lacks {len(gone):,} that {who} may know (with a chance of {share:.3g}); "
+            f"{ADVICE}"
+        )
+    return weights
+
+
+def _row(
+    name: str,
+    weights: Mapping[int, int],
+    function: SetFunction,
+    attempt: Fraction | None,
+    threshold: Fraction | None,
+) -> tuple[Any, ...]:
+    factor = Fraction(1) if attempt is None else attempt
+    pairs = ((function.amounts[subset], weight) for subset, weight in weights.items())
+    success = Distribution.of(pairs, function.unit).times(factor)
+    sizes = Distribution.of(((s.bit_count(), w) for s, w in weights.items()), Fraction(1))
+    numbers = (
+        success.expected,
+        success.quantile(Fraction(1, 2)),
+        success.quantile(Fraction(19, 20)),
+        success.least,
+        success.greatest,
+    )
+    return (
+        *(name, function.model, function.secret, function.measure),
+        *map(float, numbers),
+        None if threshold is None else float(threshold),
+        None if threshold is None else float(success.chance(threshold)),
+        float(function.prior * factor),
+        None if attempt is None else float(attempt),
+        float(sizes.expected),
+        len(weights),
+    )
+
+
+def _by_size(swept: StoredSweep) -> pl.DataFrame:
+    """Return success by number of attributes known, for the sizes that are whole (M165)."""
+    rows = []
+    by_size: dict[int, list[int]] = {}
+    for subset in swept.subsets:
+        by_size.setdefault(subset.bit_count(), []).append(subset)
+    sizes = [size for size in sorted(by_size) if _stored(swept, size)]
+    for function in swept.functions:
+        for size in sizes:
+            amounts = [(function.amounts[subset], 1) for subset in by_size[size]]
+            success = Distribution.of(amounts, function.unit)
+            quartiles = (success.quantile(u) for u in QUARTILES.values())
+            numbers = (success.expected, success.least, *quartiles, success.greatest)
+            key = (function.model, function.secret, function.measure, size, len(amounts))
+            rows.append((*key, *map(float, numbers)))
+    return pl.DataFrame(rows, schema=BY_SIZE, orient="row")
+
+
+def _histogram(
+    swept: StoredSweep, weights: Mapping[str, Mapping[int, int]]
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Return the expected people by success of each adversary, or a remark why not (M166)."""
+    table = swept.histogram
+    if table is None or table.height > BINS:
+        return {}, ["the histograms of the sweep are too large to add up; they are left out"]
+    rows: list[tuple[Any, ...]] = []
+    for function in swept.functions[1::2]:  # the histograms are of the probabilistic success
+        bins = people_by_bin(table, function)
+        people = bins[0][0][1]
+        if any(sum(n for _, n in bins.get(s, ())) != people for s in swept.subsets):
+            return {}, ["the histograms of the sweep are not whole; they are left out"]
+        for name, weight in weights.items():
+            counts: dict[int, int] = {}
+            for subset, w in weight.items():
+                for bin_, individuals in bins[subset]:
+                    counts[bin_] = counts.get(bin_, 0) + w * individuals
+            total = sum(weight.values())
+            key = (name, function.model, function.secret)
+            rows += [(*key, b, float(Fraction(counts[b], total))) for b in sorted(counts)]
+    return {"histogram": pl.DataFrame(rows, schema=HISTOGRAM, orient="row")}, []
+
+
+def _unnamed(unnamed: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a remark on the attributes that adversaries name nowhere."""
+    return [
+        f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, others))}: they are not named "
+        "(*=0.1 gives all others a chance)"
+        for name, others in unnamed.items()
+    ]
+
+
+def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
+    notes = []
+    if not swept.whole:
+        n = large(2 ** len(swept.qids) - 1)
+        notes.append(
+            f"the sweep has {len(swept.subsets) - 1:,} of {n} sets of quasi-identifiers; the "
+            "adversaries here know only sets that it has"
+        )
+    if attempt is not None:
+        notes.append(
+            f"the numbers of adversaries are multiplied by {float(attempt):g}, the chance that "
+            "anybody tries; the threshold is compared with the product. Those by number of "
+            "attributes (by_size) and of people (histogram) are not: who does try succeeds more "
+            "often"
+        )
+    return notes
+
+
+def _plain(knows: Any) -> Any:
+    """Return what adversaries know as plain data for manifests; files without their folders."""
+    if isinstance(knows, Mapping):
+        return {str(name): _plain(value) for name, value in knows.items()}
+    if isinstance(knows, list | tuple):
+        return [_plain(text) for text in knows] or None
+    if knows is None:
+        return None
+    text = str(knows)
+    return Path(text).name if "=" not in text and text.casefold().endswith(FILES) else text

@@ -1,0 +1,127 @@
+"""Charts of adversaries: success against the number of attributes known, with its spread."""
+
+import re
+
+import polars as pl
+
+from qifsql.presentation import escaping
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    SKY,
+    Chart,
+    dressed,
+    extra,
+    grid,
+    hints,
+    labels,
+    measures,
+    word_questions,
+)
+from qifsql.presentation.words import percent
+
+COLOURS = [ORANGE, "#009E73", "#CC79A7", "#000000"]
+SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
+ANY = re.compile(r"any (\d+) of (\d+)")
+
+
+def adversary(name: str) -> str:
+    """Return the name of an adversary, in the language of the reader if qifsql chose it."""
+    match = ANY.fullmatch(name)
+    if match:
+        return said("any {r} of {n}", r=match[1], n=match[2])
+    return escaping.cell(name)
+
+
+def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
+    """Draw success against the number of attributes known: least, quartiles, mean, greatest.
+
+    ``frame`` and ``by_size`` are tables of a result of ``adversaries``. A dot stands for an
+    adversary with a name, at the mean number of attributes that she knows.
+    """
+    alt, _ = extra()
+    sizes = word_questions(by_size)
+    tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
+    people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
+    people = people.filter(pl.col("attempt") > 0)
+    names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
+    shown = labels(names.values())
+    of_name = {name: shown[text] for name, text in names.items()}
+    dots = people.select(
+        *("model", "secret", "measure"),
+        who=pl.col("adversary").replace_strict(of_name, return_dtype=pl.String),
+        place="mean_known",
+        success=pl.col("expected") / pl.col("attempt"),
+        high=pl.col("q95") / pl.col("attempt"),
+    )
+    questions = sizes.select("model", "secret", "question", "order").unique(maintain_order=True)
+    dots = dots.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
+    rows = pl.concat([sizes, dots], how="diagonal_relaxed").drop("model", "secret")
+    known_sizes = sizes["n_qids"].to_list()
+    ticks = list(range(min(known_sizes), max(known_sizes) + 1))
+    title = said("number of attributes known")
+    scale = alt.Scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
+    axis = alt.Axis(values=ticks, format="d", grid=False)
+    x, place = (alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+                for field in ("n_qids", "place"))  # fmt: skip
+    upright = {
+        "title": said("success"),
+        "scale": alt.Scale(domain=[0, 1]),
+        "axis": alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+    }
+    least, quarter, median, mean, success = (
+        alt.Y(f"{field}:Q", **upright) for field in ("least", "q25", "median", "mean", "success")
+    )
+    base = alt.Chart(height=200).transform_filter("isValid(datum.n_qids)").encode(x=x)
+    titles = {"n_qids:Q": title, "mean:Q": said("mean"), "least:Q": said("least")}
+    titles["greatest:Q"] = said("greatest")
+    names_of = {
+        "who:N": said("adversary"),
+        "success:Q": said("mean"),
+        "high:Q": said("95th percentile"),
+    }
+    dot = alt.Chart().transform_filter("isValid(datum.place)").encode(x=place, y=success)
+    order = list(of_name.values())
+    layers = [
+        base.mark_rule(color=SKY, size=2).encode(y=least, y2="greatest"),
+        base.mark_bar(color=SKY, size=12).encode(y=quarter, y2="q75", tooltip=hints(alt, titles)),
+        base.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
+        base.mark_line(color="black", size=1.5, point={"color": BLUE, "size": 30}).encode(y=mean),
+        dot.mark_point(filled=True, size=90).encode(
+            color=_by_name("who", COLOURS, order),
+            shape=_by_name("who", SHAPES, order),
+            tooltip=hints(alt, names_of),
+        ),
+    ]
+    chart = grid(alt, alt.layer(*layers), rows)
+    below = said(
+        "Any so many attributes, each set equally likely. Thin bars: from the least to the "
+        "greatest success; thick: the middle half; white: the median; black line: the mean."
+    )
+    if dots.height:
+        below += " " + said("Coloured marks: adversaries by name, at the mean of what they know.")
+    words = []
+    message = "{question}, {measure}: {r} attributes known: {mean} on average, up to {most}."
+    last = sizes.sort("order", "measure", "n_qids").unique(["order", "measure"], keep="last",
+                                                           maintain_order=True)  # fmt: skip
+    for row in last.iter_rows(named=True):
+        who = {"question": row["question"], "measure": measures()[row["measure"]]}
+        mean_, most = percent(row["mean"]), percent(row["greatest"])
+        words.append(said(message, r=str(row["n_qids"]), mean=mean_, most=most, **who))
+    return dressed(chart, said("Success by number of attributes known"), below, words)
+
+
+def _by_name(field: str, values: list[str], order: list[str]) -> dict[str, object]:
+    """Return an encoding of the names of adversaries, with a legend below the panels."""
+    scale = {"domain": order, "range": [values[i % len(values)] for i, _ in enumerate(order)]}
+    legend = {"orient": "bottom", "columns": 3, "labelLimit": 240}
+    kind = {"field": field, "type": "nominal", "sort": order, "title": None}
+    return {**kind, "scale": scale, "legend": legend}
+
+
+def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of adversaries, by name."""
+    return {"known": spread(frame, details["by_size"])}

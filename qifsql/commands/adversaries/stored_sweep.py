@@ -1,0 +1,137 @@
+"""A stored sweep as exact set functions: success by subset, for each question and measure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.data.files import path_text
+from qifsql.errors import InputError
+from qifsql.measures.set_functions import MEASURES, multiples, questions, values
+from qifsql.results.result import Result
+from qifsql.results.stored import Stored, read
+
+MOST = 1 << 20  # subsets of the quasi-identifiers
+COLUMNS = ("model", "secret", "n_qids", "subset", "records")
+ADVICE = "run qifsql sweep with all sizes, and store its result with -o FILE.parquet"
+
+
+@dataclass(frozen=True)
+class SetFunction:
+    """V(S) = amounts[S] / unit for the subsets S of one question and measure that are stored.
+
+    The empty subset is among them; its value is the prior.
+    """
+
+    model: str
+    secret: str | None
+    measure: str
+    amounts: Mapping[int, int]
+    unit: Fraction
+
+    @property
+    def prior(self) -> Fraction:
+        """Return V(empty)."""
+        return self.amounts[0] / self.unit
+
+
+@dataclass(frozen=True)
+class StoredSweep:
+    """A stored sweep, its quasi-identifiers in the order of the bits of subsets."""
+
+    stored: Stored
+    qids: tuple[str, ...]
+    functions: tuple[SetFunction, ...]
+
+    @property
+    def subsets(self) -> Mapping[int, int]:
+        """Return the subsets that have numbers, as the keys."""
+        return self.functions[0].amounts
+
+    @property
+    def whole(self) -> bool:
+        """Return whether every subset has numbers."""
+        return len(self.subsets) == 1 << len(self.qids)
+
+    @property
+    def histogram(self) -> pl.DataFrame | None:
+        """Return the histograms of people by success, if the sweep stored them."""
+        return self.stored.details.get("histogram")
+
+
+def stored_sweep(source: str | Path | Result) -> StoredSweep:
+    """Return the sweep in a file, a folder or a result; InputError if there is no exact one."""
+    results = read([source if isinstance(source, Result) else path_text(source)])
+    sweeps = [stored for stored in results if stored.kind == "sweep"]
+    where = "this result" if isinstance(source, Result) else str(source)
+    if len(sweeps) != 1:
+        kinds = ", ".join(dict.fromkeys(stored.kind for stored in results))
+        if not sweeps:
+            raise InputError(f"{where} is a result of {kinds}, not of a sweep; {ADVICE}")
+        names = ", ".join(stored.name for stored in sweeps)
+        raise InputError(f"{where} has several sweeps ({names}); name one")
+    (stored,) = sweeps
+    frame = stored.frame
+    if frame.is_empty() or not set(COLUMNS) <= set(frame.columns):
+        raise InputError(f"{where} has no subset with numbers; {ADVICE}")
+    if "sampled" in frame.columns:
+        raise InputError(
+            f"{where} is a sweep of a sample: its numbers are estimates; leave --sample out of the "
+            "sweep"
+        )
+    qids = tuple(map(str, stored.spec["qids"]))
+    try:
+        functions = tuple(_functions(frame))
+    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as e:
+        raise InputError(f"{where} is damaged; {ADVICE}", detail=str(e)) from e
+    if not _agree(functions, len(qids)):
+        raise InputError(f"{where} is damaged: its subsets do not fit; {ADVICE}")
+    return StoredSweep(stored, qids, functions)
+
+
+def _functions(frame: pl.DataFrame) -> list[SetFunction]:
+    functions = []
+    for part in questions(frame):
+        subsets = [0, *part["subset"].to_list()]
+        model, secret = part.row(0)[:2]
+        for measure in MEASURES:
+            amounts, unit = multiples(values(part, measure), part["records"][0])
+            of_subset = dict(zip(subsets, amounts.to_list(), strict=True))
+            if len(of_subset) < len(subsets):
+                raise ValueError("a subset is there twice")
+            functions.append(SetFunction(model, secret, measure, of_subset, unit))
+    return functions
+
+
+def _agree(functions: tuple[SetFunction, ...], n: int) -> bool:
+    """Return whether all functions are of the same subsets of n quasi-identifiers, from 0 to 1."""
+    subsets = functions[0].amounts.keys()
+    return (
+        max(subsets) < 1 << n
+        and all(f.amounts.keys() == subsets for f in functions)
+        and all(0 <= amount <= f.unit for f in functions for amount in f.amounts.values())
+    )
+
+
+def has_histogram(table: pl.DataFrame | None) -> bool:
+    """Return whether a table is a histogram of a sweep."""
+    columns = {"model", "secret", "subset", "bin", "individuals"}
+    return table is not None and columns <= set(table.columns)
+
+
+def people_by_bin(table: pl.DataFrame, function: SetFunction) -> dict[int, list[tuple[int, Any]]]:
+    """Return the people by success in percent, for each subset of a question.
+
+    Before the release all people stand in the bin of the prior, rounded half to even.
+    """
+    secret = pl.lit(function.secret, pl.String)
+    rows = table.filter(model=function.model).filter(pl.col("secret").eq_missing(secret))
+    bins: dict[int, list[tuple[int, Any]]] = {}
+    for subset, bin_, individuals in rows.select("subset", "bin", "individuals").iter_rows():
+        bins.setdefault(subset, []).append((bin_, individuals))
+    people = sum(individuals for _, individuals in next(iter(bins.values()), []))
+    bins[0] = [(round(100 * function.prior), people)]
+    return bins

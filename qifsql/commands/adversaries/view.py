@@ -1,0 +1,160 @@
+"""Adversaries who know only some of the quasi-identifiers, in words and tables."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.adversaries import charts
+from qifsql.presentation import words
+from qifsql.presentation.figures import drawn
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+MEASURES = ("probabilistic", "deterministic")
+FIGURES = ("expected", "median", "q95", "least", "greatest")
+KIND = Kind(
+    columns=("adversary", "model", "secret", "measure", "expected", "q95"),
+    shared=("by_size", "histogram"),
+    types={
+        **dict.fromkeys((*FIGURES, "threshold", "chance", "prior", "attempt"), pl.Float64()),
+        "secret": pl.String(),
+    },
+)
+ASIDE = ("by_size", "histogram")
+"""The details that CSV and Markdown leave out."""
+SHOWN = 40  # adversaries of a table
+
+Row = Mapping[str, Any]
+
+
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return, for each question, the success of each adversary, and that by number known."""
+    sheets: list[Part] = []
+    if spec.get("attempt"):
+        message = (
+            "The tables of adversaries are multiplied by {attempt}, the chance that anybody tries. "
+            "Sentences, and numbers by attributes known, are about someone who does try."
+        )
+        sheets.append(Paragraph(said(message, attempt=words.percent(_first(frame, "attempt")))))
+    for row, rows in _questions(frame):
+        sheets.append(Heading(words.goal(row)))
+        sheets.append(Paragraph(_sentence(rows), strong=True))
+        sheets += [_table(rows, measure) for measure in MEASURES]
+        sizes = _of(tables.get("by_size"), row)
+        if sizes is not None and not _of_any(rows):
+            sheets += [
+                Paragraph(said("Best guess by number of attributes known:")),
+                _by_size(sizes),
+            ]
+    return sheets
+
+
+def chapter(stored: Stored) -> tuple[str, list[Part]]:
+    """Return the title and the parts of a chapter about a stored result."""
+    tables, figures = stored.details, []
+    if "by_size" in tables and tables["by_size"].height:
+        figures = drawn("known", partial(charts.spread, stored.frame, tables["by_size"]))
+    message = (
+        "An adversary knows each set of attributes with a probability, so her success is a random "
+        "number. The numbers hold if these probabilities do: they are assumptions, not "
+        "measurements."
+    )
+    return said("Adversaries who know only some of it"), [
+        *figures,
+        *parts(stored.frame, tables, stored.spec),
+        Paragraph(said(message)),
+    ]
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return a sentence on each question, for the first pages of a report."""
+    return [f"{words.goal(row)}, {_sentence(rows)}" for row, rows in _questions(stored.frame)]
+
+
+def _questions(frame: pl.DataFrame) -> list[tuple[Row, pl.DataFrame]]:
+    groups = frame.partition_by("model", "secret", maintain_order=True)
+    return [(group.row(0, named=True), group) for group in groups]
+
+
+def _of(table: pl.DataFrame | None, row: Row) -> pl.DataFrame | None:
+    """Return the rows of a question, None if there are none."""
+    if table is None or table.is_empty():
+        return None
+    secret = pl.lit(row["secret"], pl.String)
+    rows = table.filter(
+        pl.col("model") == row["model"], pl.col("secret").eq_missing(secret), measure=MEASURES[0]
+    )
+    return rows if rows.height else None
+
+
+def _sentence(rows: pl.DataFrame) -> str:
+    """Return a sentence on the adversary who is expected to guess right most often."""
+    best = rows.filter(measure="probabilistic").sort("expected", descending=True)
+    row = best.row(0, named=True)
+    attempt = row["attempt"] or 1.0  # if nobody tries, all numbers are 0
+    after, before = row["expected"] / attempt, row["prior"] / attempt
+    scale = words.scale(before, after)
+    message = (
+        "{adversary}: right for {after} {people} on average, and for {before} without the release."
+    )
+    if row["attempt"] is not None:
+        message = (
+            "{adversary}, if anybody tries: right for {after} {people} on average, and for "
+            "{before} without the release."
+        )
+    return said(
+        message,
+        adversary=charts.adversary(row["adversary"]),
+        after=words.share(after, scale),
+        before=words.share(before, scale),
+        people=words.people(),
+    )
+
+
+def _table(rows: pl.DataFrame, measure: str) -> Table:
+    heads = {
+        "probabilistic": said("best guess"),
+        "deterministic": said("certain"),
+    }
+    columns = [heads[measure], said("mean"), said("median"), percent_of(95)]
+    columns += [said("least"), said("greatest")]
+    threshold = _first(rows, "threshold")
+    if threshold is not None:
+        columns.append(f"≥ {percent_of(100 * threshold)}")
+    sheet = Table.of(columns, range(1, len(columns)))
+    for row in rows.filter(measure=measure).head(SHOWN).iter_rows(named=True):
+        names = (*FIGURES, *(["chance"] if threshold is not None else []))
+        sheet.add_row(
+            charts.adversary(row["adversary"]), *(words.percent(row[name]) for name in names)
+        )
+    return sheet
+
+
+def _by_size(table: pl.DataFrame) -> Table:
+    heads = [said("attributes"), said("sets"), said("mean"), said("least")]
+    heads += [percent_of(25), said("median"), percent_of(75), said("greatest")]
+    sheet = Table.of(heads, range(len(heads)))
+    for row in table.iter_rows(named=True):
+        names = ("mean", "least", "q25", "median", "q75", "greatest")
+        numbers = (words.percent(row[name]) for name in names)
+        sheet.add_row(str(row["n_qids"]), words.count(row["subsets"]), *numbers)
+    return sheet
+
+
+def _of_any(rows: pl.DataFrame) -> bool:
+    """Return whether the adversaries are several who know any so many attributes."""
+    names = rows["adversary"].unique()
+    return names.len() > 1 and all(charts.ANY.fullmatch(name) for name in names)
+
+
+def percent_of(share: float) -> str:
+    """Return a percentage for the head of a column, as short as possible."""
+    return number(f"{share:g} %")
+
+
+def _first(frame: pl.DataFrame, name: str) -> Any:
+    return frame[name][0] if name in frame.columns and frame.height else None
