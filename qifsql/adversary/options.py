@@ -140,6 +140,23 @@ class Belief(TypedDict, total=False):
     ]
 
 
+class Sets(TypedDict, total=False):
+    """``person``: the column that says whose record it is, where people have several records.
+
+    The records of a person are then one set: what the adversary knows of her is the sorted list of
+    their quasi-identifiers, and her secret is the set of their values. The attack is on people.
+    """
+
+    person: Annotated[
+        str | None,
+        Option(
+            form=NAME,
+            help="Whose record it is: several of a person are a set.",
+            panel=DATA,
+        ),
+    ]
+
+
 class Worth(Belief, total=False):
     """``gain``: gain functions (``qifsql.adversary.gains``), each with a row of results."""
 

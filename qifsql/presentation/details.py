@@ -101,9 +101,43 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table, Paragraph(words.gap(row, rows, hidden=hidden))] if rows else [table]
 
 
+def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the risks of households: by their members, and each as one record."""
+    line = detail.row(0, named=True)
+    heads = [line["household"], said("households"), said("share")]
+    table = Table.of(heads, right=(1, 2))
+    n = line["households"]
+    table.add_row(said("all"), words.count(n), "")
+    certain = said("with a member who is singled out")
+    if row["secret"] is not None:
+        certain = said("with a member whose secret is certain")
+    table.add_row(
+        certain, words.count(line["singled_out"]), words.percent(line["share_singled_out"])
+    )
+    table.add_row(said("a member guessed right (independent)"), "", words.percent(line["risk"]))
+    table.add_row(said("at least, for any dependence"), "", words.percent(line["risk_low"]))
+    table.add_row(said("at most, for any dependence"), "", words.percent(line["risk_high"]))
+    table.add_row(
+        said("as one record: certain"), "", words.percent(line["record_posterior_deterministic"])
+    )
+    table.add_row(
+        said("as one record: best guess"),
+        "",
+        words.percent(line["record_posterior_probabilistic"]),
+    )
+    if not line["people_without"]:
+        return [table]
+    without = said(
+        "{people} without a household count as households of one.",
+        people=words.persons(line["people_without"]),
+    )
+    return [table, Paragraph(without)]
+
+
 DRAWN = {
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,
     "groups": _groups,
+    "households": _households,
 }

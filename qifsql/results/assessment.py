@@ -104,6 +104,25 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         "guessed_right": pl.Float64(),
         "gap": pl.Float64(),
     },
+    "households": {
+        "attack_id": pl.String(),
+        "household": pl.String(),
+        "households": pl.Int64(),
+        "people": pl.Int64(),
+        "people_without": pl.Int64(),
+        "singled_out": pl.Int64(),
+        "share_singled_out": pl.Float64(),
+        "risk": pl.Float64(),
+        "risk_low": pl.Float64(),
+        "risk_high": pl.Float64(),
+        "worst_risk": pl.Float64(),
+        "record_blocks": pl.Int64(),
+        "record_singled_out": pl.Int64(),
+        "record_prior_deterministic": pl.Float64(),
+        "record_posterior_deterministic": pl.Float64(),
+        "record_prior_probabilistic": pl.Float64(),
+        "record_posterior_probabilistic": pl.Float64(),
+    },
 }
 """Tables of details, joined to the results by ``attack_id``.
 
@@ -113,7 +132,13 @@ half may be rounded up or down. ``thresholds``: individuals whose success is at 
 ``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:
 the same numbers for the individuals of each value of another column (NULL: missing).
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification
-and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups."""
+and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups.
+``households``: one row per question with the gain identity. ``singled_out`` are households with a
+member who is singled out, or whose secret is certain. ``risk`` is the mean over households of the
+chance that a best guess is right about some member, if guesses about members are independent;
+``risk_low`` and ``risk_high`` are its bounds for any dependence, ``worst_risk`` the largest of a
+household. ``people_without`` have no household; each counts as a household of one. ``record_*``
+are the numbers of the attack with each household as one record."""
 
 
 ALL = ("bayes", *MEASURES)

@@ -63,6 +63,10 @@ def attack(
             or all.
         histogram: Count people by success in percent (details["histogram"]).
         unit: Unit of the gains, such as BRL; only for the words.
+        person: Column or named expression that says whose record it is. The records of a person
+            are then one set, and the attack is on people; a missing person is one of its own.
+        household: Column or named expression of households, whose risks are measured besides
+            (details["households"]).
         population: Dataset of the people who may be in the release: joined by the key for
             membership, else for the journalist's risk.
         progressive: One row per number of datasets, from the focal one to all.
@@ -80,7 +84,7 @@ def attack(
         degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
         degradation is a difference, the probabilistic one a factor), records, blocks and
         singled_out (people). With link: one row per secret and knowledge. details: histogram,
-        groups, thresholds, quantiles, where asked for.
+        groups, households, thresholds, quantiles, where asked for.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.

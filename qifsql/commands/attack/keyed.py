@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Unpack, cast
 
@@ -11,7 +12,7 @@ import polars as pl
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.attack import findings
+from qifsql.commands.attack import findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import population, secret_values
@@ -49,6 +50,7 @@ def _specified(
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     spec = Attack.of(model, source, **cast("Options", adversary))
+    spec = replace(spec, person=options.get("person"), household=options.get("household"))
     population = options.get("population")
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None
@@ -66,7 +68,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     with (
         masked(PRIVATE if extras.store else None),
-        opened(spec, settings, sources=extras.files, command="attack") as (engine, bound),
+        opened(spec, settings, sources=extras.files, command=_command(spec)) as (engine, bound),
     ):
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
@@ -86,7 +88,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = _specified(model, source, options)
-    with opened(spec, settings, joined=False, command="attack") as (_, bound):
+    with opened(spec, settings, joined=False, command=_command(spec)) as (_, bound):
         if extras.progressive:
             bound.first(1)
 
@@ -102,8 +104,14 @@ class _Run:
         self.extras = extras
         self.questions = compiler.questions(bound)
         details = bool(
-            bound.thresholds or bound.quantiles or extras.histogram or bound.microdata.by
+            bound.thresholds
+            or bound.quantiles
+            or extras.histogram
+            or bound.microdata.by
+            or bound.microdata.household
         )
+        if extras.store and (bound.microdata.person or bound.microdata.household):
+            raise InputError("a store takes no person and no household; leave it out")
         if bound.target and (details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
@@ -133,6 +141,9 @@ class _Run:
         }
         details = findings.details(self.counts, self.questions, self.extras, self.prior)
         options = _describe(self.spec) | self.extras.plain()
+        if bound.microdata.household is not None:
+            self.counts.forget()
+            details["households"] = households.rows(self.counts, self.after, details["households"])
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
@@ -149,7 +160,7 @@ class _Run:
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
-        notes += self._groups_of_nobody(details)
+        notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
@@ -234,11 +245,30 @@ class _Run:
         records = self.counts.records
         if (
             self.bound.microdata.null != "drop"
+            or self.bound.microdata.person is not None
             or self.bound.microdata.weight is not None
             or people == records
         ):
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)
+
+
+    def _sets(self, people: int) -> tuple[str, ...]:
+        """Return a note on the sets of records of people with several."""
+        if self.bound.microdata.person is None:
+            return ()
+        records = several(self.counts.records, "record")
+        if self.bound.microdata.null == "drop":
+            records += " (without those that miss a value)"
+        return (
+            f"the {records} are those of {several(people, 'person')}: the adversary knows all "
+            "records of a person, and the secret is the set of their values",
+        )
+
+
+def _command(spec: Attack) -> str:
+    """Return the name of the command, if the attack also runs on Spark."""
+    return "attack" if spec.person is None and spec.household is None else ""
 
 
 def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -265,6 +295,8 @@ def _describe(spec: Attack) -> dict[str, object]:
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,
         "prior": spec.prior,
         "by": spec.by,
+        "person": spec.person,
+        "household": spec.household,
         "thresholds": list(spec.thresholds),
         "quantiles": list(spec.quantiles),
     }

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import Options, Sets
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import CHANCE, DETAILS, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
+from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, LINKS, NAMES, RUN, TEXT, TEXTS, Option
 
 
-class AttackOptions(Options, total=False):
+class AttackOptions(Options, Sets, total=False):
     """The adversary, further measures and details, and links between releases without a key.
 
     ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
@@ -35,6 +35,14 @@ class AttackOptions(Options, total=False):
         Option(
             form=TEXT,
             help="Population file: for membership or journalist risk.",
+            panel=DETAILS,
+        ),
+    ]
+    household: Annotated[
+        str | None,
+        Option(
+            form=GROUPS,
+            help="Also by household: a column or NAME=EXPRESSION.",
             panel=DETAILS,
         ),
     ]

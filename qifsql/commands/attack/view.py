@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
-    shared=("histogram", "thresholds", "quantiles", "groups", "links", "calibration"),
+    shared=("histogram", "thresholds", "quantiles", "groups", "households", "links", "calibration"),
     essential=True,
 )
 
