@@ -29,8 +29,8 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
     if not asked:
         return []
     alone = {r["secret"]: r for r in counts.frame("unhoused", asked).to_dicts()}
-    every = counts.frame("households", asked).to_dicts()
-    return [_row(counts.bound, row, alone[row["secret"]]) for row in every]
+    housed = {r["secret"]: r for r in counts.frame("households", asked).to_dicts()}
+    return [_row(counts.bound, housed[secret], alone[secret]) for secret, _ in asked]
 
 
 def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:
