@@ -22,6 +22,9 @@ from qifsql.data.option import (
 
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
+AnyNullRule = Literal["distinct", "drop", "match-any"]
+ANY_NULL_RULES = get_args(AnyNullRule)
+MATCH_ANY = "match-any"  # a missing value may be anything: bounds over all completions
 UNNAMED = ("warn", "refuse", "ignore")  # treatments of columns that no rule covers
 
 Where = Annotated[str | None, Option(form=TEXT, typed=False)]
@@ -30,6 +33,14 @@ Null = Annotated[
     Option(
         form=one_of(*NULL_RULES),
         help="Missing: distinct (default: a value) or drop.",
+        panel=DATA,
+    ),
+]
+AnyNull = Annotated[
+    AnyNullRule,
+    Option(
+        form=one_of(*ANY_NULL_RULES),
+        help="Missing: distinct (default: a value), drop, or match-any (bounds).",
         panel=DATA,
     ),
 ]
@@ -66,16 +77,15 @@ PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as genera
 """``plain``: quasi-identifiers whose cells are plain values (others: ``qifsql.data.cells``)."""
 
 
-class Knowledge(TypedDict, total=False):
-    """The adversary's knowledge about everybody, and the secrets to infer.
+class Facts(TypedDict, total=False):
+    """The adversary's knowledge about everybody, and the secrets to infer, of records as they are.
 
     ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
     ``decade=birth_year//10``; in a collection ``2:school`` is the column of the second dataset, and
     ``school`` that of every dataset that has it. ``secret``: one or several secrets (sensitive
     attributes), as columns or named expressions; in a collection they belong to the focal dataset.
     ``weight``: a column or expression >= 0, the adversary's prior on records. ``where``: a SQL
-    condition; other records are left out. ``null``: ``distinct`` (a missing value is a value) or
-    ``drop`` (records with missing values are left out).
+    condition; other records are left out.
     """
 
     qids: Annotated[
@@ -88,6 +98,15 @@ class Knowledge(TypedDict, total=False):
         Option(form=TEXT, help="Weight of each record, >= 0: a column or expression."),
     ]
     where: Where
+
+
+class Knowledge(Facts, total=False):
+    """The adversary's knowledge, with the rule for missing values.
+
+    ``null``: ``distinct`` (a missing value is a value) or ``drop`` (records with missing values are
+    left out).
+    """
+
     null: Null
 
 
@@ -235,5 +254,11 @@ class Distribution(TypedDict, total=False):
     ]
 
 
-class Options(Knowledge, Joining, Worth, Person, Distribution, total=False):
+class Adversary(Facts, Joining, Worth, Person, Distribution, total=False):
+    """Options of an attack but for the rule for missing values."""
+
+
+class Options(Adversary, total=False):
     """Options of an attack: all of the above."""
+
+    null: Null

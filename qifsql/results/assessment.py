@@ -56,6 +56,19 @@ GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
 then expected gains in the unit of the gain function. The two ratios are NULL (undefined) if the
 prior gain is 0."""
 
+BOUNDS: dict[str, pl.DataType] = {
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "low_sharp": pl.Boolean(),
+    "high_sharp": pl.Boolean(),
+}
+"""Further columns if missing values may be anything (``--null match-any``).
+
+``low`` and ``high`` bound ``posterior_probabilistic`` over all completions of the missing
+quasi-identifiers; the other columns are those of the completion in which all missing values of a
+column are one value of its own. A bound is sharp if a completion is known to attain it; otherwise
+the least or greatest success may be inside."""
+
 MEASURES: dict[str, dict[str, pl.DataType]] = {
     "shannon": {
         "prior_entropy": pl.Float64(),
@@ -104,6 +117,15 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         "guessed_right": pl.Float64(),
         "gap": pl.Float64(),
     },
+    "bounds": {
+        "attack_id": pl.String(),
+        "measure": pl.String(),
+        "value": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "low_sharp": pl.Boolean(),
+        "high_sharp": pl.Boolean(),
+    },
     "households": {
         "attack_id": pl.String(),
         "household": pl.String(),
@@ -138,7 +160,9 @@ member who is singled out, or whose secret is certain. ``risk`` is the mean over
 chance that a best guess is right about some member, if guesses about members are independent;
 ``risk_low`` and ``risk_high`` are its bounds for any dependence, ``worst_risk`` the largest of a
 household. ``people_without`` have no household; each counts as a household of one. ``record_*``
-are the numbers of the attack with each household as one record."""
+are the numbers of the attack with each household as one record. ``bounds``: the least and the
+greatest value of each measure over all completions of missing quasi-identifiers; ``value`` is that
+of the completion in which all missing values of a column are one value of its own."""
 
 
 ALL = ("bayes", *MEASURES)

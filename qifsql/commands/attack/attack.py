@@ -43,8 +43,9 @@ def attack(
         weight: Column or expression >= 0 that weights records; NULL is an error. By default every
             record weighs 1.
         where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
+        null: "distinct" (a missing value is one more value), "drop" (leave out records that
+            miss a quasi-identifier or secret) or "match-any" (a missing quasi-identifier may be
+            anything: the columns low and high bound the success over all completions).
         key: Person key of a collection: one column name for all datasets, or one for each. A
             missing key matches nobody.
         wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
@@ -84,7 +85,7 @@ def attack(
         degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
         degradation is a difference, the probabilistic one a factor), records, blocks and
         singled_out (people). With link: one row per secret and knowledge. details: histogram,
-        groups, households, thresholds, quantiles, where asked for.
+        groups, households, thresholds, quantiles, where asked for; bounds with match-any.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.

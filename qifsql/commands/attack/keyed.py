@@ -10,23 +10,24 @@ from typing import Any, Unpack, cast
 import polars as pl
 
 from qifsql.adversary.models import Model
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.attack import findings, households
+from qifsql.commands.attack import bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import population, secret_values
+from qifsql.counting import completions, population, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
+from qifsql.engine.tables import Tables
 from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
 from qifsql.query import compiler
-from qifsql.results.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
+from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -49,6 +50,9 @@ def _specified(
     """Return the specification of the attack, and its extras."""
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
+    if options.get("null") == MATCH_ANY:
+        bounds.check_options(options)
+        adversary["null"] = "distinct"
     spec = Attack.of(model, source, **cast("Options", adversary))
     spec = replace(spec, person=options.get("person"), household=options.get("household"))
     population = options.get("population")
@@ -68,7 +72,10 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     with (
         masked(PRIVATE if extras.store else None),
-        opened(spec, settings, sources=extras.files, command=_command(spec)) as (engine, bound),
+        opened(spec, settings, sources=extras.files, command=_command(spec, extras)) as (
+            engine,
+            bound,
+        ),
     ):
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
@@ -88,7 +95,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = _specified(model, source, options)
-    with opened(spec, settings, joined=False, command=_command(spec)) as (_, bound):
+    with opened(spec, settings, joined=False, command=_command(spec, extras)) as (_, bound):
         if extras.progressive:
             bound.first(1)
 
@@ -117,7 +124,9 @@ class _Run:
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
                 "everybody; ask for them with a collective model"
             )
-        again = bool(bound.gains or extras.measures or details)
+        if extras.any_value:
+            completions.check(bound)
+        again = bool(bound.gains or extras.measures or details or extras.any_value)
         people = extras.population
         plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
         file = extras.store
@@ -140,6 +149,8 @@ class _Run:
             for j, g in reversed(self.questions)
         }
         details = findings.details(self.counts, self.questions, self.extras, self.prior)
+        if self.extras.any_value:
+            origin = self._bound(origin, details)
         options = _describe(self.spec) | self.extras.plain()
         if bound.microdata.household is not None:
             self.counts.forget()
@@ -156,10 +167,12 @@ class _Run:
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._individual(j, g, guesses) if m.individual else {}
+                row |= bounds.columns(details["bounds"], j) if self.extras.any_value else {}
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
+        notes += bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
@@ -168,9 +181,22 @@ class _Run:
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
         schema |= GAIN if self.bound.gains else {}
+        schema |= BOUNDS if self.extras.any_value else {}
         for name in self.extras.measures:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
+
+    def _bound(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
+        """Add the bounds over all completions to the details; return the origin with their SQL."""
+        tables = Tables(self.counts.engine, "comparing missing values", self.counts.where)
+        details["bounds"] = [
+            row
+            for j, g in self.questions
+            for row in bounds.rows(
+                completions.count(self.counts, j, tables), j, self.prior[j, g], self.after[j, g]
+            )
+        ]
+        return origin.sending(tables.statements)
 
     def _check(self, everybody: int) -> None:
         prior, after = self.prior, self.after
@@ -266,9 +292,10 @@ class _Run:
         )
 
 
-def _command(spec: Attack) -> str:
+def _command(spec: Attack, extras: Extras) -> str:
     """Return the name of the command, if the attack also runs on Spark."""
-    return "attack" if spec.person is None and spec.household is None else ""
+    here = extras.any_value or spec.person is not None or spec.household is not None
+    return "" if here else "attack"
 
 
 def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:

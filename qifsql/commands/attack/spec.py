@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import Options, Sets
+from qifsql.adversary.options import Adversary, AnyNull, Sets
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, LINKS, NAMES, RUN, TEXT, TEXTS, Option
 
 
-class AttackOptions(Options, Sets, total=False):
+class AttackOptions(Adversary, Sets, total=False):
     """The adversary, further measures and details, and links between releases without a key.
 
     ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
     """
 
+    null: AnyNull
     measures: Annotated[
         str | Sequence[str],
         Option(
