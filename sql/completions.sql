@@ -84,20 +84,25 @@ SELECT
 FROM cuts
 GROUP BY mask, place;
 
+-- One row per mask and complete pattern: that pattern, cut to the values of the mask.
+CREATE OR REPLACE VIEW complete_cuts AS
+SELECT
+    patterns.pattern,
+    masks.mask,
+    CASE WHEN (masks.mask >> (number - 1)) & 1 = 1 THEN patterns.place END AS place
+FROM patterns
+CROSS JOIN masks
+WHERE patterns.mask = full_mask;
+
 -- One row per key and complete pattern that has its values.
 CREATE OR REPLACE VIEW fits AS
 SELECT
     keys.key,
-    patterns.pattern
-FROM patterns
-CROSS JOIN masks
+    complete_cuts.pattern
+FROM complete_cuts
 JOIN keys ON
-    keys.mask = masks.mask
-    AND each(
-        keys.place IS NOT DISTINCT FROM
-        CASE WHEN (masks.mask >> (number - 1)) & 1 = 1 THEN patterns.place END
-    )
-WHERE patterns.mask = full_mask;
+    keys.mask = complete_cuts.mask
+    AND each(keys.place IS NOT DISTINCT FROM complete_cuts.place);
 
 -- One row per key and incomplete pattern that has its values.
 CREATE OR REPLACE VIEW extensions AS

@@ -27,6 +27,7 @@ MOST = 62  # most quasi-identifiers, one bit each
 COMPARED = 50_000_000  # most pairs of an incomplete pattern and a set of columns
 STEPS = {  # views that are read by one other
     "mates": ("shadows",),
+    "fits": ("complete_cuts",),
     "key_counts": ("extensions", "key_modes", "fitting"),
     "broken": ("breakable",),
 }

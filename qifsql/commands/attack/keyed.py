@@ -189,13 +189,13 @@ class _Run:
     def _bound(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
         """Add the bounds over all completions to the details; return the origin with their SQL."""
         tables = Tables(self.counts.engine, "comparing missing values", self.counts.where)
-        details["bounds"] = [
-            row
-            for j, g in self.questions
-            for row in bounds.rows(
-                completions.count(self.counts, j, tables), j, self.prior[j, g], self.after[j, g]
-            )
-        ]
+        counted = {}
+        for j, g in self.questions:
+            of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
+            if of not in counted:
+                counted[of] = completions.count(self.counts, of, tables)
+            question = self.prior[j, g], self.after[j, g]
+            details.setdefault("bounds", []).extend(bounds.rows(counted[of], j, *question))
         return origin.sending(tables.statements)
 
     def _check(self, everybody: int) -> None:

@@ -63,7 +63,7 @@ def check(rows: list[dict[str, Any]], qids: list[str]) -> list[Mapping[str, Any]
     return lines
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(ROWS)
 def test_bounds_hold_for_all_completions(rows: list[dict[str, Any]]) -> None:
     """No completion is outside of a bound, and one attains each bound that is marked sharp."""
@@ -71,7 +71,7 @@ def test_bounds_hold_for_all_completions(rows: list[dict[str, Any]]) -> None:
     check(rows, ["a", "b", "c"])
 
 
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(ROWS, st.sampled_from(("a", "b", "c")))
 def test_bounds_are_sharp_where_one_column_misses_values(
     rows: list[dict[str, Any]], column: str
