@@ -221,9 +221,10 @@ class Microdata:
     """The data of an attack: the dataset, and its columns by role, found and checked.
 
     ``by`` is the column of groups, ``household`` that of households. With ``person``, the records
-    of a person are one set, and each person is an individual. ``zoned``: some columns have times with a time zone.
-    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
-    all columns of the datasets with their roles. ``notes`` are remarks for readers of the results.
+    of a person are one set, and each person is an individual. ``zoned``: some columns have times
+    with a time zone. ``releases`` are the names of the datasets whose columns the adversary may
+    know. ``columns`` are all columns of the datasets with their roles. ``notes`` are remarks for
+    readers of the results.
     """
 
     dataset: Dataset | Collection

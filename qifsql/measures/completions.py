@@ -8,6 +8,7 @@ hold for every completion; they are sharp if a completion attains them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 Number = int | Fraction
 
@@ -158,4 +159,4 @@ class Counts:
 def _is_chain(masks: Sequence[int]) -> bool:
     """Return whether of any two sets of columns one contains the other."""
     ordered = sorted(masks, key=int.bit_count)
-    return all(a & b == a for a, b in zip(ordered, ordered[1:], strict=False))
+    return all(a & b == a for a, b in pairwise(ordered))

@@ -134,7 +134,44 @@ def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table, Paragraph(without)]
 
 
+def end(text: str, *, sharp: bool) -> str:
+    """Return one end of bounds, with a mark if it may not be attained."""
+    return text if sharp else f"{text} *"
+
+
+def outer() -> Paragraph:
+    """Return the sentence about ends of bounds that are marked."""
+    return Paragraph(said("* The bound holds, but perhaps no completion attains it."))
+
+
+def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the least and the most over all completions of missing values."""
+    names = {
+        "posterior_deterministic": said("certain (deterministic)"),
+        "posterior_probabilistic": said("best guess (probabilistic)"),
+        "singled_out": said("people singled out"),
+        "blocks": said("blocks"),
+        "k": said("people in the smallest block (k)"),
+        "l": said("fewest values in a block (l)"),
+    }
+    heads = [said("missing values may be anything"), said("least"), said("most")]
+    table = Table.of(heads, right=(1, 2))
+    lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
+    drawn = [(shown, lines[name]) for name, shown in names.items() if name in lines]
+    for shown, line in drawn:
+        draw = words.percent if line["measure"].startswith("posterior") else _whole
+        ends = (end(draw(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
+        table.add_row(shown, *ends)
+    sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
+    return [table] if sharp else [table, outer()]
+
+
+def _whole(value: float) -> str:
+    return words.count(round(value))
+
+
 DRAWN = {
+    "bounds": _bounds,
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,

@@ -66,12 +66,11 @@ def measures(people: Tuples, secrets: Sequence[object] | None) -> dict[str, F]:
     }
     if secrets:
         values |= {"individuals_certain": F(certain), "l": F(min(map(len, blocks.values())))}
+        values |= {"alpha": max(F(max(b.values()), b.total()) for b in blocks.values())}
     return values
 
 
-def bounds(
-    rows: Sequence[Row], qids: Sequence[str], secret: str | None
-) -> dict[str, tuple[F, F]]:
+def bounds(rows: Sequence[Row], qids: Sequence[str], secret: str | None) -> dict[str, tuple[F, F]]:
     """Return the least and the greatest value of each measure over all completions."""
     secrets = [row[secret] for row in rows] if secret else None
     least: dict[str, F] = {}

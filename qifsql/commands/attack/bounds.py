@@ -91,16 +91,17 @@ def columns(bounds: Rows, secret: int) -> dict[str, Any]:
 
 
 def notes(bounds: Rows) -> list[str]:
-    """Return a note on bounds that may be wider than what completions attain."""
+    """Return notes on the completion of the other numbers, and on bounds that may be too wide."""
     outer = [
         f"{row['measure']} ({end})"
         for row in bounds
         for end in ("low", "high")
         if not row[f"{end}_sharp"] and row["measure"] in ("posterior_deterministic", SUCCESS)
     ]
-    if not outer:
-        return []
+    first = (
+        "the numbers besides the bounds take a missing value as one value more, which is one of "
+        "its completions; a missing secret stays a value"
+    )
     listed = ", ".join(dict.fromkeys(outer))
-    return [
-        f"bounds that hold but may not be attained by any completion of the missing values: {listed}"
-    ]
+    second = f"bounds that hold but that perhaps no completion attains: {listed}"
+    return [first, second] if outer else [first]

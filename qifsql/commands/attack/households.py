@@ -71,9 +71,7 @@ def _as_records(bound: BoundAttack) -> BoundAttack:
     return replace(whole, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
 
 
-def _row(
-    bound: BoundAttack, housed: Mapping[str, Any], alone: Mapping[str, Any]
-) -> dict[str, Any]:
+def _row(bound: BoundAttack, housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, Any]:
     """Return the risks of all households: those of several people, and those without a name."""
     counted = ("households", "people", "singled_out", "risk", "risk_low", "risk_high")
     added = {name: int(housed[name]) + int(alone[name]) for name in counted}

@@ -22,8 +22,8 @@ from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
-from qifsql.engine.tables import Tables
 from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
 from qifsql.query import compiler
@@ -277,7 +277,6 @@ class _Run:
         ):
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)
-
 
     def _sets(self, people: int) -> tuple[str, ...]:
         """Return a note on the sets of records of people with several."""

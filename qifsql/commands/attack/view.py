@@ -21,7 +21,16 @@ Row = Mapping[str, Any]
 NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
-    shared=("histogram", "thresholds", "quantiles", "groups", "households", "links", "calibration"),
+    shared=(
+        "histogram",
+        "thresholds",
+        "quantiles",
+        "groups",
+        "bounds",
+        "households",
+        "links",
+        "calibration",
+    ),
     essential=True,
 )
 

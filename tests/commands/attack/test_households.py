@@ -125,7 +125,11 @@ def test_the_statement_gives_the_same_numbers() -> None:
     [
         ("crs", {"person": "ID_ALUNO", "household": "CO_ENTIDADE"}, "name one of them"),
         ("irs", {"person": "ID_ALUNO", "target": {"TP_SEXO": 1}}, "leave person out of irs"),
-        ("cms", {"household": "CO_ENTIDADE", "member": "IN_TRANSPORTE_PUBLICO"}, "leave household out of cms"),
+        (
+            "cms",
+            {"household": "CO_ENTIDADE", "member": "IN_TRANSPORTE_PUBLICO"},
+            "leave household out of cms",
+        ),
         ("crs", {"person": "ID_ALUNO", "weight": "TP_SEXO"}, "weights are those of single records"),
         ("crs", {"person": "ID_ALUNO", "by": "CO_ENTIDADE"}, "person and by cannot be combined"),
         ("crs", {"household": "NO_SUCH"}, 'column "NO_SUCH" is not in'),
