@@ -1,8 +1,8 @@
 """Bounds of an attack over all completions of missing quasi-identifiers.
 
-A completion replaces each missing value by any value, also one that does not occur. The counts say
-which incomplete patterns may join which complete blocks (``qifsql.counting.completions``). Bounds
-hold for every completion; they are sharp if a completion attains them.
+A completion replaces each missing value by any value, also one that does not occur. The counts
+(``qifsql.counting.missing_patterns``) say which incomplete patterns may join which complete blocks.
+Bounds hold for every completion; they are sharp if a completion attains them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What is known of patterns, the combinations of values that are present.
+    """Counts of patterns, the combinations of values that are present.
 
     ``people`` are all, ``incomplete`` those who miss a value. ``blocks``, ``uniques``, ``modes``
     and ``certain`` are of the complete patterns: their number, those of one person, their people

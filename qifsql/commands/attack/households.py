@@ -25,12 +25,12 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
 
     A household is about right guesses, so there are rows for the gain identity alone.
     """
-    asked = [q for q in questions if not q[1]]
-    if not asked:
+    identity = [q for q in questions if not q[1]]
+    if not identity:
         return []
-    alone = {r["secret"]: r for r in counts.frame("unhoused", asked).to_dicts()}
-    housed = {r["secret"]: r for r in counts.frame("households", asked).to_dicts()}
-    return [_row(counts.bound, housed[secret], alone[secret]) for secret, _ in asked]
+    alone = {r["secret"]: r for r in counts.frame("unhoused", identity).to_dicts()}
+    housed = {r["secret"]: r for r in counts.frame("households", identity).to_dicts()}
+    return [_row(counts.bound, housed[secret], alone[secret]) for secret, _ in identity]
 
 
 def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:

@@ -12,10 +12,10 @@ import polars as pl
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.attack import bounds, findings, households
+from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import completions, population, secret_values
+from qifsql.counting import missing_patterns, population, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -51,7 +51,7 @@ def _specified(
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     if options.get("null") == MATCH_ANY:
-        bounds.check_options(options)
+        completion_bounds.check_options(options)
         adversary["null"] = "distinct"
     spec = Attack.of(model, source, **cast("Options", adversary))
     spec = replace(spec, person=options.get("person"), household=options.get("household"))
@@ -125,7 +125,7 @@ class _Run:
                 "everybody; ask for them with a collective model"
             )
         if extras.any_value:
-            completions.check(bound)
+            missing_patterns.check(bound)
         again = bool(bound.gains or extras.measures or details or extras.any_value)
         people = extras.population
         plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
@@ -167,12 +167,14 @@ class _Run:
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._individual(j, g, guesses) if m.individual else {}
-                row |= bounds.columns(details["bounds"], j) if self.extras.any_value else {}
+                row |= (
+                    completion_bounds.columns(details["bounds"], j) if self.extras.any_value else {}
+                )
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
-        notes += bounds.notes(details["bounds"]) if self.extras.any_value else []
+        notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
@@ -193,9 +195,11 @@ class _Run:
         for j, g in self.questions:
             of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
             if of not in counted:
-                counted[of] = completions.count(self.counts, of, tables)
+                counted[of] = missing_patterns.count(self.counts, of, tables)
             question = self.prior[j, g], self.after[j, g]
-            details.setdefault("bounds", []).extend(bounds.rows(counted[of], j, *question))
+            details.setdefault("bounds", []).extend(
+                completion_bounds.rows(counted[of], j, *question)
+            )
         return origin.sending(tables.statements)
 
     def _check(self, everybody: int) -> None:

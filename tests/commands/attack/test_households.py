@@ -139,7 +139,7 @@ def test_the_statement_gives_the_same_numbers() -> None:
     ],
 )
 def test_refusals(model: str, options: dict[str, Any], words: str) -> None:
-    """What is not defined for sets or households is refused by name."""
+    """Options that sets or households do not have are refused by name."""
     with pytest.raises(InputError, match=words):
         qifsql.attack(model, CENSUS, **{"qids": "TP_SEXO", **options})
 

@@ -113,6 +113,6 @@ def test_nothing_missing_has_no_width() -> None:
     ],
 )
 def test_refusals(model: str, options: dict[str, Any], words: str) -> None:
-    """What has no bounds is refused by name."""
+    """Options without bounds are refused by name."""
     with pytest.raises(InputError, match=words):
         qifsql.attack(model, CENSUS, **{"qids": "NU_ANO", "null": "match-any", **options})

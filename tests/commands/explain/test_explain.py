@@ -17,9 +17,9 @@ from typing import Any
 
 import oracle
 import oracle_estimate
+import oracle_households
 import oracle_inference
 import oracle_levels as ol
-import oracle_households
 import oracle_measures as om
 import oracle_noise
 import oracle_published as op

@@ -56,7 +56,7 @@ def test_levels_are_within_their_bounds(rows: list[dict[str, Any]]) -> None:
     ],
 )
 def test_refusals(options: dict[str, Any], words: str) -> None:
-    """What is not about bounds is refused by name."""
+    """Options that are not about bounds are refused by name."""
     with pytest.raises(InputError, match=words):
         qifsql.levels(
             "data-samples/thesis_table_3_2.csv", qids="gender", null="match-any", **options

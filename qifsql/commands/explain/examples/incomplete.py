@@ -22,14 +22,14 @@ def households(sample: Sample) -> Lines:
 
 def person(sample: Sample) -> Lines:
     """Return what is known of each group if it is one person's records, and the success."""
-    known = {name: tuple(sorted(group.sizes.items())) for name, group in sample.groups.items()}
+    people = {name: tuple(sorted(group.sizes.items())) for name, group in sample.groups.items()}
     shown = (
         f"{name} as one person: {', '.join(f'{n} x {block}' for block, n in records)}"
-        for name, records in known.items()
+        for name, records in people.items()
     )
-    different = len(Counter(known.values()))
-    found = over([different], len(known))
-    return *shown, f"different sets of records, one right guess for each: {found}"
+    different = len(Counter(people.values()))
+    success = over([different], len(people))
+    return *shown, f"different sets of records, one right guess for each: {success}"
 
 
 def bounds(sample: Sample) -> Lines:

@@ -1,5 +1,6 @@
 """Bounds of an attack over all completions of missing quasi-identifiers, as rows of results."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -80,14 +81,11 @@ def _row(name: str, bound: Bound, value: Number) -> dict[str, Any]:
     }
 
 
-def columns(bounds: Rows, secret: int) -> dict[str, Any]:
-    """Return the columns of a row of results that bound its success."""
+def columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
+    """Return the columns of a row of results that bound its success, if it is bounded."""
     names = ("low", "high", "low_sharp", "high_sharp")
-    return next(
-        {name: row[name] for name in names}
-        for row in bounds
-        if row["measure"] == SUCCESS and row["secret"] == secret
-    )
+    bounded = [r for r in details.get("bounds", ()) if r["secret"] == secret]
+    return {name: row[name] for row in bounded if row["measure"] == SUCCESS for name in names}
 
 
 def notes(bounds: Rows) -> list[str]:
