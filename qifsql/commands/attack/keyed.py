@@ -167,9 +167,7 @@ class _Run:
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._individual(j, g, guesses) if m.individual else {}
-                row |= (
-                    completion_bounds.columns(details["bounds"], j) if self.extras.any_value else {}
-                )
+                row |= completion_bounds.columns(details, j)
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
