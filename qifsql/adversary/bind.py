@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.adversary import bind_gains, roles, value_files
+from qifsql.adversary import bind_gains, roles, sets, value_files
 from qifsql.adversary import names as naming
 from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
@@ -47,18 +47,22 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     if any(m.goal == "attribute inference" for m in models) and not secrets:
         raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
     group = _group(attack, schema)
+    sets.check(attack, models)
+    person = _column_of(attack.person, schema, roles.PERSON)
+    household = _column_of(attack.household, schema, roles.HOUSEHOLD)
     hidden = roles.MEMBER if membership else roles.SECRET
     used = {roles.QID: qids, hidden: secrets, roles.KEY: key, roles.WEIGHT: weight}
-    used |= {roles.GROUP: group}
+    used |= {roles.GROUP: group, roles.PERSON: person, roles.HOUSEHOLD: household}
     used = with_types(used, where, catalog, cells=isinstance(attack.dataset, Dataset))
-    qids, secrets, key, weight, group = used.values()
+    qids, secrets, key, weight, group, person, household = used.values()
     keys = _keys(attack.dataset, key)
     wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
     apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)} if distinct else {}
     columns = roles.columns(schema, used, where=where, wave=wave, keys=keys, there=apart)
     target = targets.bind(models[0], attack.target, qids, catalog)
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    notes = _notes(models, qids, secrets, keys)
+    identifying = keys | {a.expression.name: a.name for a in person}
+    notes = _notes(models, qids, secrets, identifying)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     by_member = membership and not models[0].individual
@@ -78,6 +82,8 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         notes=(*notes, *catalog.remarks),
         releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
         columns=columns,
+        person=_first(person),
+        household=_first(household),
     )
     return BoundAttack(
         models=models,
@@ -112,6 +118,14 @@ def _group(attack: Attack, schema: Schema) -> Attributes:
     if len(group) > 1:
         raise ColumnError("groups are made by one column or expression; name one")
     return group
+
+
+def _column_of(name: str | None, schema: Schema, role: str) -> Attributes:
+    """Return the column of a role, if it is named; raise ColumnError if several are."""
+    columns = naming.attributes([name], schema, role) if name is not None else ()
+    if len(columns) > 1:
+        raise ColumnError(f"{role} is one column or expression; name one")
+    return columns
 
 
 def _check_rules(attack: Attack) -> None:

@@ -23,6 +23,9 @@ from qifsql.data.option import (
 
 NullRule = Literal["distinct", "drop"]
 NULL_RULES = get_args(NullRule)
+AnyNullRule = Literal["distinct", "drop", "match-any"]
+ANY_NULL_RULES = get_args(AnyNullRule)
+MATCH_ANY = "match-any"  # a missing value may be anything: bounds over all completions
 UNNAMED = ("warn", "refuse", "ignore")  # treatments of columns that no rule covers
 
 Where = Annotated[str | None, Option(form=TEXT, typed=False)]
@@ -31,6 +34,14 @@ Null = Annotated[
     Option(
         form=one_of(*NULL_RULES),
         help="Missing: distinct (default: a value) or drop.",
+        panel=DATA,
+    ),
+]
+AnyNull = Annotated[
+    AnyNullRule,
+    Option(
+        form=one_of(*ANY_NULL_RULES),
+        help="Missing: distinct (default: a value), drop, or match-any (bounds).",
         panel=DATA,
     ),
 ]
@@ -70,16 +81,15 @@ RAPID = Option(form=CHANCE, help="Threshold of RAPID (default 0.3).", panel=DETA
 """With a learner: a share of the confidence that is possible beyond a value's frequency."""
 
 
-class Knowledge(TypedDict, total=False):
-    """The adversary's knowledge about everybody, and the secrets to infer.
+class Facts(TypedDict, total=False):
+    """The adversary's knowledge about everybody, and the secrets to infer, of records as they are.
 
     ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
     ``decade=birth_year//10``; in a collection ``2:school`` is the column of the second dataset, and
     ``school`` that of every dataset that has it. ``secret``: one or several secrets (sensitive
     attributes), as columns or named expressions; in a collection they belong to the focal dataset.
     ``weight``: a column or expression >= 0, the adversary's prior on records. ``where``: a SQL
-    condition; other records are left out. ``null``: ``distinct`` (a missing value is a value) or
-    ``drop`` (records with missing values are left out).
+    condition; other records are left out.
     """
 
     qids: Annotated[
@@ -92,6 +102,15 @@ class Knowledge(TypedDict, total=False):
         Option(form=TEXT, help="Weight of each record, >= 0: a column or expression."),
     ]
     where: Where
+
+
+class Knowledge(Facts, total=False):
+    """The adversary's knowledge, with the rule for missing values.
+
+    ``null``: ``distinct`` (a missing value is a value) or ``drop`` (records with missing values are
+    left out).
+    """
+
     null: Null
 
 
@@ -140,6 +159,23 @@ class Belief(TypedDict, total=False):
         Option(
             form=TEXT,
             help="File of prior beliefs: SECRET, probability.",
+        ),
+    ]
+
+
+class Sets(TypedDict, total=False):
+    """``person``: the column that says whose record it is, where people have several records.
+
+    The records of a person are then one set: what the adversary knows of her is the sorted list of
+    their quasi-identifiers, and her secret is the set of their values. The attack is on people.
+    """
+
+    person: Annotated[
+        str | None,
+        Option(
+            form=NAME,
+            help="Whose record it is: several of a person are a set.",
+            panel=DATA,
         ),
     ]
 
@@ -222,5 +258,11 @@ class Distribution(TypedDict, total=False):
     ]
 
 
-class Options(Knowledge, Joining, Worth, Person, Distribution, total=False):
+class Adversary(Facts, Joining, Worth, Person, Distribution, total=False):
+    """Options of an attack but for the rule for missing values."""
+
+
+class Options(Adversary, total=False):
     """Options of an attack: all of the above."""
+
+    null: Null

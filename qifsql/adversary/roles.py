@@ -18,10 +18,11 @@ from qifsql.errors import quoted
 
 QID, SECRET, KEY, WEIGHT = "quasi-identifier", "secret", "key", "weight"
 GROUP, MEMBER, FILTER, WAVE, LINK = "group", "member", "filter", "wave", "link"
+PERSON, HOUSEHOLD = "person", "household"
 IN_NO_RULE = "secret (in no rule)"
 LEFT_OUT = "left out"  # of a release
 NAMED = 40  # most names of columns in a remark
-SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, IN_NO_RULE})
+SETTLED = frozenset({QID, SECRET, KEY, MEMBER, WAVE, PERSON, HOUSEHOLD, IN_NO_RULE})
 """Roles of columns that the adversary knows or infers, or that identify people.
 
 Columns with other roles (weight, group, filter) are in the file, but the adversary is not assumed

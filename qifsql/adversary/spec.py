@@ -31,6 +31,7 @@ class Attack:
     ``drop`` (its record is left out). ``gains`` are gain functions (``qifsql.adversary.gains``),
     ``prior`` is a file of the adversary's beliefs before the release, ``by`` the column whose
     values are groups. ``wave`` splits one long table into a collection; ``key`` identifies people.
+    ``person`` is the column of people whose records are sets, ``household`` that of households.
     """
 
     models: tuple[str, ...]
@@ -51,6 +52,8 @@ class Attack:
     absent: Absent = "null"
     member: str | None = None
     keys: tuple[str, ...] = ()
+    person: str | None = None
+    household: str | None = None
 
     @classmethod
     def of(cls, model: str | Sequence[str], source: Source, **options: Unpack[Options]) -> "Attack":
@@ -93,7 +96,8 @@ class Attack:
         """
         named = (*self.qids, *self.secrets, *self.keys, *self.target)
         single = (self.key, self.weight, self.where, self.by, self.wave, self.member)
-        texts = [text for text in (*named, *single) if text is not None]
+        units = (self.person, self.household)
+        texts = [text for text in (*named, *single, *units) if text is not None]
         if any(mark in text for text in self.qids + self.secrets for mark in "*?["):
             return True
         return _letters(name) in _letters(" ".join(texts))
@@ -216,9 +220,11 @@ class BoundGain:
 class Microdata:
     """The data of an attack: the dataset, and its columns by role, found and checked.
 
-    ``by`` is the column of groups. ``zoned``: some columns have times with a time zone.
-    ``releases`` are the names of the datasets whose columns the adversary may know. ``columns`` are
-    all columns of the datasets with their roles. ``notes`` are remarks for readers of the results.
+    ``by`` is the column of groups, ``household`` that of households. With ``person``, the records
+    of a person are one set, and each person is an individual. ``zoned``: some columns have times
+    with a time zone. ``releases`` are the names of the datasets whose columns the adversary may
+    know. ``columns`` are all columns of the datasets with their roles. ``notes`` are remarks for
+    readers of the results.
     """
 
     dataset: Dataset | Collection
@@ -233,11 +239,22 @@ class Microdata:
     notes: tuple[str, ...] = ()
     releases: tuple[str, ...] = ("",)
     columns: tuple[ColumnRoles, ...] = ()
+    person: Attribute | None = None
+    household: Attribute | None = None
 
     @property
     def datasets(self) -> int:
         """Return how many datasets have columns that the adversary may know."""
         return len(self.releases)
+
+    @property
+    def width(self) -> int:
+        """Return how many columns make up what the adversary knows of an individual."""
+        return len(self.qids) if self.person is None else 1
+
+    def of_sets(self, person: Attribute) -> "Microdata":
+        """Return the microdata whose individuals are the sets of records of one ``person``."""
+        return replace(self, person=person, household=None, by=None)
 
 
 @dataclass(frozen=True)

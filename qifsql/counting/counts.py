@@ -152,10 +152,13 @@ class Counts:
             self.engine.drop(name, catalog)
             if catalog == STORE and self._ledger is not None:
                 ledger.strike(self._ledger, name)
+        self.catalogs = {}
 
     def _count(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
+        if bound.microdata.person is not None:  # their sets take longer to make than to count
+            self.keep("microdata", lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)
         if tallied and not (bound.gains or bound.beliefs or bound.target or bound.microdata.weight):

@@ -45,7 +45,7 @@ def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
 
 
 def _attributes(microdata: Microdata) -> list[Attribute]:
-    single = (microdata.key, microdata.weight, microdata.by)
+    single = (microdata.key, microdata.weight, microdata.by, microdata.household)
     return [*microdata.qids, *microdata.secrets, *(a for a in single if a is not None)]
 
 

@@ -119,10 +119,81 @@ def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]
     return [table]
 
 
+def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the risks of households: by their members, and each as one record."""
+    line = detail.row(0, named=True)
+    heads = [line["household"], said("households"), said("share")]
+    table = Table.of(heads, right=(1, 2))
+    n = line["households"]
+    table.add_row(said("all"), words.count(n), "")
+    certain = said("with a member who is singled out")
+    if row["secret"] is not None:
+        certain = said("with a member whose secret is certain")
+    table.add_row(
+        certain, words.count(line["singled_out"]), words.percent(line["share_singled_out"])
+    )
+    table.add_row(said("a member guessed right (independent)"), "", words.percent(line["risk"]))
+    table.add_row(said("at least, for any dependence"), "", words.percent(line["risk_low"]))
+    table.add_row(said("at most, for any dependence"), "", words.percent(line["risk_high"]))
+    table.add_row(
+        said("as one record: certain"), "", words.percent(line["record_posterior_deterministic"])
+    )
+    table.add_row(
+        said("as one record: best guess"),
+        "",
+        words.percent(line["record_posterior_probabilistic"]),
+    )
+    if not line["people_without"]:
+        return [table]
+    without = said(
+        "{people} without a household count as households of one.",
+        people=words.persons(line["people_without"]),
+    )
+    return [table, Paragraph(without)]
+
+
+def end(text: str, *, sharp: bool) -> str:
+    """Return one end of bounds, with a mark if it may not be attained."""
+    return text if sharp else f"{text} *"
+
+
+def outer() -> Paragraph:
+    """Return the sentence about ends of bounds that are marked."""
+    return Paragraph(said("* The bound holds, but perhaps no completion attains it."))
+
+
+def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the least and the most over all completions of missing values."""
+    names = {
+        "posterior_deterministic": said("certain (deterministic)"),
+        "posterior_probabilistic": said("best guess (probabilistic)"),
+        "singled_out": said("people singled out"),
+        "blocks": said("blocks"),
+        "k": said("people in the smallest block (k)"),
+        "l": said("fewest values in a block (l)"),
+    }
+    heads = [said("missing values may be anything"), said("least"), said("most")]
+    table = Table.of(heads, right=(1, 2))
+    lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
+    drawn = [(shown, lines[name]) for name, shown in names.items() if name in lines]
+    for shown, line in drawn:
+        draw = words.percent if line["measure"].startswith("posterior") else _whole
+        ends = (end(draw(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
+        table.add_row(shown, *ends)
+    sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
+    return [table] if sharp else [table, outer()]
+
+
+def _whole(value: float) -> str:
+    return words.count(round(value))
+
+
 DRAWN = {
+    "bounds": _bounds,
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,
     "groups": _groups,
     "group_capacity": _group_capacity,
+    "households": _households,
 }

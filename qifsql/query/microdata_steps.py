@@ -22,7 +22,8 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     """Return the generated step: one row per individual, with names chosen by qifsql.
 
     NaN becomes NULL and -0.0 becomes 0.0. Weights become exact numbers: floating weights are
-    multiplied by a power of two that makes all of them whole. ``key`` is added on request.
+    multiplied by a power of two that makes all of them whole. ``key`` is added on request. If
+    people have sets of records, a step of the records comes first.
     """
     columns = [
         exp.alias_(normal(a), f"{role}_{i}")
@@ -44,8 +45,35 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
         columns.append(exp.alias_(normal(microdata.key), "key"))
     if microdata.by is not None:
         columns.append(exp.alias_(normal(microdata.by), "member_of"))
+    if microdata.household is not None:
+        columns.append(exp.alias_(normal(microdata.household), "household"))
+    if microdata.person is not None:
+        columns.append(exp.alias_(normal(microdata.person), "person"))
+        columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), RECORD))
     query = _from_source(microdata, columns, people=True)
+    if microdata.person is not None:
+        doc = "One row per record: its person, what the adversary knows of it, its secrets."
+        return [*steps, Step("records", doc, query), _sets(microdata)]
     return [*steps, Step("microdata", "One row per individual.", query)]
+
+
+def _sets(microdata: Microdata) -> Step:
+    """Return the step of the people whose records are sets.
+
+    The quasi-identifiers of all records of a person are one value, the sorted list of their tuples.
+    Her secret is the sorted list of the values that occur, each once. A record without a person is
+    a person of its own.
+    """
+    names = [f"qid_{i}" for i in range(1, len(microdata.qids) + 1)]
+    pairs = [exp.PropertyEQ(this=exp.to_identifier(n), expression=exp.column(n)) for n in names]
+    tuples = exp.func("list", exp.Struct(expressions=pairs))
+    columns = [exp.alias_(exp.func("list_sort", tuples, dialect="duckdb"), "qid_1")]
+    for j in range(1, len(microdata.secrets) + 1):
+        values = exp.func("list", exp.Distinct(expressions=[exp.column(f"secret_{j}")]))
+        columns.append(exp.alias_(exp.func("list_sort", values, dialect="duckdb"), f"secret_{j}"))
+    alone = exp.Case().when(exp.column("person").is_(exp.null()), exp.column(RECORD))
+    query = exp.select(*columns).from_("records").group_by(exp.column("person"), alone)
+    return Step("microdata", "One row per individual: the set of the records of a person.", query)
 
 
 def everybody(microdata: Microdata) -> Step:

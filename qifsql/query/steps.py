@@ -142,6 +142,8 @@ class Steps:
 
     def _people(self, about: About) -> str:
         """Add the step of all people, or of the look-alikes of the target; return its name."""
+        if "microdata" in self.catalogs:
+            return self.push(_read_table("microdata", self.catalogs["microdata"]))
         for step in microdata_steps.steps(self.attack.microdata, key=self.key):
             self.push(step)
         if not self.attack.target or about.prior:
@@ -191,7 +193,7 @@ class Steps:
         counted = [j for j in self.values if name in SHARED or j == about.secret]
         return splice(
             template,
-            width=0 if about.prior else len(self.attack.microdata.qids),
+            width=0 if about.prior else self.attack.microdata.width,
             secret=about.secret,
             tables=names,
             tallies=[(j, code) for j in counted for code in range(1, self.values[j])],

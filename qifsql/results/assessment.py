@@ -56,6 +56,19 @@ GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
 then expected gains in the unit of the gain function. The two ratios are NULL (undefined) if the
 prior gain is 0."""
 
+BOUNDS: dict[str, pl.DataType] = {
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "low_sharp": pl.Boolean(),
+    "high_sharp": pl.Boolean(),
+}
+"""Further columns if missing values may be anything (``--null match-any``).
+
+``low`` and ``high`` bound ``posterior_probabilistic`` over all completions of the missing
+quasi-identifiers; the other columns are those of the completion in which all missing values of a
+column are one value of its own. A bound is sharp if a completion is known to attain it; otherwise
+the least or greatest success may be inside."""
+
 MEASURES: dict[str, dict[str, pl.DataType]] = {
     "shannon": {
         "prior_entropy": pl.Float64(),
@@ -123,6 +136,34 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         "capacity": pl.Float64(),
         "capacity_bits": pl.Float64(),
     },
+    "bounds": {
+        "attack_id": pl.String(),
+        "measure": pl.String(),
+        "value": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "low_sharp": pl.Boolean(),
+        "high_sharp": pl.Boolean(),
+    },
+    "households": {
+        "attack_id": pl.String(),
+        "household": pl.String(),
+        "households": pl.Int64(),
+        "people": pl.Int64(),
+        "people_without": pl.Int64(),
+        "singled_out": pl.Int64(),
+        "share_singled_out": pl.Float64(),
+        "risk": pl.Float64(),
+        "risk_low": pl.Float64(),
+        "risk_high": pl.Float64(),
+        "worst_risk": pl.Float64(),
+        "record_blocks": pl.Int64(),
+        "record_singled_out": pl.Int64(),
+        "record_prior_deterministic": pl.Float64(),
+        "record_posterior_deterministic": pl.Float64(),
+        "record_prior_probabilistic": pl.Float64(),
+        "record_posterior_probabilistic": pl.Float64(),
+    },
 }
 """Tables of details, joined to the results by ``attack_id``.
 
@@ -134,7 +175,15 @@ the same numbers for the individuals of each value of another column (NULL: miss
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification
 and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups.
 ``group_capacity``: the capacity for the people of each group, of an adversary who knows that a
-person is in the group (with the measure ``capacity``)."""
+person is in the group (with the measure ``capacity``).
+``households``: one row per question with the gain identity. ``singled_out`` are households with a
+member who is singled out, or whose secret is certain. ``risk`` is the mean over households of the
+chance that a best guess is right about some member, if guesses about members are independent;
+``risk_low`` and ``risk_high`` are its bounds for any dependence, ``worst_risk`` the largest of a
+household. ``people_without`` have no household; each counts as a household of one. ``record_*``
+are the numbers of the attack with each household as one record. ``bounds``: the least and the
+greatest value of each measure over all completions of missing quasi-identifiers; ``value`` is that
+of the completion in which all missing values of a column are one value of its own."""
 
 
 ALL = ("bayes", *MEASURES)

@@ -16,7 +16,7 @@ def attack(d: Draft) -> Words:
     """One of the kinds of attack."""
     kinds = {
         _collective: 40, _individual: 14, _collection: 14, _waves: 6, _membership: 8, _linked: 8,
-        _gaining: 10, _stored: 4, _learning: 6,
+        _gaining: 10, _stored: 4, _learning: 6, _of_sets: 6, _completed: 6,
     }  # fmt: skip
     return d.rng.choices(list(kinds), list(kinds.values()))[0](d)
 
@@ -145,6 +145,22 @@ def _gaining(d: Draft) -> Words:
     gains = d.rng.sample(range(7), d.one(1, 1, 2))
     words = [word for g in gains for word in ("--gain", gain(d, g, secret))]
     return ["attack", "cas", d.file, *d.known(d.qids()), *d.wants(secret), *words]
+
+
+def _of_sets(d: Draft) -> Words:
+    """People with several records, or households; any column may say who they are."""
+    qids, secret = d.qids(), d.secret()
+    option = d.one("--person", "--household")
+    argv = ["attack", d.one("crs", "cas", "crs,cas"), d.file, *d.known(qids), *d.wants(secret)]
+    return [*argv, option, d.one(d.data.key, *d.data.columns)]
+
+
+def _completed(d: Draft) -> Words:
+    """Bounds over all completions of missing values."""
+    known = [*d.known(d.qids()), *d.wants(d.secret()), "--null", "match-any"]
+    if d.chance(0.3):
+        return ["levels", d.file, *known]
+    return ["attack", d.one("crs", "cas", "crs,cas"), d.file, *known]
 
 
 def _stored(d: Draft) -> Words:

@@ -44,8 +44,9 @@ def attack(
         weight: Column or expression >= 0 that weights records; NULL is an error. By default every
             record weighs 1.
         where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
+        null: "distinct" (a missing value is one more value), "drop" (leave out records that
+            miss a quasi-identifier or secret) or "match-any" (a missing quasi-identifier may be
+            anything: the columns low and high bound the success over all completions).
         key: Person key of a collection: one column name for all datasets, or one for each. A
             missing key matches nobody.
         wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
@@ -64,6 +65,10 @@ def attack(
             pointwise (bits), security, risks, anonymity, or all.
         histogram: Count people by success in percent (details["histogram"]).
         unit: Unit of the gains, such as BRL; only for the words.
+        person: Column or named expression that says whose record it is. The records of a person
+            are then one set, and the attack is on people; a missing person is one of its own.
+        household: Column or named expression of households, whose risks are measured besides
+            (details["households"]).
         population: Dataset of the people who may be in the release: joined by the key for
             membership, else for the journalist's risk.
         progressive: One row per number of datasets, from the focal one to all.
@@ -89,7 +94,7 @@ def attack(
         degradation is a difference, the probabilistic one a factor), records, blocks and
         singled_out (people). With link: one row per secret and knowledge. With learn: one row per
         secret, with low and high of the success, and rapid. details: histogram, groups,
-        thresholds, quantiles, where asked for.
+        households, thresholds, quantiles, where asked for; bounds with match-any.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.

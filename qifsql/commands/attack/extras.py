@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from qifsql.adversary.options import MATCH_ANY
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import check_file, is_duckdb, misplaced
@@ -15,7 +16,8 @@ class Extras:
     """Further measures (besides ``bayes``), details, the unit of gains, population and store.
 
     ``store`` is the DuckDB file that keeps the counts for later runs. ``progressive``: attack a
-    collection repeatedly, each time with one more dataset.
+    collection repeatedly, each time with one more dataset. ``any_value``: missing values may be
+    anything, and the success is bounded over all completions.
     """
 
     measures: tuple[str, ...] = ()
@@ -24,6 +26,7 @@ class Extras:
     population: Dataset | None = None
     store: Path | None = None
     progressive: bool = False
+    any_value: bool = False
 
     @classmethod
     def of(cls, options: AttackOptions, population: Tabular | None) -> "Extras":
@@ -41,6 +44,7 @@ class Extras:
             population=None if population is None else Dataset.open(population),
             store=None if store is None else _store(Path(store)),
             progressive=progressive,
+            any_value=options.get("null") == MATCH_ANY,
         )
 
     @property
@@ -57,6 +61,7 @@ class Extras:
             "population": self.population.name if self.population else None,
             "store": str(self.store) if self.store else None,
             "progressive": self.progressive,
+            "null": MATCH_ANY if self.any_value else None,
         }
         return {name: value for name, value in fields.items() if value}
 

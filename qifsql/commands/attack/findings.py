@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.attack import households
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError, quoted
@@ -55,6 +56,8 @@ def details(
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distribution(counts, questions, names, prior)
+    if counts.bound.microdata.household is not None:
+        tables["households"] = households.risks(counts, questions)
     if counts.bound.microdata.by:
         tables["groups"] = groups(counts, questions, prior)
         if "capacity" in extras.measures:

@@ -3,18 +3,19 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Unpack, cast
 
 import polars as pl
 
 from qifsql.adversary.models import Model
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.attack import findings
+from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import population, secret_values
+from qifsql.counting import missing_patterns, population, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -22,10 +23,11 @@ from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
 from qifsql.query import compiler
-from qifsql.results.assessment import GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
+from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -48,7 +50,11 @@ def _specified(
     """Return the specification of the attack, and its extras."""
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
+    if options.get("null") == MATCH_ANY:
+        completion_bounds.check_options(options)
+        adversary["null"] = "distinct"
     spec = Attack.of(model, source, **cast("Options", adversary))
+    spec = replace(spec, person=options.get("person"), household=options.get("household"))
     population = options.get("population")
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None
@@ -66,7 +72,10 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     with (
         masked(PRIVATE if extras.store else None),
-        opened(spec, settings, sources=extras.files, command="attack") as (engine, bound),
+        opened(spec, settings, sources=extras.files, command=_command(spec, extras)) as (
+            engine,
+            bound,
+        ),
     ):
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
@@ -86,7 +95,7 @@ def fit(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = _specified(model, source, options)
-    with opened(spec, settings, joined=False, command="attack") as (_, bound):
+    with opened(spec, settings, joined=False, command=_command(spec, extras)) as (_, bound):
         if extras.progressive:
             bound.first(1)
 
@@ -102,14 +111,22 @@ class _Run:
         self.extras = extras
         self.questions = compiler.questions(bound)
         details = bool(
-            bound.thresholds or bound.quantiles or extras.histogram or bound.microdata.by
+            bound.thresholds
+            or bound.quantiles
+            or extras.histogram
+            or bound.microdata.by
+            or bound.microdata.household
         )
+        if extras.store and (bound.microdata.person or bound.microdata.household):
+            raise InputError("a store takes no person and no household; leave it out")
         if bound.target and (details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
                 "everybody; ask for them with a collective model"
             )
-        again = bool(bound.gains or extras.measures or details)
+        if extras.any_value:
+            missing_patterns.check(bound)
+        again = bool(bound.gains or extras.measures or details or extras.any_value)
         people = extras.population
         plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
         file = extras.store
@@ -132,7 +149,12 @@ class _Run:
             for j, g in reversed(self.questions)
         }
         details = findings.details(self.counts, self.questions, self.extras, self.prior)
+        if self.extras.any_value:
+            origin = self._bound(origin, details)
         options = _describe(self.spec) | self.extras.plain()
+        if bound.microdata.household is not None:
+            self.counts.forget()
+            details["households"] = households.rows(self.counts, self.after, details["households"])
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
@@ -145,12 +167,14 @@ class _Run:
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._individual(j, g, guesses) if m.individual else {}
+                row |= completion_bounds.columns(details, j)
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
+        notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += findings.remarks(self.counts, self.extras, self.after)
-        notes += self._groups_of_nobody(details)
+        notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
         tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
@@ -158,9 +182,24 @@ class _Run:
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
         schema |= GAIN if self.bound.gains else {}
+        schema |= BOUNDS if self.extras.any_value else {}
         for name in self.extras.measures:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
+
+    def _bound(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
+        """Add the bounds over all completions to the details; return the origin with their SQL."""
+        tables = Tables(self.counts.engine, "comparing missing values", self.counts.where)
+        counted = {}
+        for j, g in self.questions:
+            of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
+            if of not in counted:
+                counted[of] = missing_patterns.count(self.counts, of, tables)
+            question = self.prior[j, g], self.after[j, g]
+            details.setdefault("bounds", []).extend(
+                completion_bounds.rows(counted[of], j, *question)
+            )
+        return origin.sending(tables.statements)
 
     def _check(self, everybody: int) -> None:
         prior, after = self.prior, self.after
@@ -235,11 +274,30 @@ class _Run:
         records = self.counts.records
         if (
             self.bound.microdata.null != "drop"
+            or self.bound.microdata.person is not None
             or self.bound.microdata.weight is not None
             or people == records
         ):
             return ()
         return (f"{records - people:,} of {records:,} records with missing values are left out",)
+
+    def _sets(self, people: int) -> tuple[str, ...]:
+        """Return a note on the sets of records of people with several."""
+        if self.bound.microdata.person is None:
+            return ()
+        records = several(self.counts.records, "record")
+        if self.bound.microdata.null == "drop":
+            records += " (without those that miss a value)"
+        return (
+            f"the {records} are those of {several(people, 'person')}: the adversary knows all "
+            "records of a person, and the secret is the set of their values",
+        )
+
+
+def _command(spec: Attack, extras: Extras) -> str:
+    """Return the name of the command, if the attack also runs on Spark."""
+    here = extras.any_value or spec.person is not None or spec.household is not None
+    return "" if here else "attack"
 
 
 def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -266,6 +324,8 @@ def _describe(spec: Attack) -> dict[str, object]:
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,
         "prior": spec.prior,
         "by": spec.by,
+        "person": spec.person,
+        "household": spec.household,
         "thresholds": list(spec.thresholds),
         "quantiles": list(spec.quantiles),
     }

@@ -4,12 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import RAPID, Options
+from qifsql.adversary.options import RAPID, Adversary, AnyNull, Sets
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
+from qifsql.data.option import (
+    CHANCE,
+    DETAILS,
+    FILE,
+    FLAG,
+    GROUPS,
+    LINKS,
+    NAMES,
+    RUN,
+    TEXT,
+    TEXTS,
+    Option,
+)
 
 
-class AttackOptions(Options, total=False):
+class AttackOptions(Adversary, Sets, total=False):
     """The adversary, further measures and details, and links between releases without a key.
 
     ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
@@ -17,6 +29,7 @@ class AttackOptions(Options, total=False):
     threshold of RAPID.
     """
 
+    null: AnyNull
     measures: Annotated[
         str | Sequence[str],
         Option(
@@ -37,6 +50,14 @@ class AttackOptions(Options, total=False):
         Option(
             form=TEXT,
             help="Population: for membership, journalist risk.",
+            panel=DETAILS,
+        ),
+    ]
+    household: Annotated[
+        str | None,
+        Option(
+            form=GROUPS,
+            help="Also by household: a column or NAME=EXPRESSION.",
             panel=DETAILS,
         ),
     ]

@@ -28,6 +28,8 @@ KIND = Kind(
         "quantiles",
         "groups",
         "group_capacity",
+        "bounds",
+        "households",
         "links",
         "calibration",
     ),

@@ -11,8 +11,9 @@ from typing import Unpack
 
 import polars as pl
 
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
+from qifsql.commands.levels import completed
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import SCHEMA, Run
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
@@ -22,6 +23,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -47,8 +49,9 @@ def levels(
             decade=birth_year//10. One text may name several: "age,sex".
         secret: Secrets (sensitive attributes): columns or named expressions.
         where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
+        null: "distinct" (a missing value is one more value), "drop" (leave out records that
+            miss a quasi-identifier or secret) or "match-any" (a missing quasi-identifier may be
+            anything: k, l and alpha are bounded over all completions).
         hierarchy: Secret to the file of its hierarchy, lines value;level;level, for hierarchical
             t-closeness and similarity.
         population: Population dataset, for k-map and delta-presence.
@@ -74,7 +77,8 @@ def levels(
 
     Returns:
         A Result. frame: one row per measure and secret (measure, secret, value, and with a
-        required level blocks and people in violation). details: attacks (on whom homogeneity,
+        required level blocks and people in violation; with match-any low and high). details:
+        attacks (on whom homogeneity,
         background knowledge, skewness and similarity attacks succeed) and, with show_blocks,
         worst.
 
@@ -96,6 +100,9 @@ def levels(
     refuse(options, "levels", *REFUSED)
     thresholds, several = aims.read(options), aims.every_k(options)
     options = complete(options, LevelOptions)
+    any_value = options["null"] == MATCH_ANY
+    if any_value:
+        completed.check_options(options, thresholds, several)
     suppressed, population = options["suppressed"], options["population"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
@@ -106,7 +113,7 @@ def levels(
         qids=options["qids"],
         secret=options["secret"],
         where=options["where"],
-        null=options["null"],
+        null="drop" if options["null"] == "drop" else "distinct",
     )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
@@ -120,8 +127,10 @@ def levels(
         "population": people.name if people else None,
         "hierarchy": {s: _name(h) for s, h in hierarchies.items()},
     }
+    description |= {"null": MATCH_ANY} if any_value else {}
     sources = () if people is None else (people,)
-    with opened(spec, settings, sources=sources, command="levels") as (engine, bound):
+    command = "" if any_value else "levels"
+    with opened(spec, settings, sources=sources, command=command) as (engine, bound):
         trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
             engine,
@@ -139,7 +148,13 @@ def levels(
         origin = origin.of(bound, spec, *run.counts.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
-        frame = pl.DataFrame(rows, schema=SCHEMA)
+        schema = SCHEMA
+        if any_value:
+            tables = Tables(engine, "comparing missing values", bound.microdata.dataset.name)
+            rows = completed.bounded(rows, run.counts, tables)
+            details = {name: table.clear() for name, table in details.items()}
+            origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
+        frame = pl.DataFrame(rows, schema=schema)
         judged = frame["met"].drop_nulls()
         return Result(
             frame=frame,

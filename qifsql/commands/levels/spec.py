@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.adversary.options import Null, Where, qids_option, secret_option
+from qifsql.adversary.options import AnyNull, Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import (
@@ -71,7 +71,7 @@ class LevelOptions(TypedDict, total=False):
         secret_option("Secrets (sensitive attributes); without one only k is measured."),
     ]
     where: Where
-    null: Null
+    null: AnyNull
     hierarchy: Annotated[
         Mapping[str, str | Path | Hierarchy],
         Option(

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation import escaping, words
+from qifsql.presentation.details import end, outer
 from qifsql.presentation.language import number, said
 from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
@@ -97,7 +98,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
     heads += [said("required"), said("not met by")] if has_thresholds else []
-    table = Table.of(heads, (1, 3))
+    bounded = any(row.get("low") is not None for row in rows)
+    heads += [said("least"), said("most")] if bounded else []
+    table = Table.of(heads, (1, 3, 4, 5) if bounded else (1, 3))
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
         more = said("safer") if row["measure"] in SAFER else said("riskier")
@@ -105,9 +108,13 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
         if has_thresholds and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
             line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
+        if bounded and row["low"] is not None:
+            line += [end(_level(row[e], None), sharp=row[f"{e}_sharp"]) for e in ("low", "high")]
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
-    return [table, *(Paragraph(_no_c(row)) for row in without)]
+    ends = [row[f"{e}_sharp"] for row in rows if bounded for e in ("low", "high")]
+    marked = [outer()] if False in ends else []
+    return [table, *marked, *(Paragraph(_no_c(row)) for row in without)]
 
 
 def _no_c(row: Mapping[str, Any]) -> str:

@@ -4,16 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.sql.simple import simple as statements
+from qifsql.commands.sql.spec import AdversaryOptions
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.expressions import identifier
+from qifsql.data.option import check_names
 from qifsql.engine import placing
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -34,7 +36,7 @@ def sql(
     result: str | Path | None = None,
     language: str = "duckdb",
     settings: Settings | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[AdversaryOptions],
 ) -> str:
     """Return the statement that gives the numbers of an attack in a DuckDB prompt.
 
@@ -73,6 +75,8 @@ def sql(
         gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
             matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
         target: Known values of one person: quasi-identifier to value; None is a missing value.
+        person: Column or named expression that says whose record it is. The records of a person
+            are then one set.
         member: Membership flag with two values: a column or named expression.
         by: Column or named expression whose values are groups of people, measured apart.
         thresholds: Count people whose success is at least this, in [0, 1].
@@ -99,7 +103,12 @@ def sql(
         raise InputError("a simple statement has no steps; leave step out, or simple")
     if result is not None and not simple:
         raise InputError("a result is compared with simple statements alone; add simple")
-    spec = Attack.of(model, source, **options)
+    check_names(options, AdversaryOptions)
+    person = options.get("person")
+    if simple and person is not None:
+        raise InputError("simple statements are about single records; leave out simple, or person")
+    adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
+    spec = replace(Attack.of(model, source, **cast("Options", adversary)), person=person)
     settings = (settings or Settings()).of_duckdb  # it is not run, on any engine
     with opened(spec, settings, joined=False) as (engine, bound):
         copies = [
@@ -150,6 +159,8 @@ def _until(plan: Plan, step: str, microdata: Microdata) -> Plan:
     at = [s.name for s in plan.steps].index(step)
     columns = _columns({s.name: s.query for s in plan.steps}, step)
     names = {f"qid_{i}": a.name for i, a in enumerate(microdata.qids, 1)}
+    if microdata.person is not None and step != "records":
+        names = {"qid_1": "records"}
     names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
     shown = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
     selected = [column.this if column.alias == column.this.name else column for column in shown]

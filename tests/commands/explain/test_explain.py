@@ -18,6 +18,7 @@ from typing import Any
 
 import oracle
 import oracle_estimate
+import oracle_households
 import oracle_inference
 import oracle_learning
 import oracle_levels as ol
@@ -666,6 +667,11 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         means = [g.probabilistic for g in om.groups(rows, ["k"], "s", by="g").values()]
         return max(means) - min(means)
 
+    def completed() -> Fraction:
+        """Every one of the first block has a value of her own."""
+        own = [(k if (k := row["k"]) != rows[0]["k"] else i) for i, row in enumerate(rows)]
+        return Fraction(len(set(own)), n)
+
     def believed() -> Fraction:
         first = Counter(row["s"] for row in rows if row["k"] == rows[0]["k"])
         chosen = min(first, key=lambda v: (-first[v], v))
@@ -700,6 +706,11 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "thresholds": lambda: Fraction(om.at_or_above(successes, max(successes)), n),
         "quantiles": lambda: om.quantile(successes, Fraction(1, 2)),
         "groups": gap,
+        "households": lambda: oracle_households.risks(rows, "g", ["k"], None)["risk"],
+        "person": lambda: (
+            oracle_households.success(oracle_households.sets(rows, "g", ["k"], None)).right
+        ),
+        "bounds": completed,
         "k": lambda: min(Counter(row["k"] for row in rows).values()),
         "l": lambda: min(len(of_block(row["k"])) for row in rows),
         "subset": lambda: 3,

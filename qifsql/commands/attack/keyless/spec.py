@@ -59,7 +59,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
     check_names(options, AttackOptions)
     if options.get("progressive"):
         raise InputError("an attack without a key is not progressive; run it with fewer releases")
-    for name in ("measures", "histogram", "unit", "population", "store"):
+    for name in ("measures", "histogram", "unit", "population", "store", "person", "household"):
         if options.get(name):
             raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
     refuse(options, "an attack without a key (link)", *REFUSED)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from qifsql.commands.explain.examples import (
     distribution,
+    incomplete,
     levels,
     linking,
     noisy,
@@ -19,7 +20,7 @@ from qifsql.commands.explain.examples import (
 )
 from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-MODULES = (success, distribution, subsets, levels, noisy, linking, tables, releases)
+MODULES = (success, distribution, incomplete, subsets, levels, noisy, linking, tables, releases)
 EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
     name: example
     for module in MODULES

@@ -1,0 +1,61 @@
+"""Check attacks on people with several records, and on households.
+
+With ``person``, the records of a person are one set. With ``household``, people are attacked as
+usual, and the risk of their households is measured besides.
+"""
+
+from collections.abc import Sequence
+
+from qifsql.adversary.gains import KINDS, OF_VALUES, parse
+from qifsql.adversary.models import Model
+from qifsql.adversary.spec import Attack
+from qifsql.errors import InputError
+
+COLLECTIVE = ("re-identification", "attribute inference")
+
+
+def check(attack: Attack, models: Sequence[Model]) -> None:
+    """Refuse what is not defined for sets of records or for households."""
+    if attack.person is None and attack.household is None:
+        return
+    if attack.person is not None and attack.household is not None:
+        raise InputError(
+            "person makes one individual of several records, household needs one record per "
+            "person; name one of them"
+        )
+    name = "person" if attack.person is not None else "household"
+    for m in models:
+        if m.individual or m.goal not in COLLECTIVE:
+            raise InputError(
+                f"{name} is for the models crs and cas (crl and cal with household), which attack "
+                f"everybody; leave {name} out of {m.acronym}"
+            )
+    if attack.weight is not None:
+        raise InputError(
+            f"{name} and weight cannot be combined: weights are those of single records; leave "
+            "one of them out"
+        )
+    if attack.prior is not None:
+        raise InputError(f"{name} and prior cannot be combined; leave one of them out")
+    if attack.person is not None:
+        _check_person(attack)
+
+
+def _check_person(attack: Attack) -> None:
+    if attack.of_collection:
+        raise InputError(
+            "person is for one release; in a collection, people are joined by their key: first "
+            "choose one record per person with qifsql treat"
+        )
+    if attack.by is not None:
+        raise InputError(
+            "person and by cannot be combined: the records of one person may be in several "
+            "groups; leave one of them out"
+        )
+    for text in attack.gains:
+        if parse(text).kind in OF_VALUES:
+            others = ", ".join(kind for kind in KINDS if kind not in OF_VALUES)
+            raise InputError(
+                f"gain {text} compares values, and the secret of a person with several records is "
+                f"a set of values; use {others}"
+            )

@@ -1,0 +1,105 @@
+"""Bounds of an attack over all completions of missing quasi-identifiers, as rows of results."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from qifsql.adversary.options import MATCH_ANY
+from qifsql.commands.attack.spec import AttackOptions
+from qifsql.errors import InputError
+from qifsql.measures import gain
+from qifsql.measures.completions import Bound, Counts, Number
+from qifsql.measures.profile import Profile
+
+SUCCESS = "posterior_probabilistic"  # the measure of the columns low and high
+REFUSED = (
+    *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
+    *("measures", "population", "progressive", "store", "person", "household", "key", "wave"),
+)
+IDENTITY = (None, "identity", ("identity",), ["identity"])
+Rows = list[dict[str, Any]]
+
+
+def check_options(options: AttackOptions) -> None:
+    """Refuse options whose results would not be bounds."""
+    for name in REFUSED:
+        if options.get(name):
+            raise InputError(
+                f"null {MATCH_ANY} bounds the success against everybody in one release; leave "
+                f"{name} out"
+            )
+    if options.get("gain") not in IDENTITY:
+        raise InputError(f"null {MATCH_ANY} is for the gain identity; leave gain out")
+
+
+def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
+    """Return the bounds of one question, a row for each measure.
+
+    ``prior`` and ``after`` are the profiles of the attack in which a missing value is a value,
+    which is one completion: its numbers show that some bounds are attained.
+    """
+    n = counts.people
+    before = gain.success(prior, secret, 0)
+    right = counts.right_guesses() if secret else counts.block_count()
+    certain = counts.certain_people() if secret else counts.singled_out()
+    then = gain.success(after, secret, 0)
+    measured: list[tuple[str, Bound, Number]] = [
+        ("blocks", counts.block_count(), after.blocks),
+        ("singled_out", counts.singled_out(), after.singled_out),
+        ("posterior_deterministic", certain.over(n), then.deterministic),
+        (SUCCESS, right.over(n), then.probabilistic),
+        (
+            "degradation_deterministic",
+            certain.over(n).minus(before.deterministic),
+            then.deterministic - before.deterministic,
+        ),
+        (
+            "degradation_probabilistic",
+            right.over(n).over(before.probabilistic),
+            then.probabilistic / before.probabilistic,
+        ),
+        ("k", counts.smallest_block(), after.least("size")),
+    ]
+    if secret:
+        people = Fraction(then.deterministic) * n
+        measured.insert(2, ("individuals_certain", certain, people))
+        measured.append(("l", counts.fewest_secrets(), after.least("values")))
+    return [
+        _row(name, bound.attained(value), value) | {"secret": secret, "gain": 0}
+        for name, bound, value in measured
+    ]
+
+
+def _row(name: str, bound: Bound, value: Number) -> dict[str, Any]:
+    return {
+        "measure": name,
+        "value": float(value),
+        "low": float(bound.low),
+        "high": float(bound.high),
+        "low_sharp": bound.low_sharp,
+        "high_sharp": bound.high_sharp,
+    }
+
+
+def columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
+    """Return the columns of a row of results that bound its success, if it is bounded."""
+    names = ("low", "high", "low_sharp", "high_sharp")
+    bounded = [r for r in details.get("bounds", ()) if r["secret"] == secret]
+    return {name: row[name] for row in bounded if row["measure"] == SUCCESS for name in names}
+
+
+def notes(bounds: Rows) -> list[str]:
+    """Return notes on the completion of the other numbers, and on bounds that may be too wide."""
+    outer = [
+        f"{row['measure']} ({end})"
+        for row in bounds
+        for end in ("low", "high")
+        if not row[f"{end}_sharp"] and row["measure"] in ("posterior_deterministic", SUCCESS)
+    ]
+    first = (
+        "the numbers besides the bounds take a missing value as one value more, which is one of "
+        "its completions; a missing secret stays a value"
+    )
+    listed = ", ".join(dict.fromkeys(outer))
+    second = f"bounds that hold but that perhaps no completion attains: {listed}"
+    return [first, second] if outer else [first]

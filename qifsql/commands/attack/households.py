@@ -1,0 +1,91 @@
+"""Risks of households: a member singled out, any member guessed right, the household as a record.
+
+A best guess is right about person i with the chance r_i of i's block. If guesses about members are
+independent, one of them is right with 1 - prod (1 - r_i) (M175). Without that assumption the chance
+is between max r_i and min(1, sum r_i) (M176). As one record, a household is the set of its members'
+records (M177): the adversary knows the quasi-identifiers of all members.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.counts import Counts
+from qifsql.measures import gain
+from qifsql.measures.profile import Profile
+from qifsql.query.compiler import Question
+
+PARTS = 2**80  # a sum of chances is taken in whole parts of 2^-80, so that no order matters
+Rows = list[dict[str, Any]]
+
+
+def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
+    """Return the risks of households by their members; each row names its question.
+
+    A household is about right guesses, so there are rows for the gain identity alone.
+    """
+    identity = [q for q in questions if not q[1]]
+    if not identity:
+        return []
+    alone = {r["secret"]: r for r in counts.frame("unhoused", identity).to_dicts()}
+    housed = {r["secret"]: r for r in counts.frame("households", identity).to_dicts()}
+    return [_row(counts.bound, housed[secret], alone[secret]) for secret, _ in identity]
+
+
+def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:
+    """Return the rows of ``risks`` with the success against each household as one record.
+
+    The tables of ``counts`` must be dropped before.
+    """
+    whole = _as_records(counts.bound)
+    questions = sorted({q for q in after if not q[1]})
+    records = Counts(counts.engine, whole, again=False)
+    prior, posterior = (records.profiles(questions, prior=p) for p in (True, False))
+    counts.plans += records.plans
+    records.forget()
+    finished = []
+    for row in measured:
+        q = row["secret"], row["gain"]
+        before, then = gain.success(prior[q], *q), gain.success(posterior[q], *q)
+        finished.append(
+            row
+            | {
+                "record_blocks": posterior[q].blocks,
+                "record_singled_out": posterior[q].singled_out,
+                "record_prior_deterministic": float(before.deterministic),
+                "record_posterior_deterministic": float(then.deterministic),
+                "record_prior_probabilistic": float(before.probabilistic),
+                "record_posterior_probabilistic": float(then.probabilistic),
+            }
+        )
+    return finished
+
+
+def _as_records(bound: BoundAttack) -> BoundAttack:
+    """Return the attack on households, each the set of the records of its members."""
+    household = bound.microdata.household
+    if household is None:
+        return bound
+    whole = bound.on(bound.microdata.of_sets(household))
+    return replace(whole, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
+
+
+def _row(bound: BoundAttack, housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the risks of all households: those of several people, and those without a name."""
+    counted = ("households", "people", "singled_out", "risk", "risk_low", "risk_high")
+    added = {name: int(housed[name]) + int(alone[name]) for name in counted}
+    n = added["households"]
+    household = bound.microdata.household
+    return {
+        "secret": housed["secret"],
+        "gain": housed["gain"],
+        "household": household.name if household else None,
+        "households": n,
+        "people": added["people"],
+        "people_without": alone["people"],
+        "singled_out": added["singled_out"],
+        "share_singled_out": added["singled_out"] / n,
+        **{name: added[name] / (n * PARTS) for name in ("risk", "risk_low", "risk_high")},
+        "worst_risk": max(housed["worst_risk"], alone["worst_risk"]),
+    }

@@ -1,0 +1,93 @@
+"""Levels over all completions of missing quasi-identifiers: k, l and alpha as bounds."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.options import MATCH_ANY
+from qifsql.commands.levels.spec import LevelOptions
+from qifsql.counting import missing_patterns
+from qifsql.counting.counts import Counts as AttackCounts
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError
+from qifsql.measures.completions import Bound, Counts
+
+BOUNDS: dict[str, pl.DataType] = {
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "low_sharp": pl.Boolean(),
+    "high_sharp": pl.Boolean(),
+}
+"""Further columns if missing values may be anything: the least and the greatest level over all
+completions of missing quasi-identifiers (NULL: not bounded here), and whether a completion is known
+to attain it. The other columns are those of the completion in which all missing values of a column
+are one value of its own."""
+
+
+def check_options(
+    options: LevelOptions, thresholds: Mapping[str, Fraction], every_k: Sequence[Fraction]
+) -> None:
+    """Refuse options that are not about bounds."""
+    if thresholds or every_k:
+        raise InputError(
+            f"null {MATCH_ANY} gives bounds of levels and judges none, because a person with a "
+            "missing value may always be alone; leave the required levels out"
+        )
+    others: dict[str, object] = {
+        "population": options["population"],
+        "hierarchy": options["hierarchy"],
+        "show_blocks": options["show_blocks"],
+    }
+    others["suppressed"] = options["suppressed"] if options["suppressed"] != "block" else None
+    for name, value in others.items():
+        if value:
+            raise InputError(f"null {MATCH_ANY} does not take {name}; leave it out")
+
+
+def bounded(
+    rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
+) -> list[dict[str, Any]]:
+    """Return the rows of levels with their bounds."""
+    missing_patterns.check(counts.bound)
+    names = [secret.name for secret in counts.bound.microdata.secrets]
+    every = {name: missing_patterns.count(counts, j, tables) for j, name in enumerate(names, 1)}
+    first = next(iter(every.values())) if every else missing_patterns.count(counts, 0, tables)
+    return [dict(row) | _bound(row, every.get(row["secret"] or "", first)) for row in rows]
+
+
+def _bound(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
+    value = row["value"]
+    if not counts.incomplete:  # the table is its only completion
+        ends = {"low": value, "high": value}
+        return ends | dict.fromkeys(("low_sharp", "high_sharp"), None if value is None else True)
+    bound = _levels(counts).get(row["measure"])
+    if bound is None:
+        return dict.fromkeys(BOUNDS)
+    low, high = float(bound.low), float(bound.high)
+    return {
+        "low": low,
+        "high": high,
+        "low_sharp": bound.low_sharp or low == value,
+        "high_sharp": bound.high_sharp or high == value,
+    }
+
+
+def _levels(counts: Counts) -> dict[str, Bound]:
+    """Return the bounds by the names of levels."""
+    blocks, right, values = counts.block_count(), counts.right_guesses(), counts.fewest_secrets()
+    mean = Bound(
+        low=Fraction(counts.people, int(blocks.high)),
+        high=Fraction(counts.people, int(blocks.low)),
+        low_sharp=blocks.high_sharp,
+        high_sharp=blocks.low_sharp,
+    )
+    share = Fraction(right.low) / counts.people  # the largest share is at least the mean one
+    return {
+        "k": counts.smallest_block(),
+        "average_class_size": mean,
+        "l_distinct": values,
+        "l_entropy": Bound(low=1, high=values.high, low_sharp=True, high_sharp=False),
+        "alpha": Bound(low=share, high=1, low_sharp=False, high_sharp=True),
+    }

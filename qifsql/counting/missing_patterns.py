@@ -1,0 +1,139 @@
+"""Count how people with missing values fit together, for bounds over all completions.
+
+A quasi-identifier that is missing may have any value, also one that occurs nowhere. The people are
+reduced to patterns, the combinations of their values that are present, and each incomplete pattern
+is compared with all others: once for each set of columns that are present together, never pair by
+pair. ``qifsql.measures.completions`` has the bounds. The tables do not depend on what asks for
+them, so other commands can bound their numbers with the same counts.
+"""
+
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack
+from qifsql.counting.counts import Counts as AttackCounts
+from qifsql.data.types import generalised
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted
+from qifsql.measures.completions import Counts
+from qifsql.query.columns import number
+from qifsql.query.microdata_steps import plan
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.steps import Steps
+
+MOST = 62  # most quasi-identifiers, one bit each
+COMPARED = 50_000_000  # most pairs of an incomplete pattern and a set of columns
+STEPS = {  # views that are read by one other
+    "mates": ("shadows",),
+    "fits": ("complete_cuts",),
+    "key_counts": ("extensions", "key_modes", "fitting"),
+    "broken": ("breakable",),
+}
+TWICE = ("shadows", "breakable")  # views that it reads twice
+TABLES = ("patterns", "pattern_secrets", "masks", "mates", "cuts", "keys", "fits", "key_counts")
+
+
+def check(bound: BoundAttack) -> None:
+    """Refuse attacks whose bounds over all completions are not defined."""
+    microdata = bound.microdata
+    if microdata.datasets > 1:
+        raise InputError(
+            "null match-any is about one release; of a collection, attack one dataset alone"
+        )
+    if len(microdata.qids) > MOST:
+        raise InputError(f"null match-any takes at most {MOST} quasi-identifiers; name fewer")
+    if cells := [quoted(q.name) for q in microdata.qids if generalised(q.type)]:
+        raise InputError(
+            f"null match-any is about plain values, and cells of {', '.join(cells)} are "
+            "generalised; leave these columns out"
+        )
+
+
+def count(counts: AttackCounts, secret: int, tables: Tables) -> Counts:
+    """Return the counts for the bounds of one secret; 0 is the owner of the record."""
+    return _Run(counts, secret, tables).numbers()
+
+
+class _Run:
+    """The tables of one secret."""
+
+    def __init__(self, counts: AttackCounts, secret: int, tables: Tables) -> None:
+        self.counts = counts
+        self.secret = secret
+        self.tables = tables
+        self.width = len(counts.bound.microdata.qids)
+
+    def numbers(self) -> Counts:
+        """Make the tables, and return what they say."""
+        self.tables.make("pattern_cells", self._cells())
+        for name in ("patterns", "pattern_secrets", "masks"):
+            self.tables.make(name, self._view(name))
+        self.tables.drop("pattern_cells")
+        self.tables.make("mates", self._mates())
+        for name in ("cuts", "keys", "fits", "key_counts"):
+            self.tables.make(name, self._view(name))
+        names = ("totals", "joined", "level", "broken", "secrets")
+        rows = {name: self._row(name) for name in names}
+        masks = self.tables.answer(self._view("mask_counts"))
+        self.tables.drop(*TABLES)
+        return Counts(
+            **rows["totals"],
+            **rows["joined"],
+            **rows["level"],
+            **rows["broken"],
+            **rows["secrets"],
+            masks={mask: tuple(map(int, numbers)) for mask, *numbers in masks},
+        )
+
+    def _cells(self) -> Plan:
+        """Return the plan of the people by pattern and secret, which is a number here."""
+        bound = self.counts.bound
+        steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
+        names = [f"qid_{i}" for i in range(1, self.width + 1)]
+        mask: exp.Expr = number(0)
+        for i, name in enumerate(names):
+            there = exp.not_(exp.column(name).is_(exp.null()))
+            bit = exp.Case().when(there, number(2**i)).else_(number(0))
+            mask = exp.Add(this=mask, expression=bit)
+        places = [exp.alias_(exp.column(name), f"place_{i}") for i, name in enumerate(names, 1)]
+        people: exp.Expr = exp.column("size")
+        secret: exp.Expr = number(1)
+        if self.secret:
+            people = exp.column("people")
+            order = exp.Order(expressions=[exp.Ordered(this=exp.column(f"secret_{self.secret}"))])
+            secret = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
+        table = steps.need("cells", self.secret) if self.secret else steps.need("blocks", 0)
+        columns = [("mask", exp.paren(mask)), ("secret", secret), ("people", people)]
+        named = [exp.alias_(exp.cast(tree, "BIGINT"), name) for name, tree in columns]
+        return plan(bound.microdata, steps.steps, exp.select(*places, *named).from_(table))
+
+    def _mates(self) -> Plan:
+        """Return the plan of patterns with mates: all incomplete ones if there are too many."""
+        missing = exp.LT(this=exp.column("mask"), expression=number(self._full))
+        patterns = exp.select("pattern").from_("patterns").where(missing)
+        counted = exp.select("count(*)").from_(patterns.subquery("incomplete"))
+        incomplete = int(self.tables.rows(counted)[0][0])
+        if incomplete * self.tables.count("masks") > COMPARED:
+            return Plan((), patterns)
+        return self._view("mates")
+
+    @property
+    def _full(self) -> int:
+        """Return the mask of a complete pattern."""
+        return (1 << self.width) - 1
+
+    def _view(self, name: str) -> Plan:
+        """Return the plan of a view; the views that it reads and that are no tables are steps."""
+        steps = [Step(n, n, self._query(n), n in TWICE) for n in STEPS.get(name, ())]
+        return Plan(tuple(steps), self._query(name))
+
+    def _query(self, name: str) -> exp.Select:
+        places = range(1, self.width + 1)
+        return splice(f"completions/{name}", places=places, numbers={"full_mask": self._full})
+
+    def _row(self, name: str) -> dict[str, Any]:
+        view = self._view(name)
+        row = self.tables.answer(view)[0]
+        return dict(zip(view.result.named_selects, row, strict=True))

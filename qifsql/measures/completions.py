@@ -1,0 +1,162 @@
+"""Bounds of an attack over all completions of missing quasi-identifiers.
+
+A completion replaces each missing value by any value, also one that does not occur. The counts
+(``qifsql.counting.missing_patterns``) say which incomplete patterns may join which complete blocks.
+Bounds hold for every completion; they are sharp if a completion attains them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+Number = int | Fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The least and the greatest value over all completions, and whether they are attained."""
+
+    low: Number
+    high: Number
+    low_sharp: bool
+    high_sharp: bool
+
+    def attained(self, value: Number) -> "Bound":
+        """Return the bound if one completion has this value: an end that equals it is sharp."""
+        return replace(
+            self,
+            low_sharp=self.low_sharp or self.low == value,
+            high_sharp=self.high_sharp or self.high == value,
+        )
+
+    def over(self, number: Number) -> "Bound":
+        """Return the bound of the ratio to a positive number."""
+        return replace(self, low=Fraction(self.low) / number, high=Fraction(self.high) / number)
+
+    def minus(self, number: Number) -> "Bound":
+        """Return the bound of the difference to a number."""
+        return replace(self, low=self.low - number, high=self.high - number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Counts of patterns, the combinations of values that are present.
+
+    ``people`` are all, ``incomplete`` those who miss a value. ``blocks``, ``uniques``, ``modes``
+    and ``certain`` are of the complete patterns: their number, those of one person, their people
+    with the most frequent secret, their people in patterns of one secret. A pattern has mates if
+    another incomplete one agrees with it in all values that both have. The fields that begin with
+    ``lonely`` are about patterns without mates, for which the numbers are exact. ``masks`` has for
+    each set of columns: blocks that cannot be joined, people that cannot be hidden, and leaves,
+    patterns that no other extends.
+    """
+
+    people: int
+    incomplete: int
+    blocks: int
+    uniques: int
+    modes: int
+    certain: int
+    with_mates: int
+    lonely_blocks: int
+    lonely_uniques: int
+    lonely_excess: int
+    lonely_hidden: int
+    lonely_broken: int
+    lonely_size: int | None
+    lonely_values: int | None
+    level: int | None
+    hidden: int
+    broken: int
+    stuck: int
+    reachable_uniques: int
+    reachable_people: int
+    least_size: int | None
+    least_values: int | None
+    most_frequent: int
+    secrets: int
+    masks: Mapping[int, Sequence[int]]
+
+    @property
+    def exact(self) -> bool:
+        """Return whether no two incomplete patterns may be in one block."""
+        return not self.with_mates
+
+    @property
+    def new_blocks(self) -> int:
+        """Return a lower bound of the blocks besides those of complete patterns."""
+        first = 0 if self.blocks or not self.with_mates else 1
+        mated = max([first, *(blocks for blocks, _, _ in self.masks.values())])
+        leaves = {mask: n for mask, (_, _, n) in self.masks.items() if n}
+        if _is_chain(list(leaves)):
+            mated = sum(leaves.values())
+        return self.lonely_blocks + mated
+
+    def block_count(self) -> Bound:
+        """Bound the number of blocks (M182)."""
+        leaves = [mask for mask, (_, _, n) in self.masks.items() if n]
+        return Bound(
+            low=self.blocks + self.new_blocks,
+            high=self.blocks + self.incomplete,
+            low_sharp=_is_chain(leaves),
+            high_sharp=True,
+        )
+
+    def singled_out(self) -> Bound:
+        """Bound the number of people who are alone in their block (M183)."""
+        hidden = self.lonely_hidden + min(self.hidden, self.reachable_uniques)
+        return Bound(
+            low=self.uniques - hidden + self.lonely_uniques,
+            high=self.uniques + self.incomplete,
+            low_sharp=self.exact,
+            high_sharp=True,
+        )
+
+    def right_guesses(self) -> Bound:
+        """Bound the people whose secret is guessed right, of all (M184)."""
+        excess = max([0, *(more for _, more, _ in self.masks.values())])
+        return Bound(
+            low=max(self.modes + self.lonely_excess + excess, self.most_frequent),
+            high=self.modes + self.incomplete,
+            low_sharp=self.exact,
+            high_sharp=True,
+        )
+
+    def certain_people(self) -> Bound:
+        """Bound the people whose secret is certain (M185)."""
+        broken = self.lonely_broken + min(self.broken, self.reachable_people)
+        return Bound(
+            low=self.certain - broken + self.stuck,
+            high=self.certain + self.incomplete,
+            low_sharp=self.exact,
+            high_sharp=True,
+        )
+
+    def smallest_block(self) -> Bound:
+        """Bound k, the people of the smallest block (M186)."""
+        if not self.incomplete:
+            k = self.least_size or self.people
+            return Bound(low=k, high=k, low_sharp=True, high_sharp=True)
+        mean = self.people // max(1, self.blocks + self.new_blocks)
+        limits = (self.least_size, self.lonely_size, self.level, mean)
+        return Bound(
+            low=1,
+            high=min(n for n in limits if n is not None),
+            low_sharp=True,
+            high_sharp=self.exact,
+        )
+
+    def fewest_secrets(self) -> Bound:
+        """Bound l, the fewest different secrets of a block (M187)."""
+        limits = [n for n in (self.least_values, self.lonely_values) if n is not None]
+        high = min([self.secrets, *limits])
+        if not self.incomplete:
+            return Bound(low=high, high=high, low_sharp=True, high_sharp=True)
+        return Bound(low=1, high=high, low_sharp=True, high_sharp=False)
+
+
+def _is_chain(masks: Sequence[int]) -> bool:
+    """Return whether of any two sets of columns one contains the other."""
+    ordered = sorted(masks, key=int.bit_count)
+    return all(a & b == a for a, b in pairwise(ordered))

@@ -1,0 +1,93 @@
+"""Households and people with several records, person by person, from the definitions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction as F
+from math import prod
+from typing import Any
+
+import oracle
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Success:
+    """Success of an adversary: people, blocks, alone, certain and right guesses."""
+
+    people: int
+    blocks: int
+    singled_out: int
+    certain: F
+    right: F
+
+
+def value(row: Row, names: Sequence[str]) -> tuple[Hashable, ...]:
+    """Return the values of columns, with one missing value."""
+    return tuple(oracle.value(row[name]) for name in names)
+
+
+def sets(rows: Sequence[Row], unit: str, qids: Sequence[str], secret: str | None) -> list[Any]:
+    """Return what is known of each unit, and its secret: a multiset and a set.
+
+    A row without a unit is a unit of its own.
+    """
+    members: dict[Hashable, list[Row]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        key = oracle.value(row[unit])
+        members[("alone", number) if key is None else ("unit", key)].append(row)
+    known = [
+        frozenset(Counter(value(row, qids) for row in group).items()) for group in members.values()
+    ]
+    secrets = [
+        frozenset(value(row, [secret]) for row in group) if secret else number
+        for number, group in enumerate(members.values())
+    ]
+    return list(zip(known, secrets, strict=True))
+
+
+def success(people: Sequence[tuple[Hashable, Hashable]]) -> Success:
+    """Return the success against people, each of whom is what is known and a secret."""
+    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for known, secret in people:
+        blocks[known][secret] += 1
+    n = len(people)
+    return Success(
+        n,
+        len(blocks),
+        sum(1 for b in blocks.values() if b.total() == 1),
+        F(sum(b.total() for b in blocks.values() if len(b) == 1), n),
+        F(sum(max(b.values()) for b in blocks.values()), n),
+    )
+
+
+def chances(rows: Sequence[Row], qids: Sequence[str], secret: str | None) -> list[F]:
+    """Return for each row the chance that the best guess about it is right."""
+    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for number, row in enumerate(rows):
+        blocks[value(row, qids)][value(row, [secret]) if secret else number] += 1
+    inner = [blocks[value(row, qids)] for row in rows]
+    return [F(max(b.values()), b.total()) for b in inner]
+
+
+def risks(
+    rows: Sequence[Row], household: str, qids: Sequence[str], secret: str | None
+) -> dict[str, Any]:
+    """Return the risks of households by their members."""
+    members: dict[Hashable, list[F]] = defaultdict(list)
+    for number, (row, chance) in enumerate(zip(rows, chances(rows, qids, secret), strict=True)):
+        key = oracle.value(row[household])
+        members[("alone", number) if key is None else ("unit", key)].append(chance)
+    n = len(members)
+    each = [1 - prod(1 - r for r in chance) for chance in members.values()]
+    return {
+        "households": n,
+        "people": len(rows),
+        "people_without": sum(1 for row in rows if oracle.value(row[household]) is None),
+        "singled_out": sum(1 for chance in members.values() if 1 in chance),
+        "risk": F(sum(each)) / n,
+        "risk_low": F(sum(max(c) for c in members.values())) / n,
+        "risk_high": F(sum(min(F(1), sum(c, F(0))) for c in members.values())) / n,
+        "worst_risk": max(each),
+    }
