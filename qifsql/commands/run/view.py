@@ -1,4 +1,4 @@
-"""A study in words and tables: one line per attack, the best subsets of sweeps, and checks.
+"""A study in words and tables: a line per attack, the best subsets of sweeps, and checks.
 
 Functions read plain tables and not a ``StudyResult``.
 """
@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.check.view import bounds, whom
+from qifsql.commands.synthetic.view import points, release_name
 from qifsql.commands.tables.view import proved_people
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
@@ -16,7 +17,8 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "tables", "checks", "entries"))
+SHARED = ("sweeps", "borders", "tables", "synthetic", "checks", "entries")
+KIND = Kind(columns=("name", "model"), shared=SHARED)
 KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
@@ -29,12 +31,13 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _published}
-    drawn["checks"] = _checks
+    drawn |= {"synthetic": _compared, "checks": _checks}
     heads = {
         "": said("Attacks"),
         "sweeps": said("Sweeps: the best subset of each size"),
         "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
         "tables": said("Published tables"),
+        "synthetic": said("Synthetic releases"),
         "checks": said("Checks"),
     }
     parts: list[Part] = []
@@ -116,6 +119,34 @@ def _published(table: pl.DataFrame) -> Table:
             "" if row["prior"] is None else words.percent(row["prior"]),
             "" if after is None else words.percent(after),
         )
+    return listing
+
+
+def _compared(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("release"), said("of"), said("replicated unique (repU)")]
+    heads += [said("right, of the original"), said("right, of the control")]
+    heads += [said("individual leak"), said("between")]
+    listing = Table.of(heads, right=(3, 4, 5, 6))
+    for (name, file, release), rows in table.group_by(
+        "name", "file", "release", maintain_order=True
+    ):
+        replicated = rows.filter(measure="repU")["value"][0]
+        secrets = rows["secret"].drop_nulls().unique(maintain_order=True).to_list()
+        for secret in secrets or [None]:
+            of_secret = rows.filter(pl.col("secret").eq_missing(pl.lit(secret)))
+            measured = {row["measure"]: row for row in of_secret.iter_rows(named=True)}
+            shares = [measured.get(f"success_{people}") for people in ("original", "control")]
+            leak = measured.get("individual_leak")
+            ends = {} if leak is None else {n: points(leak[n]) for n in ("value", "low", "high")}
+            listing.add_row(
+                name,
+                release_name(file, release),
+                escaping.cell(said("whose record it is") if secret is None else secret),
+                words.percent(replicated),
+                *("" if share is None else words.percent(share["value"]) for share in shares),
+                said("{points} pp", points=ends["value"]) if ends else "",
+                said("{low} and {high}", low=ends["low"], high=ends["high"]) if ends else "",
+            )
     return listing
 
 

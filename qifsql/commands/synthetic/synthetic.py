@@ -25,7 +25,7 @@ from qifsql.commands.synthetic.counted import (
 )
 from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, check_split
-from qifsql.commands.synthetic.required_bounds import Bound, bounds
+from qifsql.commands.synthetic.required_bounds import bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.data.dataset import Dataset, Tabular
@@ -153,12 +153,13 @@ def synthetic(
             written = work.write(path, origin.sending(dict.fromkeys(first)))
         origin = origin.sending(dict.fromkeys([*first, *work.statements]))
     frame = pl.DataFrame(work.measured, schema=SCHEMA, orient="row")
+    broken = [bound for bound in required if bound.broken(work.measured)]
     return Result(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files, options)),
-        met=_met(work.measured, required),
+        notes=(*files.notes, *_notes(files, options), *(b.note(work.measured) for b in broken)),
+        met=not broken if required else None,
         written=written,
     )
 
@@ -355,11 +356,6 @@ def _path(records: str | Path | None, sources: Sources) -> Path | None:
     path = Path(records)
     check_ending(path, STREAMED)
     return check_place(path, sources.paths)
-
-
-def _met(rows: Sequence[Mapping[str, Any]], required: Sequence[Bound]) -> bool | None:
-    """Return whether all bounds hold for all releases; None without bounds."""
-    return all(bound.holds(rows) for bound in required) if required else None
 
 
 def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dict[str, Any]:
