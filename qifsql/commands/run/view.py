@@ -123,30 +123,33 @@ def _published(table: pl.DataFrame) -> Table:
 
 
 def _compared(table: pl.DataFrame) -> Table:
-    heads = [said("name"), said("release"), said("of"), said("replicated unique (repU)")]
-    heads += [said("right, of the original"), said("right, of the control")]
-    heads += [said("individual leak"), said("between")]
-    listing = Table.of(heads, right=(3, 4, 5, 6))
+    leaks = table.filter(measure="individual_leak")
+    guesses = table.filter(measure="success_original")
+    heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}
+    if leaks.height < guesses.height:  # without a control there is nothing else to show
+        heads["right"] = said("right")
+    if leaks.height:
+        heads |= {"leak": said("individual leak"), "between": said("between")}
+    listing = Table.of(
+        heads.values(), right=range(3, 3 + len({"repU", "right", "leak"} & {*heads}))
+    )
     for (name, file, release), rows in table.group_by(
         "name", "file", "release", maintain_order=True
     ):
-        replicated = rows.filter(measure="repU")["value"][0]
+        replicated = words.percent(rows.filter(measure="repU")["value"][0])
         secrets = rows["secret"].drop_nulls().unique(maintain_order=True).to_list()
         for secret in secrets or [None]:
             of_secret = rows.filter(pl.col("secret").eq_missing(pl.lit(secret)))
             measured = {row["measure"]: row for row in of_secret.iter_rows(named=True)}
-            shares = [measured.get(f"success_{people}") for people in ("original", "control")]
-            leak = measured.get("individual_leak")
-            ends = {} if leak is None else {n: points(leak[n]) for n in ("value", "low", "high")}
-            listing.add_row(
-                name,
-                release_name(file, release),
-                escaping.cell(said("whose record it is") if secret is None else secret),
-                words.percent(replicated),
-                *("" if share is None else words.percent(share["value"]) for share in shares),
-                said("{points} pp", points=ends["value"]) if ends else "",
-                said("{low} and {high}", low=ends["low"], high=ends["high"]) if ends else "",
-            )
+            cells = {"name": name, "release": release_name(file, release), "repU": replicated}
+            cells["of"] = escaping.cell(said("whose record it is") if secret is None else secret)
+            if (success := measured.get("success_original")) is not None:
+                cells["right"] = words.percent(success["value"])
+            if (leak := measured.get("individual_leak")) is not None:
+                low, high = points(leak["low"]), points(leak["high"])
+                cells["leak"] = said("{points} pp", points=points(leak["value"]))
+                cells["between"] = said("{low} and {high}", low=low, high=high)
+            listing.add_row(*(cells.get(head, "") for head in heads))
     return listing
 
 
