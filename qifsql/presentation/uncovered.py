@@ -10,7 +10,7 @@ from qifsql.adversary.spec import NOT_CONSIDERED, ColumnRoles
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
-from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS
+from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, OF_NOBODY
 from qifsql.results.stored import Stored
 
 MOST = 5  # columns whose numbers a sentence gives
@@ -146,7 +146,14 @@ def _measured(frame: pl.DataFrame) -> list[str]:
             'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
         )
         sentences.append(said(message))
-    others = each.filter(pl.col("reason") != IGNORED).select("column", "reason")  # NULL: measured
+    if each["reason"].eq(OF_NOBODY).any():
+        message = (
+            "The records of a synthetic release are nobody's, so nobody is singled out here. Who "
+            "knows these columns of people, too, may learn more than the rules measure."
+        )
+        sentences.append(said(message))
+    stated = pl.col("reason").is_in([IGNORED, OF_NOBODY])
+    others = each.filter(~stated).select("column", "reason")  # NULL: measured
     if others.height:
         names = [f"{name} ({_reason(why)})" for name, why in others.rows()]
         sentences.append(said("Not measured: {names}.", names=_names(names)))

@@ -16,7 +16,7 @@ from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
 from qifsql.study.sources import Sources, gain_file, resolved
 
-PEOPLE = ("population", "control")
+PEOPLE = ("population", "original", "control")
 """Options that name a further dataset of people."""
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 """Options of a check that its attacks do not have."""
@@ -123,7 +123,7 @@ class Files:
         try:
             levels = policy_of(options)
             files = [options["policy"]] if key == "policy" else []
-            for name in ("prior", "population"):
+            for name in ("prior", *PEOPLE):
                 if name in levels.adversary and name not in options:
                     files += Dataset.open(levels.adversary[name]).paths
         except InputError as e:

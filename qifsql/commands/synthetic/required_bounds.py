@@ -5,19 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qifsql.commands.synthetic.nearest_people import OF_DISTANCES
-from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
-from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted
-
-OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
-ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, "inference_risk")
-MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS, *OF_DISTANCES)
-OF_CONTROL = (
-    *("success_control", "prior_control", "distance_control", "nearer_original"),
-    *("nearer_by_chance", *DIFFERENCES),
-    *(name for name in OF_QUESTIONS if name.endswith(("_control", "_risk"))),
+from qifsql.measures.release_measures import (
+    ABOUT_SECRETS,
+    DIFFERENCES,
+    OF_CONTROL,
+    OF_DISTANCES,
+    OF_GUESSES,
+    OF_LINKS,
+    OF_QUESTIONS,
+    OF_RELEASE,
+    OF_SECRET,
 )
+
+MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS, *OF_DISTANCES)
 Row = Mapping[str, Any]
 _BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
 
