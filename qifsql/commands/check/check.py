@@ -19,6 +19,7 @@ from qifsql.commands.check import comparison, coverage
 from qifsql.commands.check.comparison import Comparison
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Tabular
@@ -163,6 +164,7 @@ def against(
     frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
     everything = [*results, *(each.result for each in compared)]
     notes = dict.fromkeys(note for result in everything for note in result.notes)
+    notes.pop(NOT_LINKED, None)  # rules about links name two sources
     rest = _coverage(levels, source, results, compared, settings)
     whole = _origin(origin, levels, last_release, (results, compared), rest)
     return Verdict.of(frame, whole, tuple(notes), rest.frame)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.view import bounds, whom
+from qifsql.commands.check.view import between, bounds, value, whom
 from qifsql.commands.synthetic.view import points, release_name
 from qifsql.commands.tables.view import proved_people
 from qifsql.presentation import escaping, words
@@ -154,7 +154,9 @@ def _compared(table: pl.DataFrame) -> Table:
 
 
 def _checks(table: pl.DataFrame) -> Table:
+    estimates = "low" in table.columns and table["low"].null_count() < table.height
     heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
+    heads += [said("between")] if estimates else []
     listing = Table.of([*heads, said("required"), said("met")], right=(1, 4))
     for row in table.iter_rows(named=True):
         listing.add_row(
@@ -162,7 +164,8 @@ def _checks(table: pl.DataFrame) -> Table:
             str(row["rule"]),
             whom(row),
             row["measure"],
-            escaping.cell(row["value"]),
+            value(row),
+            *([between(row)] if estimates else []),
             bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )

@@ -59,6 +59,9 @@ in [0, 1] (differences: [-1, 1]), NULL if it is a share of nobody. ``low`` to ``
 interval at 95 % confidence, NULL for what is no estimate. ``count`` of ``people`` are the share
 (records of the release for ``UiS``); NULL for differences, and ``count`` where ties are shared."""
 
+NOT_LINKED = "linkability is not measured: name the quasi-identifiers of one source with --split"
+"""A note where the questions are answered without two sources."""
+
 WORST: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
@@ -406,7 +409,5 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
     if options["distances"] is not None:
         notes.append(NOTE)
     if options["questions"] and not options["split"] and len(files.qids) > 1:
-        notes.append(
-            "linkability is not measured: name the quasi-identifiers of one source with --split"
-        )
+        notes.append(NOT_LINKED)
     return tuple(notes)
