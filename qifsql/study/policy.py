@@ -90,6 +90,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.measures.release_measures import OF_LINKS
 from qifsql.study import comparisons
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
@@ -289,9 +290,12 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
             comparisons.check_counting(adversary)
         except InputError as e:
             raise lines.wrong(str(e), "adversary") from e
+        if "split" in adversary and not any(rule.measure in OF_LINKS for rule in compared):
+            what = "split is for rules about linkability; write one, or leave it out"
+            raise lines.wrong(what, "adversary", "split")
         return
     for name in comparisons.OPTIONS:
-        if adversary.get(name) is not None:
+        if name in adversary:
             what = (
                 f'{name} is for rules about a synthetic release; write one with model = "synthetic"'
             )
