@@ -21,7 +21,7 @@ from qifsql.commands.check.junit import junit
 from qifsql.commands.synthetic.individuals import GROUPS
 from qifsql.commands.synthetic.required_bounds import MEASURES
 from qifsql.errors import ColumnError, InputError
-from qifsql.measures.release_measures import ABOUT_SECRETS, OF_DISTANCES, OF_GROUPS, OF_LINKS
+from qifsql.measures.release_measures import ABOUT_SECRETS, OF_DISTANCES, OF_GROUPS
 from qifsql.study.comparisons import SIGNED, measures
 from qifsql.study.policy import read
 
