@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -42,6 +43,8 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
     for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
         columns_by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
         columns = stored.columns or ()
+        if stored.kind == "synthetic":
+            columns = _each_once(columns)
         if columns_by_name and columns_by_name.keys() != {column.name for column in columns}:
             continue
         for column in columns:
@@ -53,6 +56,20 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
         for name, columns_by_name in columns_by_file.items()
         if columns_by_name
     }
+
+
+def _each_once(columns: Columns) -> list[ColumnRoles]:
+    """Return the columns of several files by their names without the tag of the file."""
+    by_name: dict[str, ColumnRoles] = {}
+    for column in columns:
+        name = column.name.partition(":")[2]
+        previous = by_name.get(name)
+        if previous is None or (column.covered, bool(column.forms)) > (
+            previous.covered,
+            bool(previous.forms),
+        ):
+            by_name[name] = replace(column, name=name)
+    return list(by_name.values())
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:

@@ -91,7 +91,7 @@ from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
-from qifsql.study import comparisons
+from qifsql.study import release_rules
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
 RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
@@ -241,7 +241,7 @@ def _rule(
 def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: str | int) -> float:
     """Return the chance of an attempt in a rule: its own, or that of the adversary."""
     attempt = _attempt(table, lines, *here)
-    if attempt is not None and table.get("model") == comparisons.MODEL:
+    if attempt is not None and table.get("model") == release_rules.MODEL:
         what = "attempt multiplies the success of attacks on records; leave it out"
         raise lines.wrong(what, *here, "attempt")
     if attempt is not None and table.get("measure") not in PROBABILITIES:
@@ -253,9 +253,9 @@ def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
     """Refuse a measure that does not exist, or that a model of the rule cannot have."""
     here = ("rule", rule.number - 1, "measure")
-    if rule.compares and (reason := comparisons.unsuitable(rule.measure)):
+    if rule.compares and (reason := release_rules.unsuitable(rule.measure)):
         raise lines.wrong(f"{rule.measure} {reason}", *here)
-    of_kind = comparisons.measures if rule.compares else measures
+    of_kind = release_rules.measures if rule.compares else measures
     if hint := _unknown(rule.measure, of_kind(grouped=rule.by is not None)):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
         raise lines.wrong(f"there is no measure {quoted(rule.measure)}{where}{hint}", *here)
@@ -282,19 +282,19 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
     """Refuse rules that lack a file or a column, and options that no rule, or no file, keeps."""
     compared = [rule for rule in rules if rule.compares]
     for rule in compared:
-        if reason := comparisons.missing(rule, adversary):
+        if reason := release_rules.missing(rule, adversary):
             key = "secret" if reason.endswith("secret out") else "measure"
             raise lines.wrong(f"rule {rule.number} {reason}", "rule", rule.number - 1, key)
     if compared:
         try:
-            comparisons.check_counting(adversary)
+            release_rules.check_counting(adversary)
         except InputError as e:
             raise lines.wrong(str(e), "adversary") from e
         if "split" in adversary and not any(rule.measure in OF_LINKS for rule in compared):
             what = "split is for rules about linkability; write one, or leave it out"
             raise lines.wrong(what, "adversary", "split")
         return
-    for name in comparisons.OPTIONS:
+    for name in release_rules.OPTIONS:
         if name in adversary:
             what = (
                 f'{name} is for rules about a synthetic release; write one with model = "synthetic"'
@@ -304,7 +304,7 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
 
 def _check_bounds(rule: Rule, lines: Lines) -> None:
     for name, bound in rule.bounds.items():
-        least = comparisons.least(rule.measure, name)
+        least = release_rules.least(rule.measure, name)
         if (rule.compares or rule.measure in PROBABILITIES) and not least <= bound <= 1:
             kind = "a share" if rule.compares else "a probability"
             what = f"{rule.measure} is {kind}"
@@ -314,7 +314,7 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
     several = [n for name in _names(value, lines, *here) for n in name.split(",")]
-    if comparisons.MODEL in several:
+    if release_rules.MODEL in several:
         if len(several) > 1:
             what = "a rule about a synthetic release has no other model; write two rules"
             raise lines.wrong(what, *here)

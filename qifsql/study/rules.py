@@ -33,7 +33,7 @@ class Rule:
     ``number`` counts from 1. Without ``secrets`` the rule is about all secrets, without ``by``
     about everybody together. ``bounds`` are the given ones of ``BOUNDS``. ``attempt`` is the chance
     that anybody attacks at all, by which probabilities are multiplied. A rule without ``models`` is
-    about a synthetic release beside its original (``qifsql.study.comparisons``).
+    about a synthetic release beside its original (``qifsql.study.release_rules``).
     """
 
     number: int

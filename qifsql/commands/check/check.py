@@ -31,11 +31,11 @@ from qifsql.results.coverage import IGNORED, OF_NOBODY
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import baseline as last
-from qifsql.study import comparisons
 from qifsql.study import policy as policies
+from qifsql.study import release_rules
 from qifsql.study.baseline import Baseline, Place
-from qifsql.study.comparisons import MODEL
 from qifsql.study.policy import Policy
+from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, named
 
 
@@ -220,7 +220,7 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
 def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
     """Return the options of the policy that the models take."""
     goals = {model.goal for model in models}
-    unused = {"by", *comparisons.OPTIONS}
+    unused = {"by", *release_rules.OPTIONS}
     if "attribute inference" not in goals:
         unused |= {"secret", "prior"}
     if "membership" not in goals:

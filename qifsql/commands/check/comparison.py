@@ -12,8 +12,8 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.measures.release_measures import ABOUT_SECRETS, OF_QUESTIONS
 from qifsql.results.result import Result
-from qifsql.study.comparisons import MODEL
 from qifsql.study.policy import Policy
+from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule
 
 RATIOS = ("TCAP", "right_when_certain")

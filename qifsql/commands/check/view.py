@@ -15,7 +15,7 @@ from qifsql.presentation.result_files import Shown
 from qifsql.results import coverage as results_coverage
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
-from qifsql.study.comparisons import MODEL
+from qifsql.study.release_rules import MODEL
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),

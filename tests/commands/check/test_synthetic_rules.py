@@ -22,8 +22,8 @@ from qifsql.commands.synthetic.individuals import GROUPS
 from qifsql.commands.synthetic.required_bounds import MEASURES
 from qifsql.errors import ColumnError, InputError
 from qifsql.measures.release_measures import ABOUT_SECRETS, OF_DISTANCES, OF_GROUPS
-from qifsql.study.comparisons import SIGNED, measures
 from qifsql.study.policy import read
+from qifsql.study.release_rules import SIGNED, measures
 
 ORIGINAL: list[Line] = [("x", i % 4, "abc"[i % 3]) for i in range(12)] + [("y", 7, "a")]
 RELEASE: list[Line] = [("x", i % 4, "abc"[i % 2]) for i in range(10)] + [("y", 7, "a")]
