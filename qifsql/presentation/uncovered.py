@@ -44,7 +44,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
         columns_by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
         columns = stored.columns or ()
         if stored.kind == "synthetic":
-            columns = _each_once(columns)
+            columns = tuple(_each_once(columns))
         if columns_by_name and columns_by_name.keys() != {column.name for column in columns}:
             continue
         for column in columns:
