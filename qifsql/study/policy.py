@@ -42,16 +42,18 @@ that equals its bound is within it. ``measure`` is a column of the result of an 
 A rule with ``model = "synthetic"`` is about a synthetic release beside the people from whom it was
 made:
 
-    [adversary]
-    qids = ["age", "sex"]
-    secret = ["disease"]
-    original = "original.parquet"   # the people from whom the release was made
-    control = "control.parquet"     # people of the same population from whom it was not made
+```toml
+[adversary]
+qids = ["age", "sex"]
+secret = ["disease"]
+original = "original.parquet"   # the people from whom the release was made
+control = "control.parquet"     # people of the same population from whom it was not made
 
-    [[rule]]
-    model = "synthetic"
-    measure = "individual_leak"
-    at_most = 0.02
+[[rule]]
+model = "synthetic"
+measure = "individual_leak"
+at_most = 0.02
+```
 
 Its ``measure`` is one of the result of ``qifsql synthetic``, or, with ``by``, of its table of
 groups: ``repU``, ``DiSCO``, ``success_original``, ``individual_leak``, ``singling_out_all_risk``

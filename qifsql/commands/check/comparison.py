@@ -127,10 +127,10 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]
     )
     first, *others = columns or [None]  # the first also answers rules without groups
     for by in (first, *others):
-        mine = tuple(r for r in rules if by == (first if r.by is None else r.by))
-        questions = any(rule.measure in OF_QUESTIONS for rule in mine)
+        answerable = tuple(r for r in rules if by == (first if r.by is None else r.by))
+        questions = any(rule.measure in OF_QUESTIONS for rule in answerable)
         options = {n: v for n, v in shared.items() if n != "split" or questions}
-        yield by, mine, {**options, "by": by, "questions": questions}
+        yield by, answerable, {**options, "by": by, "questions": questions}
 
 
 def judged(rule: Rule, row: Mapping[str, Any]) -> bool | None:
