@@ -12,6 +12,37 @@ from fractions import Fraction
 
 from qifsql.measures.intervals import excess, newcombe, paired, wilson
 
+OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
+OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
+OF_GUESSES = ("success_original", "prior_original", "success_control", "prior_control")
+DIFFERENCES = ("individual_leak", "population_knowledge")
+OF_PREDICATES = tuple(
+    f"singling_out_{which}{end}" for which in ("one", "all") for end in ("", "_control", "_risk")
+)
+OF_CLASSIFIERS = (
+    *("classifier_original", "rapid_original"),
+    *("classifier_control", "rapid_control", "classifier_leak"),
+)
+OF_LINKS = ("linkability", "linkability_chance", "linkability_control", "linkability_risk")
+OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
+OF_DISTANCES = (
+    *("distance_zero", "distance_original", "nearest_ratio"),
+    *("distance_control", "nearer_original", "nearer_by_chance"),
+)
+ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS, "inference_risk")
+"""Measures that have a value for each secret."""
+OF_CONTROL = (
+    *("success_control", "prior_control", "distance_control", "nearer_original"),
+    *("nearer_by_chance", *DIFFERENCES, "classifier_control", "rapid_control", "classifier_leak"),
+    *(name for name in OF_QUESTIONS if name.endswith(("_control", "_risk"))),
+)
+"""Measures that need a control."""
+OF_GROUPS = (
+    *(name for name in OF_RELEASE if name != "UiS"),
+    *(*OF_SECRET, *OF_GUESSES, "individual_leak"),
+)
+"""Measures that groups of people have, too."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:

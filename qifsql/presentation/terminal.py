@@ -67,7 +67,7 @@ def _table(part: Table) -> RenderableType:
             table.add_row(*map(_text, row))
         return Padding(table, (0, 0, 0, 1), expand=False)
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
-    widths: list[int | None] = []
+    widths: list[tuple[int, int]] = []
     for i, name in enumerate(part.heads):
         cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
         least = min(LONGEST, _longest(_words([*cells, name])))
@@ -75,7 +75,8 @@ def _table(part: Table) -> RenderableType:
             least = _longest([*cells, *_words([name])])
         elif i == 0:
             least = min(NAME, _longest([*cells, *_words([name])]))
-        widths.append(least if i == 0 or i in part.right or _longest(cells) <= least else None)
+        whole = i == 0 or i in part.right or _longest(cells) <= least
+        widths.append((least, least if whole else max(least, _longest([*cells, name]))))
         table.add_column(
             _text(name),
             justify="right" if i in part.right else "left",
@@ -90,10 +91,10 @@ def _table(part: Table) -> RenderableType:
 class Wide:
     """A table that is wider than the terminal if its numbers and names need it: none is cut.
 
-    ``widths`` are those of columns that must stay whole, None of others.
+    ``widths`` are the least and the greatest width of each column.
     """
 
-    def __init__(self, table: Drawn, widths: Sequence[int | None]) -> None:
+    def __init__(self, table: Drawn, widths: Sequence[tuple[int, int]]) -> None:
         self.table = table
         self.widths = widths
 
@@ -102,11 +103,23 @@ class Wide:
         padded = Padding(self.table, (0, 0, 0, 1), expand=False)
         width = options.max_width
         if console.measure(padded, options=options.update(max_width=WIDEST)).maximum > width:
-            for column, least in zip(self.table.columns, self.widths, strict=True):
-                column.width = least
-            columns = [max(c.width or 0, c.min_width or 0) + PADDING for c in self.table.columns]
-            width = max(width, sum(columns) + 1)
+            between = PADDING * len(self.widths) + 1
+            shared = _shared(self.widths, width - between)
+            for column, share in zip(self.table.columns, shared, strict=True):
+                column.width = share
+            width = max(width, sum(shared) + between)
         yield from console.render(padded, options.update(max_width=width))
+
+
+def _shared(widths: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """Return the widths of columns that fill ``width``, the narrowest widened first."""
+    shared = [least for least, _ in widths]
+    while sum(shared) < width:
+        growing = [i for i, (_, most) in enumerate(widths) if shared[i] < most]
+        if not growing:
+            break
+        shared[min(growing, key=shared.__getitem__)] += 1
+    return shared
 
 
 def _longest(texts: Iterable[str]) -> int:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -10,7 +11,7 @@ from qifsql.adversary.spec import NOT_CONSIDERED, ColumnRoles
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
-from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS
+from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, OF_NOBODY
 from qifsql.results.stored import Stored
 
 MOST = 5  # columns whose numbers a sentence gives
@@ -42,6 +43,8 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
     for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
         columns_by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
         columns = stored.columns or ()
+        if stored.kind == "synthetic":
+            columns = tuple(_each_once(columns))
         if columns_by_name and columns_by_name.keys() != {column.name for column in columns}:
             continue
         for column in columns:
@@ -53,6 +56,20 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
         for name, columns_by_name in columns_by_file.items()
         if columns_by_name
     }
+
+
+def _each_once(columns: Columns) -> list[ColumnRoles]:
+    """Return the columns of several files by their names without the tag of the file."""
+    by_name: dict[str, ColumnRoles] = {}
+    for column in columns:
+        name = column.name.partition(":")[2]
+        previous = by_name.get(name)
+        if previous is None or (column.covered, bool(column.forms)) > (
+            previous.covered,
+            bool(previous.forms),
+        ):
+            by_name[name] = replace(column, name=name)
+    return list(by_name.values())
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:
@@ -146,7 +163,14 @@ def _measured(frame: pl.DataFrame) -> list[str]:
             'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
         )
         sentences.append(said(message))
-    others = each.filter(pl.col("reason") != IGNORED).select("column", "reason")  # NULL: measured
+    if each["reason"].eq(OF_NOBODY).any():
+        message = (
+            "The records of a synthetic release are nobody's, so nobody is singled out here. Who "
+            "knows these columns of people, too, may learn more than the rules measure."
+        )
+        sentences.append(said(message))
+    stated = pl.col("reason").is_in([IGNORED, OF_NOBODY])
+    others = each.filter(~stated).select("column", "reason")  # NULL: measured
     if others.height:
         names = [f"{name} ({_reason(why)})" for name, why in others.rows()]
         sentences.append(said("Not measured: {names}.", names=_names(names)))

@@ -20,5 +20,6 @@ Its numbers are then NULL, and the first row does not include it. A missing valu
 
 
 IGNORED = "ignored by the policy"
+OF_NOBODY = "records of a synthetic release are of nobody"
 NAMELESS = "it has no name"
 ELSEWHERE = "the quasi-identifiers are those of the population"

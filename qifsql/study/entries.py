@@ -1,4 +1,4 @@
-"""The reader of the attacks, sweeps, tables and checks of a study."""
+"""The reader of the attacks, sweeps, tables, synthetic releases and checks of a study."""
 
 import re
 import unicodedata
@@ -16,6 +16,13 @@ from qifsql.study.read import Reader
 from qifsql.study.sources import Source, Sources
 
 WHOLE = "study"  # the name of the table of all entries
+REQUIRED = {"attack": ("model",), "synthetic": ("releases",)}
+"""Keys that an entry of a kind must have besides its name."""
+COUNTING = {
+    "tables": ("tables count", "tables are made of"),
+    "synthetic": ("synthetic releases are compared by counting", "releases are made from"),
+}
+"""Kinds of entries that count every record of one dataset once, and their words for it."""
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files
@@ -35,16 +42,15 @@ class Entries:
         reader = self.reader
         tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
-            reader.wrong(
-                "there is nothing to run; write [[attack]], [[sweep]], [[tables]] or [[check]]"
-            )
+            *others, last = (f"[[{kind}]]" for kind in ENTRIES)
+            reader.wrong(f"there is nothing to run; write {', '.join(others)} or {last}")
         tables.sort(key=lambda pair: reader.lines.of(*pair[0]))
         entries = [self._entry(table, place) for place, table in tables]
         return tuple(entry for entry in entries if entry is not None)
 
     def _entry(self, content: Any, place: Route) -> Entry | None:
         kind = cast("Kind", place[0])
-        required = ["name", "model"] if kind == "attack" else ["name"]
+        required = ["name", *REQUIRED.get(kind, ())]
         table = self.reader.table(content, of_entry(kind), *place, required=required)
         if table is None:
             return None
@@ -56,13 +62,17 @@ class Entries:
         wrong_names = [n for n in content if n in of_entry(kind) and n not in valid_names]
         if source is None or name is None or models is None or wrong_names:
             return None
-        if kind == "tables":
-            self._check_records(source, place)
+        if not all(table.get(option) for option in REQUIRED.get(kind, ()) if option != "model"):
+            return None
+        if kind in COUNTING:
+            self._check_records(kind, source, place)
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
         acronyms = tuple(m.acronym for m in models)
         entry = Entry(kind, name, source.datasets, acronyms, options, place, places)
         entry = self._with_roles(entry, source, table, models)
+        if kind == "synthetic":
+            self._check_compared(entry)
         return self._complete(entry, models)
 
     def _with_roles(
@@ -111,15 +121,34 @@ class Entries:
         self.reader.wrong(f"{place[0]} {int(place[-1]) + 1} has no dataset; {what}", *place)
         return None
 
-    def _check_records(self, source: Source, place: Route) -> None:
-        """Refuse records of which tables would not be made as their roles say."""
+    def _check_records(self, kind: str, source: Source, place: Route) -> None:
+        """Refuse records that would not be counted as their roles say."""
+        counting, making = COUNTING[kind]
         if len(source.datasets) > 1:
-            self.reader.wrong("tables are made of one dataset; name one", *place, "dataset")
+            self.reader.wrong(f"{making} one dataset; name one", *place, "dataset")
         for role in ("weight", "wave", "null"):
             if source.roles.get(role, "distinct") != "distinct":
-                what = f"tables count every record once, and the dataset has {role}"
+                what = f"{counting} every record once, and the dataset has {role}"
                 at = source.places.get(role, place)
                 self.reader.wrong(f"{what}; name a dataset without it", *at)
+
+    def _check_compared(self, entry: Entry) -> None:
+        """Refuse releases and a control with roles that the comparison would not keep."""
+        options = entry.options
+        named: list[tuple[str, Route]] = [
+            (text, ("releases", i)) for i, text in enumerate(options["releases"])
+        ]
+        named += [(options["control"], ("control",))] if "control" in options else []
+        for text, at in named:
+            source = self.sources.named.get(text)
+            if source is None:
+                continue
+            self._check_records(entry.kind, Source((), source.roles, source.places), entry.place)
+            where = source.roles.get("where")
+            if where and where != options.get("where"):
+                what = "one condition (where) holds for the original, the releases and the control"
+                hint = f"{quoted(text)} has another one; write where in this entry"
+                self.reader.wrong(f"{what}, and {hint}", *entry.place, *at)
 
     def _check_name(self, name: str, place: Route) -> None:
         wrong = self.reader.wrong
@@ -182,6 +211,8 @@ def _uses(
     """Return whether an entry uses a role of its dataset that it does not name."""
     if kind == "tables":
         return role in ("secret", "where")
+    if kind == "synthetic":
+        return role in ("qids", "secret", "where")
     if role == "qids":
         return not options.get("target")
     if role == "secret":

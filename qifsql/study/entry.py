@@ -10,12 +10,12 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
 LAST = ("model", "dataset")  # words that many messages about other options contain
-Kind = Literal["attack", "sweep", "tables", "check"]
+Kind = Literal["attack", "sweep", "tables", "synthetic", "check"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, sweep, check or set of tables: its name, datasets, and arguments in Python.
+    """One attack, sweep, check, set of tables or comparison: its datasets, arguments in Python.
 
     ``options`` are arguments of the function that ``kind`` names, except ``rule``: the rules of a
     check without a policy. ``files`` are the further files that the options name. ``written`` has
@@ -39,9 +39,17 @@ class Entry:
         return self.datasets[0] if len(self.datasets) == 1 else list(self.datasets)
 
     @property
+    def compared(self) -> tuple[Dataset, ...]:
+        """Return the synthetic releases of an original and its control; empty without any."""
+        if self.kind != "synthetic":
+            return ()
+        control = self.options.get("control")
+        return (*self.options["releases"], *([] if control is None else [control]))
+
+    @property
     def titles(self) -> list[str]:
         """Return the names of the datasets, or those of published tables without records."""
-        named = [dataset.name for dataset in self.datasets]
+        named = [dataset.name for dataset in (*self.datasets, *self.compared)]
         return named or [Path(path).name for path in self.files]
 
     @property

@@ -1,4 +1,4 @@
-"""The further files of an entry: gains, beliefs, other people, a policy, published tables."""
+"""The further files of an entry: gains, beliefs, people, releases, a policy, published tables."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +16,8 @@ from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
 from qifsql.study.sources import Sources, gain_file, resolved
 
+PEOPLE = ("population", "learn", "original", "control")
+"""Options that name a further dataset of people."""
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 """Options of a check that its attacks do not have."""
 
@@ -53,10 +55,7 @@ class Files:
             if name in options:
                 path_lists.append(self._there(options[name], *place, name))
                 options[name] = resolved(folder, options[name])
-        for name in sorted({"population", "learn"} & options.keys()):
-            people = self.sources.one(options[name], *place, name)
-            path_lists.append(None if people is None else people.paths)
-            options[name] = people
+        path_lists += self._open_datasets(options, entry)
         for name in ("store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])
@@ -66,6 +65,19 @@ class Files:
             return None
         files = tuple(path for paths in path_lists for path in paths or ())
         return replace(entry, options=options, files=files, written=written)
+
+    def _open_datasets(self, options: dict[str, Any], entry: Entry) -> list[tuple[str, ...] | None]:
+        """Replace names and paths of further datasets by these; return the files of each."""
+        opened = []
+        for name in (name for name in PEOPLE if name in options):
+            options[name] = self.sources.one(options[name], *entry.place, name)
+            opened.append(options[name])
+        if entry.kind == "synthetic":
+            place = (*entry.place, "releases")
+            named = enumerate(options["releases"])
+            options["releases"] = tuple(self.sources.one(text, *place, i) for i, text in named)
+            opened += options["releases"]
+        return [None if dataset is None else dataset.paths for dataset in opened]
 
     def _take_preset(self, options: dict[str, Any], *place: Step) -> bool:
         """Replace a preset by the file of its policy; return whether there is one."""
@@ -111,7 +123,7 @@ class Files:
         try:
             levels = policy_of(options)
             files = [options["policy"]] if key == "policy" else []
-            for name in ("prior", "population"):
+            for name in ("prior", *PEOPLE):
                 if name in levels.adversary and name not in options:
                     files += Dataset.open(levels.adversary[name]).paths
         except InputError as e:

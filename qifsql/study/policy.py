@@ -29,14 +29,41 @@ covers. ``warn`` measures the people whom these columns would single out, and re
 the verdict. ``refuse`` does the same, and the policy is not met if there are such columns.
 ``ignore`` only lists them.
 
-``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``, and
-``member``, ``wave``, ``absent``, ``prior`` and ``population``. Options that are given elsewhere
-take precedence. Its ``by`` is the default of every rule.
+``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``,
+``member``, ``wave``, ``absent``, ``prior``, ``population``, ``original``, ``control`` and
+``split``. Options that are given elsewhere take precedence. Its ``by`` is the default of every
+rule.
 
 A rule has one model or several, a ``measure`` and at least one bound: ``at_most``, ``at_least``,
 or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the baseline. A value
 that equals its bound is within it. ``measure`` is a column of the result of an attack, or, with
 ``by``, of its table of groups. ``secret`` names the secrets of the rule (default: all).
+
+A rule with ``model = "synthetic"`` is about a synthetic release beside the people from whom it was
+made:
+
+```toml
+[adversary]
+qids = ["age", "sex"]
+secret = ["disease"]
+original = "original.parquet"   # the people from whom the release was made
+control = "control.parquet"     # people of the same population from whom it was not made
+
+[[rule]]
+model = "synthetic"
+measure = "individual_leak"
+at_most = 0.02
+```
+
+Its ``measure`` is one of the result of ``qifsql synthetic``, or, with ``by``, of its table of
+groups: ``repU``, ``DiSCO``, ``success_original``, ``individual_leak``, ``singling_out_all_risk``
+and others. Where a measure has an interval, the worse end decides: the upper end is compared with
+``at_most``, the lower one with ``at_least``; ``rise_at_most`` and ``fall_at_most`` compare the
+values. A measure of the control (``individual_leak``, ``population_knowledge``, each ``_risk``)
+cannot be judged without ``control``: the check ends with exit code 2. Distances have no rules,
+because they do not show that a release is safe. ``linkability`` needs ``split``, the
+quasi-identifiers of one source. ``attempt`` does not multiply these measures; ``weight``, ``wave``
+and ``null = "drop"`` do not go with such rules.
 
 A policy is about records. Bounds on published tables are written ``require = "reconstructed<=0"``
 in ``[[tables]]`` of a study, which ends with exit code 4 as for a check, or ``qifsql tables
@@ -65,12 +92,14 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.study.rules import BOUNDS, DRIFT, PROBABILITIES, Rule, asked_for, measures, unsuitable
+from qifsql.measures.release_measures import OF_LINKS
+from qifsql.study import release_rules
+from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
 RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
-NAMES = ("qids", "secret", "key")  # keys that may have several names
-TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", "prior", "population")
-FILES = ("prior", "population")
+NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
+FILES = ("prior", "population", "original", "control")
+TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", *FILES)
 PRESETS = Path(__file__).with_name("presets")
 """The folder of the presets: policies with the levels of authorities, and their sources."""
 
@@ -95,6 +124,11 @@ class Policy:
     def models(self) -> tuple[Model, ...]:
         """Return the models of all rules, each once."""
         return tuple(dict.fromkeys(m for rule in self.rules for m in rule.models))
+
+    @property
+    def comparisons(self) -> tuple[Rule, ...]:
+        """Return the rules about a synthetic release beside its original."""
+        return tuple(rule for rule in self.rules if rule.compares)
 
     def wrong(self, rule: Rule, message: str, key: str = "") -> InputError:
         """Return an error about a rule, or about one of its keys."""
@@ -127,7 +161,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
     """Return the policy in the data of a file; LineError gives the line of an error."""
     _check_keys(data, ("adversary", "rule", "baseline", "unnamed"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
-    adversary |= {name: option for name, option in options.items() if option}
+    adversary |= {name: option for name, option in options.items() if _has_value(option)}
     listed = data.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(r, dict) for r in listed):
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
@@ -135,6 +169,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
         raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
     usual = _attempt(data.get("adversary", {}), lines, "adversary")
     rules = tuple(_rule(n, table, adversary, usual, lines) for n, table in enumerate(listed))
+    _check_comparisons(rules, adversary, lines)
     last = _baseline(data, path.parent, lines)
     return Policy(path, adversary, rules, last, lines, _unnamed(data, lines))
 
@@ -199,7 +234,7 @@ def _rule(
         by,
         _chance(table, usual, lines, *here),
     )
-    _check_measure(rule, lines, population=bool(adversary.get("population")))
+    _check_measure(rule, lines, population=adversary.get("population") is not None)
     _check_secrets(rule, adversary.get("secret", ()), lines)
     _check_bounds(rule, lines)
     return rule
@@ -208,6 +243,9 @@ def _rule(
 def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: str | int) -> float:
     """Return the chance of an attempt in a rule: its own, or that of the adversary."""
     attempt = _attempt(table, lines, *here)
+    if attempt is not None and table.get("model") == release_rules.MODEL:
+        what = "attempt multiplies the success of attacks on records; leave it out"
+        raise lines.wrong(what, *here, "attempt")
     if attempt is not None and table.get("measure") not in PROBABILITIES:
         what = f"attempt multiplies probabilities, and {table['measure']} is not one; leave it out"
         raise lines.wrong(what, *here, "attempt")
@@ -217,7 +255,10 @@ def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
     """Refuse a measure that does not exist, or that a model of the rule cannot have."""
     here = ("rule", rule.number - 1, "measure")
-    if hint := _unknown(rule.measure, measures(grouped=rule.by is not None)):
+    if rule.compares and (reason := release_rules.unsuitable(rule.measure)):
+        raise lines.wrong(f"{rule.measure} {reason}", *here)
+    of_kind = release_rules.measures if rule.compares else measures
+    if hint := _unknown(rule.measure, of_kind(grouped=rule.by is not None)):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
         raise lines.wrong(f"there is no measure {quoted(rule.measure)}{where}{hint}", *here)
     for model in rule.models:
@@ -239,17 +280,47 @@ def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> No
             raise lines.wrong(f"secret {quoted(secret)} is not asked for{hint}", *here)
 
 
+def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], lines: Lines) -> None:
+    """Refuse rules that lack a file or a column, and options that no rule, or no file, keeps."""
+    compared = [rule for rule in rules if rule.compares]
+    for rule in compared:
+        if reason := release_rules.missing(rule, adversary):
+            key = "secret" if reason.endswith("secret out") else "measure"
+            raise lines.wrong(f"rule {rule.number} {reason}", "rule", rule.number - 1, key)
+    if compared:
+        try:
+            release_rules.check_counting(adversary)
+        except InputError as e:
+            raise lines.wrong(str(e), "adversary") from e
+        if "split" in adversary and not any(rule.measure in OF_LINKS for rule in compared):
+            what = "split is for rules about linkability; write one, or leave it out"
+            raise lines.wrong(what, "adversary", "split")
+        return
+    for name in release_rules.OPTIONS:
+        if name in adversary:
+            what = (
+                f'{name} is for rules about a synthetic release; write one with model = "synthetic"'
+            )
+            raise lines.wrong(what, "adversary", name)
+
+
 def _check_bounds(rule: Rule, lines: Lines) -> None:
     for name, bound in rule.bounds.items():
-        least = -1 if name in DRIFT else 0
-        if rule.measure in PROBABILITIES and not least <= bound <= 1:
-            what = f"{rule.measure} is a probability"
-            limits = f"write {name} between {least} and 1, such as 0.05 for 5 %"
+        least = release_rules.least(rule.measure, name)
+        if (rule.compares or rule.measure in PROBABILITIES) and not least <= bound <= 1:
+            kind = "a share" if rule.compares else "a probability"
+            what = f"{rule.measure} is {kind}"
+            limits = f"write {name} between {least:g} and 1, such as 0.05 for 5 %"
             raise lines.wrong(f"{what}; {limits}", "rule", rule.number - 1, name)
 
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
     several = [n for name in _names(value, lines, *here) for n in name.split(",")]
+    if release_rules.MODEL in several:
+        if len(several) > 1:
+            what = "a rule about a synthetic release has no other model; write two rules"
+            raise lines.wrong(what, *here)
+        return ()
     if "tables" in several:
         what = "write bounds on tables in [[tables]] of a study (require), or in tables --require"
         raise lines.wrong(f"a policy is about records; {what}", *here)
@@ -309,6 +380,12 @@ def _number(value: object, lines: Lines, *here: str | int) -> float:
             f"{here[-1]} is not a number; write one without quotes, as in 0.05", *here
         )
     return cast("float", value)
+
+
+def _has_value(option: object) -> bool:
+    """Return whether an option is set: not None, and neither an empty text nor an empty list."""
+    sized = isinstance(option, str | tuple | list | Mapping)
+    return bool(option) if sized else option is not None
 
 
 def _beside(folder: Path, text: str) -> str:

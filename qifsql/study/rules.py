@@ -32,7 +32,8 @@ class Rule:
 
     ``number`` counts from 1. Without ``secrets`` the rule is about all secrets, without ``by``
     about everybody together. ``bounds`` are the given ones of ``BOUNDS``. ``attempt`` is the chance
-    that anybody attacks at all, by which probabilities are multiplied.
+    that anybody attacks at all, by which probabilities are multiplied. A rule without ``models`` is
+    about a synthetic release beside its original (``qifsql.study.release_rules``).
     """
 
     number: int
@@ -62,14 +63,28 @@ class Rule:
         """Return whether the rule bounds the difference from the last release."""
         return any(name in DRIFT for name in self.bounds)
 
-    def met(self, value: float, last: float | None) -> bool:
+    @property
+    def compares(self) -> bool:
+        """Return whether the rule is about a synthetic release beside its original."""
+        return not self.models
+
+    def met(
+        self, value: float, last: float | None, interval: tuple[float, float] | None = None
+    ) -> bool:
         """Return whether a value is within all bounds; ``last`` is that of the last release.
 
-        A value that differs from its bound only by rounding is within it: shares of a billion
-        people are 10^-9 apart, and sums of floating-point numbers are wrong by less than one part
-        in 10^12.
+        If the value is an estimate with an interval, all of the interval must be within ``at_most``
+        and ``at_least``: its worse end decides. Differences from the last release are those of the
+        values. A value that differs from its bound only by rounding is within it: shares of a
+        billion people are 10^-9 apart, and sums of floating-point numbers are wrong by less than
+        one part in 10^12.
         """
-        return all(_within(name, bound, value, last or 0.0) for name, bound in self.bounds.items())
+        low, high = interval or (value, value)
+        ends = {"at_most": high, "at_least": low}
+        return all(
+            _within(name, bound, ends.get(name, value), last or 0.0)
+            for name, bound in self.bounds.items()
+        )
 
 
 def _within(name: str, bound: float, value: float, last: float) -> bool:

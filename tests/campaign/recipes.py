@@ -294,8 +294,16 @@ def anonymise(d: Draft) -> Words:
 
 
 def check(d: Draft) -> Words:
-    """A release against a policy."""
-    return ["check", d.file, "--policy", d.text(d.new("policy") + ".toml", policy(d))]
+    """A release against a policy, or a synthetic release against its original and a control."""
+    levels = d.text(d.new("policy") + ".toml", policy(d))
+    if d.chance(0.7):
+        return ["check", d.file, "--policy", levels]
+    measure = d.one("repU", "DiSCO", "success_original", "individual_leak", "singling_out_all_risk")
+    rule = ["[[rule]]", 'model = "synthetic"', f'measure = "{measure}"', "at_most = 0.5"]
+    text = "\n".join([policy(d), *rule, ""])
+    levels = d.text(d.new("policy") + ".toml", text)
+    control = ["--control", d.other_file] if d.chance(0.7) else []
+    return ["check", d.other_file, "--policy", levels, "--original", d.file, *control]
 
 
 def policy(d: Draft) -> str:

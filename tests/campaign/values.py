@@ -111,6 +111,7 @@ VALUES: dict[str, Value] = {
     "--command": _one("cp {input} {output}", "false", "sh -c 'exit 3'", "nosuch {input} {output}"),
     "--confidence": _one("0.25,1/3", "0.5", "1"),
     "--control": lambda d: [d.other_file],
+    "--original": lambda d: [d.other_file],
     "--count": _one("40", "1", "1000"),
     "--counts": _one("1", "2", "3", "count"),
     "--data": lambda d: [d.file],

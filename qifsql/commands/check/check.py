@@ -15,9 +15,11 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check import coverage
+from qifsql.commands.check import comparison, coverage
+from qifsql.commands.check.comparison import Comparison
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Tabular
@@ -25,12 +27,15 @@ from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
+from qifsql.results.coverage import IGNORED, OF_NOBODY
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import baseline as last
 from qifsql.study import policy as policies
+from qifsql.study import release_rules
 from qifsql.study.baseline import Baseline, Place
 from qifsql.study.policy import Policy
+from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, named
 
 
@@ -41,12 +46,17 @@ def check(
     preset: str | None = None,
     baseline: str | Path | None = None,
     population: Tabular | None = None,
+    original: Tabular | None = None,
+    control: Tabular | None = None,
+    split: str | Sequence[str] | None = None,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Verdict:
     """Check a release against the levels of a policy.
 
-    Options that are given win over those of the policy.
+    Options that are given win over those of the policy. Rules with model = "synthetic" compare a
+    synthetic release with the people from whom it was made; where a measure has an interval, its
+    worse end decides.
 
     Args:
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
@@ -57,6 +67,9 @@ def check(
             wp216.
         baseline: Result of the last release (.json, .parquet, .csv), instead of the policy's.
         population: Dataset of the people who may be in the release.
+        original: For a synthetic release: the people from whom it was made.
+        control: For a synthetic release: people of the same population from whom it was not made.
+        split: For linkability of a synthetic release: quasi-identifiers known from one source.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
@@ -98,12 +111,13 @@ def check(
         ...     qids="TP_SEXO,NU_ANO"))
         False
 
-    Source: M29 (groups), M31 to M33 (risks).
+    Source: M29 (groups), M31 to M33 (risks), M111 to M122 (synthetic releases).
 
     """
     refuse(options, "check", "gain", "thresholds", "quantiles")
     file = chosen(policy, preset)
-    levels = policies.read(file, population=population, **options)
+    files: Any = {"population": population, "original": original, "control": control}
+    levels = policies.read(file, **files, split=as_names(split), **options)
     return against(levels, source, baseline=baseline, settings=settings)
 
 
@@ -128,7 +142,7 @@ def against(
     """Return the verdict on a release by a policy that is already read (see ``check``)."""
     origin = Origin.now(settings, "check")
     last_release = _baseline(levels, baseline)
-    rows_by_rule: dict[tuple[int, Model], list[dict[str, Any]]] = {}
+    rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}
     results = []
     for by, rules in _calls(levels):
         models = list(dict.fromkeys(model for _, model in rules))
@@ -143,16 +157,26 @@ def against(
         results.append(result)
         for rule, model in rules:
             rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
-    pairs = [(rule.number, model) for rule in levels.rules for model in rule.models]
+    compared = comparison.comparisons(levels, source, settings) if levels.comparisons else []
+    for each in compared:
+        for rule in each.rules:
+            rows_by_rule[rule.number, None] = _compared(levels, rule, each, last_release)
+    pairs = [(rule.number, model) for rule in levels.rules for model in rule.models or (None,)]
     frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
-    notes = dict.fromkeys(note for result in results for note in result.notes)
-    rest = _coverage(levels, source, results, settings)
-    whole = _origin(origin, levels, last_release, results, rest)
+    everything = [*results, *(each.result for each in compared)]
+    notes = dict.fromkeys(note for result in everything for note in result.notes)
+    notes.pop(NOT_LINKED, None)  # rules about links name two sources
+    rest = _coverage(levels, source, results, compared, settings)
+    whole = _origin(origin, levels, last_release, (results, compared), rest)
     return Verdict.of(frame, whole, tuple(notes), rest.frame)
 
 
 def _coverage(
-    policy: Policy, source: Source, results: Sequence[Result], settings: Settings | None
+    policy: Policy,
+    source: Source,
+    results: Sequence[Result],
+    compared: Sequence[Comparison],
+    settings: Settings | None,
 ) -> Coverage:
     """Return all columns of the file, and the people that its uncovered columns single out."""
     adversary = policy.adversary
@@ -161,13 +185,14 @@ def _coverage(
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
     unused = all(rule.by != adversary.get("by") for rule in policy.rules)
+    unmeasured = IGNORED if policy.unnamed == "ignore" else ("" if results else OF_NOBODY)
     try:
         return coverage.coverage(
             spec,
-            [result.origin.columns for result in results],
+            [result.origin.columns for result in results] + [each.columns for each in compared],
             secrets=as_names(adversary.get("secret")),
             groups=adversary.get("by") if unused else None,
-            ignored=policy.unnamed == "ignore",
+            unmeasured=unmeasured,
             settings=settings,
         )
     except ColumnError:
@@ -195,7 +220,7 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
 def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
     """Return the options of the policy that the models take."""
     goals = {model.goal for model in models}
-    unused = {"by"}
+    unused = {"by", *release_rules.OPTIONS}
     if "attribute inference" not in goals:
         unused |= {"secret", "prior"}
     if "membership" not in goals:
@@ -230,31 +255,69 @@ def _judged(
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule for one of its models, in the order of the result."""
     rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
-    judged, unknown = [], 0
+    values = []
     for row in _of_secrets(policy, rule, rows):
         for group_row in _within(rule, row, result):
-            value = group_row[rule.measure]
-            if value is None:
+            if group_row[rule.measure] is None:
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
-            success = value if rule.chance is not None else None
-            value = rule.attempted(value)
-            before = last_release.value(Place.of(group_row), rule.measure) if last_release else None
-            before = before if before is None else rule.attempted(before)
-            unknown += before is None
-            about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
-            met = (before is not None or not rule.drifts) and rule.met(value, before)
-            about |= {"success": success, "attempt": rule.chance}
-            about |= {"value": value, "baseline": before, "met": met}
-            judged.append({name: (group_row | about).get(name) for name in SCHEMA})
+            values.append(group_row | {"interval": None})
+    return _levels(policy, rule, model.acronym, values, last_release)
+
+
+def _compared(
+    policy: Policy, rule: Rule, compared: Comparison, last_release: Baseline | None
+) -> list[dict[str, Any]]:
+    """Return the levels of a rule about a synthetic release, in the order of the result."""
+    levels: list[dict[str, Any]] = []
+    for row in _of_secrets(policy, rule, list(compared.rows(rule))):
+        try:
+            met = comparison.judged(rule, row)
+        except InputError as e:
+            raise policy.wrong(rule, f"rule {rule.number}: {e}", "measure") from e
+        if met is None:
+            levels += _levels(policy, rule, MODEL, [row], last_release)
+        else:
+            levels.append(_level(rule, row, None, None, met=met))
+    return levels
+
+
+def _levels(
+    policy: Policy,
+    rule: Rule,
+    model: str,
+    rows: Sequence[dict[str, Any]],
+    last_release: Baseline | None,
+) -> list[dict[str, Any]]:
+    """Return the levels of rows, each with its value of the rule's measure and its interval."""
+    levels, unknown = [], 0
+    for row in rows:
+        value = rule.attempted(row[rule.measure])
+        before = last_release.value(Place.of(row), rule.measure) if last_release else None
+        before = before if before is None else rule.attempted(before)
+        unknown += before is None
+        met = before is not None or not rule.drifts
+        met = met and rule.met(value, before, row["interval"])
+        levels.append(_level(rule, row, value, before, met=met))
     if rule.drifts and last_release and unknown:
         what = several(unknown, "group" if rule.by is not None else "row")
         raise policy.wrong(
             rule,
             f"the baseline {last_release.name} has no {rule.measure}, or several, for {what} of "
-            f"model {model.acronym}; make it with the same quasi-identifiers, secrets and groups",
+            f"model {model}; make it with the same quasi-identifiers, secrets and groups",
         )
-    return judged
+    return levels
+
+
+def _level(
+    rule: Rule, row: dict[str, Any], value: float | None, before: float | None, *, met: bool
+) -> dict[str, Any]:
+    about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
+    about |= {"success": row[rule.measure] if rule.chance is not None else None}
+    about |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
+    low, high = row.get("interval") or (None, None)
+    whole = row | about | {"low": low, "high": high}
+    return {name: whole.get(name) for name in SCHEMA}
 
 
 def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -284,21 +347,23 @@ def _origin(
     origin: Origin,
     policy: Policy,
     last_release: Baseline | None,
-    results: Sequence[Result],
+    answers: tuple[Sequence[Result], Sequence[Comparison]],
     rest: Coverage,
 ) -> Origin:
     """Return the origin of the verdict: all attacks, the policy and the baseline."""
-    origins = [result.origin for result in results]
+    results, compared = answers
+    origins = [result.origin for result in (*results, *(each.result for each in compared))]
+    specs = [result.origin.spec for result in results] + [each.origin_spec for each in compared]
     spec: dict[str, Any] = {}
-    for each in reversed(origins):
-        spec |= each.spec
-    spec["models"] = list(dict.fromkeys(m for each in origins for m in each.spec["models"]))
-    spec["secrets"] = max((each.spec["secrets"] for each in origins), key=len)
+    for each in reversed(specs):
+        spec |= each
+    spec["models"] = list(dict.fromkeys(m for each in specs for m in each["models"]))
+    spec["secrets"] = max((each["secrets"] for each in specs), key=len)
     spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
     spec["unnamed"] = policy.unnamed
     spec["rules"] = [
         {
-            "models": [model.acronym for model in rule.models],
+            "models": [model.acronym for model in rule.models] or [MODEL],
             "measure": rule.measure,
             "secrets": list(rule.secrets),
             "by": rule.by,
@@ -325,3 +390,5 @@ def fit(source: Source, policy: Policy, settings: Settings | None = None) -> Non
         spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False, command="check"):
             pass
+    if policy.comparisons:
+        comparison.fit(policy, source, settings)

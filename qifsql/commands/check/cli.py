@@ -12,6 +12,7 @@ from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Others, Output
 
 NOT_MET = 4  # the exit code
+PEOPLE = ("original", "control")  # files to compare a synthetic release with
 
 Policy = Annotated[
     Path | None,
@@ -96,6 +97,10 @@ def check(
     \\[baseline]
     file = "last.json"             # written by qifsql check -o last.json
 
+    A rule with model = "synthetic" compares FILE with the people from whom it was made
+    (original), and with people from whom it was not made (control), by the measures of
+    qifsql synthetic; the worse end of an interval is compared.
+
     --preset takes the levels of an authority instead of a file; qifsql init --policy
     writes them with their sources and limits. A key attempt, the chance that anybody
     attacks, multiplies probabilities (in \\[adversary] or a rule; default 1).
@@ -118,9 +123,11 @@ def check(
     baseline = options.pop("baseline", None)
     adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
     adversary["where"] = data.where
+    people = {n: data.dataset(str(options[n])) for n in PEOPLE if options.get(n) is not None}  # type: ignore[literal-required]
+    adversary |= people
     rules = chosen(policy, preset)
     levels = read(rules, **adversary)
-    inputs = [path for dataset in source for path in dataset.paths]
+    inputs = [path for dataset in (*source, *people.values()) for path in dataset.paths]
     inputs += [str(f) for f in (rules, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:

@@ -26,7 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
-from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, SCHEMA
+from qifsql.results.coverage import ELSEWHERE, NAMELESS, SCHEMA
 
 WHAT = "measuring columns that no rule covers"
 
@@ -46,7 +46,7 @@ def coverage(
     *,
     secrets: Sequence[str] = (),
     groups: str | None = None,
-    ignored: bool = False,
+    unmeasured: str = "",
     settings: Settings | None = None,
 ) -> Coverage:
     """Return the columns of a file, and the people that its uncovered columns single out.
@@ -56,7 +56,7 @@ def coverage(
         attacked: the columns with their roles in each attack; those on another file are ignored.
         secrets: names of columns that are secrets of none of the attacks, though they are named.
         groups: a column of groups that no attack uses; it must be there all the same.
-        ignored: list the uncovered columns, but measure nothing.
+        unmeasured: the reason why uncovered columns are listed, but not measured.
         settings: memory, threads, temporary folder, progress.
 
     """
@@ -71,8 +71,8 @@ def coverage(
             for c in roles.together(bound.microdata.columns, *same)
         ]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
-        if ignored:
-            rows = [_row(c, reason=IGNORED) for c in uncovered]
+        if unmeasured:
+            rows = [_row(c, reason=unmeasured) for c in uncovered]
             return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA))
         rows, plans = _measured(engine, bound, uncovered)
     return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA), tuple(plans))

@@ -22,6 +22,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "success": pl.Float64(),
     "attempt": pl.Float64(),
     "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
     "wanted": pl.String(),
     "baseline": pl.Float64(),
     "met": pl.Boolean(),
@@ -32,8 +34,11 @@ SCHEMA: dict[str, pl.DataType] = {
 the column of groups, NULL if the rule is about all people together; ``group`` is its value (NULL:
 missing), ``individuals`` the number of people in the group. ``value`` is the value of ``measure``;
 for a probability it is ``success`` times ``attempt``, the chance that anybody attacks (both are
-NULL for other measures). ``wanted`` states the bounds in words, ``baseline`` the value of the last
-release (NULL if unknown). ``met`` is true if the value is within all bounds."""
+NULL for other measures). ``low`` to ``high`` is the interval of a value at 95 % confidence,
+NULL for what is no estimate. ``wanted`` states the bounds in words, ``baseline`` the value of the
+last release (NULL if unknown). ``met`` is true if the value, or all of its interval, is within all
+bounds. ``model`` is ``synthetic`` for rules about a synthetic release beside its original; then
+``individuals`` are people of the original, and ``value`` is NULL for a share of nobody."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -1,12 +1,12 @@
 """Options of ``check`` besides its policy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, NAME, TEXT, Form, Option, one_of
+from qifsql.data.option import DATA, FILE, NAME, NAMES, TEXT, Form, Option, one_of
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
@@ -28,6 +28,29 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
     population: Annotated[
         Tabular | None,
         Option(form=TEXT, help="Population file: everybody who may be in the release.", panel=DATA),
+    ]
+    original: Annotated[
+        Tabular | None,
+        Option(
+            form=FILE,
+            help="For a synthetic release: the people from whom it was made.",
+            panel=DATA,
+        ),
+    ]
+    control: Annotated[
+        Tabular | None,
+        Option(
+            form=FILE,
+            help="For a synthetic release: people from whom it was not made.",
+            panel=DATA,
+        ),
+    ]
+    split: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="For a synthetic release: the quasi-identifiers of one of two sources.",
+        ),
     ]
     baseline: Annotated[
         str | Path | None,

@@ -7,13 +7,15 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.synthetic.view import limits
 from qifsql.presentation import escaping, uncovered, words
 from qifsql.presentation.language import number, said
-from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.presentation.result_files import Shown
 from qifsql.results import coverage as results_coverage
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
+from qifsql.study.release_rules import MODEL
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
@@ -69,7 +71,27 @@ def policy(spec: Mapping[str, Any]) -> str:
 
 def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
-    return uncovered.caveats(result.origin.spec, result.columns, result.uncovered)
+    spec = result.origin.spec
+    return [*compared(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
+
+
+def compared(spec: Spec) -> list[str]:
+    """Return what rules about a synthetic release compare; nothing without such rules."""
+    if MODEL not in (spec.get("models") or ()):
+        return []
+    names = {"release": spec["dataset"], "original": spec["original"], "control": spec["control"]}
+    files = {name: escaping.cell(str(file)) for name, file in names.items()}
+    message = (
+        "{release} is compared with {original}, and with {control} as the control. Where a value "
+        "is an estimate, all of its interval (95 % confidence) must be within the bounds."
+    )
+    if not spec["control"]:
+        message = (
+            "{release} is compared with {original}, without a control: nobody can tell how much of "
+            "what it says is about individuals. Where a value is an estimate, all of its interval "
+            "(95 % confidence) must be within the bounds."
+        )
+    return [said(message, **files), limits(spec)]
 
 
 def levels(frame: pl.DataFrame) -> Table:
@@ -78,8 +100,13 @@ def levels(frame: pl.DataFrame) -> Table:
     attempts = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
     heads = [said("rule"), said("of"), said("measure")]
     heads += [said("success"), said("attempt")] if attempts else []
-    heads += [said("value"), *([said("baseline")] if drifts else []), said("required"), said("met")]
-    table = Table.of(heads, right=(0, *range(3, 4 + 2 * attempts + drifts)))
+    estimates = "low" in frame.columns and frame["low"].null_count() < frame.height
+    at = 3 + 2 * attempts
+    heads += [said("value"), *([said("between")] if estimates else [])]
+    heads += [*([said("baseline")] if drifts else []), said("required"), said("met")]
+    last_column = at + estimates + 1  # of the baseline, if there is one
+    right = (0, *range(3, at + 1), *([last_column] if drifts else []))
+    table = Table.of(heads, right=right)
     for row in frame.iter_rows(named=True):
         last = "" if row["baseline"] is None else escaping.cell(row["baseline"])
         factors = [row["success"], row["attempt"]] if attempts else []
@@ -88,7 +115,8 @@ def levels(frame: pl.DataFrame) -> Table:
             whom(row),
             row["measure"],
             *("" if factor is None else escaping.cell(factor) for factor in factors),
-            "" if row["value"] is None else escaping.cell(row["value"]),
+            value(row),
+            *([between(row)] if estimates else []),
             *([last] if drifts else []),
             bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
@@ -99,10 +127,29 @@ def levels(frame: pl.DataFrame) -> Table:
 def whom(row: Mapping[str, Any]) -> str:
     """Return the subject of a level: ``CAS of disease, region = North``."""
     about = row["model"]
-    if row["secret"] is not None:
+    if about == MODEL:
+        about = said("the release") if row["secret"] is None else row["secret"]
+    elif row["secret"] is not None:
         about = said("{model} of {secret}", model=about, secret=row["secret"])
     where = "" if row["by"] is None else f", {row['by']} = {escaping.cell(row['group'])}"
     return escaping.cell(f"{about}{where}")
+
+
+def value(row: Mapping[str, Any]) -> str:
+    """Return the value of a level; an estimate, which has an interval, with four decimals."""
+    if row["value"] is None:
+        return said("nobody")
+    if row.get("low") is None:
+        return escaping.cell(row["value"])
+    return number(f"{row['value']:.4f}")
+
+
+def between(row: Mapping[str, Any]) -> str:
+    """Return the ends of the interval of a value with four decimals; empty without one."""
+    if row.get("low") is None:
+        return ""
+    low, high = (number(f"{row[end]:.4f}") for end in ("low", "high"))
+    return said("{low} and {high}", low=low, high=high)
 
 
 def bounds(text: str) -> str:
@@ -127,9 +174,12 @@ def finding(row: Mapping[str, Any]) -> str:
     product = (
         f" (attempt {attempt} times success {row['success']})" if attempt not in (None, 1) else ""
     )
-    return f"{row['measure']} is {row['value']}{product}{last}, required {row['wanted']}"
+    low, high = row.get("low"), row.get("high")
+    interval = "" if low is None else f" (between {low} and {high})"
+    return f"{row['measure']} is {row['value']}{interval}{product}{last}, required {row['wanted']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    return said("Policy: {name}", name=checked(stored.spec)), [levels(stored.frame)]
+    parts: list[Part] = [levels(stored.frame), *map(Paragraph, compared(stored.spec))]
+    return said("Policy: {name}", name=checked(stored.spec)), parts

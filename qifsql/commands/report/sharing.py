@@ -52,6 +52,7 @@ PLAIN = frozenset((
 COLUMNS = frozenset((
     "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
     "columns", "column", "register_qids", "plain", "drop", "a", "b", "member", "dimensions",
+    "split",
 ))  # fmt: skip
 """Options whose value is a column name, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))
@@ -59,6 +60,7 @@ FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
     "hierarchies", "prior", "candidates", "control", "study", "release", "without", "possible",
     "learn",
+    "original",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
 WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {

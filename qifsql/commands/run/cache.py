@@ -29,6 +29,7 @@ from qifsql.study.entry import Entry
 FORM = 2  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
+DRAWING = ("sample", "table", "distances")  # options that may draw at random
 IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
 
 
@@ -76,7 +77,7 @@ class Identity:
             "options": options,
             "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
             "files": [contents.of(path) for path in entry.files],
-            "seed": seed if "sample" in options or "table" in options else None,
+            "seed": seed if any(name in options for name in DRAWING) else None,
         }
         read = frozenset(contents.of(path) for path in entry.paths)
         return cls(json.loads(json.dumps(identity, sort_keys=True)), read)
@@ -203,7 +204,7 @@ class Cache:
             frame = pl.read_parquet(place / TABLE, glob=False)
             details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
-            if entry.kind in ("attack", "tables"):
+            if entry.kind in ("attack", "tables", "synthetic"):
                 met = record["met"]
                 return Result(frame=frame, origin=origin, details=details, notes=notes, met=met)
             if entry.kind == "check":

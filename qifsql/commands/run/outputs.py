@@ -8,6 +8,7 @@ from typing import Any
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
+from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
@@ -77,6 +78,9 @@ def shown(entry: Entry, result: Result) -> Shown:
 
     if entry.kind == "tables":
         return Shown(result=result, title=title, aside=tables_view.ASIDE)
+
+    if entry.kind == "synthetic":
+        return Shown(result=result, title=title, aside=synthetic_view.ASIDE)
 
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options

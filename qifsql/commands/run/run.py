@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
 from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
@@ -42,7 +44,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: its attacks, sweeps, tables and checks; write their results and a report.
+    """Run a study: attacks, sweeps, tables, synthetic releases, checks; write results and a report.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
@@ -55,8 +57,8 @@ def run(
             machine.
 
     Returns:
-        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables,
-        checks and entries. met: all checks are met, and all bounds on tables hold.
+        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables, synthetic,
+        checks and entries. met: all checks are met, and all bounds of other entries hold.
 
     Raises:
         InputError: Something is wrong with the study; one line per error, with the file and the
@@ -179,6 +181,10 @@ class _Run:
             records = next(iter(entry.datasets), None)
             result = tables.tables(records, **options, settings=self.settings)
             return _as_written(result, entry)
+        if entry.kind == "synthetic":
+            original, releases = entry.datasets[0], entry.options["releases"]
+            options = _comparison(entry)
+            return synthetic.synthetic(original, releases, **options, settings=self.settings)
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
@@ -259,8 +265,15 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
         sweep.fit(entry.source, settings, **entry.options)
     elif entry.kind == "tables":
         tables.fit(next(iter(entry.datasets), None), settings, **entry.options)
+    elif entry.kind == "synthetic":
+        synthetic.fit(entry.datasets[0], entry.options["releases"], settings, **_comparison(entry))
     else:
         check.fit(entry.source, policy_of(entry.options), settings)
+
+
+def _comparison(entry: Entry) -> Any:
+    """Return the options of a comparison with synthetic releases, without the releases."""
+    return {name: value for name, value in entry.options.items() if name != "releases"}
 
 
 def table(result: StudyResult, study: Study) -> Shown:

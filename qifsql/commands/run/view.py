@@ -1,4 +1,4 @@
-"""A study in words and tables: one line per attack, the best subsets of sweeps, and checks.
+"""A study in words and tables: a line per attack, the best subsets of sweeps, and checks.
 
 Functions read plain tables and not a ``StudyResult``.
 """
@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.view import bounds, whom
+from qifsql.commands.check.view import between, bounds, value, whom
+from qifsql.commands.synthetic.view import points, release_name
 from qifsql.commands.tables.view import proved_people
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
@@ -16,7 +17,8 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("name", "model"), shared=("sweeps", "borders", "tables", "checks", "entries"))
+SHARED = ("sweeps", "borders", "tables", "synthetic", "checks", "entries")
+KIND = Kind(columns=("name", "model"), shared=SHARED)
 KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
 
@@ -29,12 +31,13 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _published}
-    drawn["checks"] = _checks
+    drawn |= {"synthetic": _compared, "checks": _checks}
     heads = {
         "": said("Attacks"),
         "sweeps": said("Sweeps: the best subset of each size"),
         "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
         "tables": said("Published tables"),
+        "synthetic": said("Synthetic releases"),
         "checks": said("Checks"),
     }
     parts: list[Part] = []
@@ -119,8 +122,41 @@ def _published(table: pl.DataFrame) -> Table:
     return listing
 
 
+def _compared(table: pl.DataFrame) -> Table:
+    leaks = table.filter(measure="individual_leak")
+    guesses = table.filter(measure="success_original")
+    heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}
+    if leaks.height < guesses.height:  # without a control there is nothing else to show
+        heads["right"] = said("right")
+    if leaks.height:
+        heads |= {"leak": said("individual leak"), "between": said("between")}
+    listing = Table.of(
+        heads.values(), right=range(3, 3 + len({"repU", "right", "leak"} & {*heads}))
+    )
+    for (name, file, release), rows in table.group_by(
+        "name", "file", "release", maintain_order=True
+    ):
+        replicated = words.percent(rows.filter(measure="repU")["value"][0])
+        secrets = rows["secret"].drop_nulls().unique(maintain_order=True).to_list()
+        for secret in secrets or [None]:
+            of_secret = rows.filter(pl.col("secret").eq_missing(pl.lit(secret)))
+            measured = {row["measure"]: row for row in of_secret.iter_rows(named=True)}
+            cells = {"name": name, "release": release_name(file, release), "repU": replicated}
+            cells["of"] = escaping.cell(said("whose record it is") if secret is None else secret)
+            if (success := measured.get("success_original")) is not None:
+                cells["right"] = words.percent(success["value"])
+            if (leak := measured.get("individual_leak")) is not None:
+                low, high = points(leak["low"]), points(leak["high"])
+                cells["leak"] = said("{points} pp", points=points(leak["value"]))
+                cells["between"] = said("{low} and {high}", low=low, high=high)
+            listing.add_row(*(cells.get(head, "") for head in heads))
+    return listing
+
+
 def _checks(table: pl.DataFrame) -> Table:
+    estimates = "low" in table.columns and table["low"].null_count() < table.height
     heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
+    heads += [said("between")] if estimates else []
     listing = Table.of([*heads, said("required"), said("met")], right=(1, 4))
     for row in table.iter_rows(named=True):
         listing.add_row(
@@ -128,7 +164,8 @@ def _checks(table: pl.DataFrame) -> Table:
             str(row["rule"]),
             whom(row),
             row["measure"],
-            escaping.cell(row["value"]),
+            value(row),
+            *([between(row)] if estimates else []),
             bounds(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )

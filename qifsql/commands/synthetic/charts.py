@@ -1,5 +1,6 @@
 """Charts of synthetic releases: members against control, and the blocks that give away most."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ from qifsql.presentation.words import count, percent
 OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
 OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
 LISTED = 40  # subsets that are described in words
+STEPS = 20  # an axis of shares begins and ends at a twentieth
+TICKS = 5  # numbers of people on an axis, besides 0
 
 Row = Mapping[str, Any]
 
@@ -76,13 +79,14 @@ def success(frame: pl.DataFrame) -> Chart:
     colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
     tooltip = hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
                           "amount:N": said("best guess is right")})  # fmt: skip
+    questions = list(dict.fromkeys(row["question"] for row in rows))
     offset = alt.YOffset("kind:N", sort=present)
     base = alt.Chart(height=alt.Step(16)).encode(y=y, yOffset=offset, color=colour, tooltip=tooltip)
     spans = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3)
     spans = spans.encode(x=alt.X("low:Q", **x), x2="high:Q")
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("success:Q", **x))
     chart = (spans + dots).facet(
-        facet=alt.Facet("question:N", sort=None, title=None),
+        facet=alt.Facet("question:N", sort=questions, title=None),
         data=data(alt, pl.DataFrame(rows, infer_schema_length=None)),
         columns=1,
     )
@@ -119,7 +123,10 @@ def members(subsets: pl.DataFrame) -> Chart:
     kinds = [said("interval above 0"), said("may be chance")]
     present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
-    scale = alt.Scale(domain=[0, 1])
+    shares = [row[end] for row in rows for end in ("low", "success")]
+    least = math.floor(min(shares, default=0) * STEPS) / STEPS
+    most = max(math.ceil(max(shares, default=1) * STEPS), round(least * STEPS) + 1) / STEPS
+    scale = alt.Scale(domain=[least, most])
     x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
     y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
     legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
@@ -132,11 +139,13 @@ def members(subsets: pl.DataFrame) -> Chart:
         "people:N": said("right, of the control"),
     }
     base = alt.Chart(width=300, height=260)
-    ends = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(1), "y2": alt.datum(1)}
+    ends = {"x": alt.datum(least), "y": alt.datum(least)}
+    ends |= {"x2": alt.datum(most), "y2": alt.datum(most)}
     line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
     dots = base.mark_point(filled=True, size=40, opacity=0.8)
     dots = dots.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
-    facet = alt.Facet("question:N", sort=None, title=None)
+    questions = list(dict.fromkeys(row["question"] for row in rows))
+    facet = alt.Facet("question:N", sort=questions, title=None)
     chart = (line_ + dots).facet(facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1)
     below = said(
         "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
@@ -164,13 +173,15 @@ def blocks(worst: pl.DataFrame) -> Chart:
         rows.append(line)
         words.append(f"{line['question']}, {line['known']}: {line['amount']}.")
     x = alt.X("correct:Q", title=said("people given away"))
-    x = x.axis(format=",d", tickCount=4, tickMinStep=1)
+    most = max(row["correct"] for row in rows)
+    x = x.axis(format=",d", values=list(range(0, most + 1, -(-most // TICKS) or 1)))
     y = alt.Y("known:N", title=None, sort=None)
     titles = {"amount:N": said("people given away"), "people:N": said("people")}
     titles |= {"kind:N": said("records in the release")}
     bars = alt.Chart(height=alt.Step(18)).encode(x=x, y=y, tooltip=hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
-    facet = alt.Facet("question:N", sort=None, title=None)
+    questions = list(dict.fromkeys(row["question"] for row in rows))
+    facet = alt.Facet("question:N", sort=questions, title=None).header(labelLimit=380)
     chart = (bars.mark_bar(color=BLUE) + texts).facet(
         facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1
     )
@@ -179,7 +190,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
         "so many people of the original."
     )
     return dressed(
-        chart.resolve_scale(y="independent", x="independent"),
+        chart.resolve_scale(y="independent"),
         said("The blocks that give away most people"),
         below,
         words,

@@ -21,10 +21,6 @@ from qifsql.query.splice import splice
 
 UNIT = 2**32  # parts of the distance in one column
 APART = 2**33  # between the places of two values that have no scale
-OF_DISTANCES = (
-    *("distance_zero", "distance_original", "nearest_ratio"),
-    *("distance_control", "nearer_original", "nearer_by_chance"),
-)
 NOTE = (
     "distances do not show that a release is safe: one that keeps its distance can give away who "
     "was in the original, and one that is near may say nothing about individuals (arXiv "

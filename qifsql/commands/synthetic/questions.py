@@ -19,10 +19,6 @@ from qifsql.measures.release_measures import Links, Measure, Predicates
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-OF_PREDICATES = tuple(
-    f"singling_out_{which}{end}" for which in ("one", "all") for end in ("", "_control", "_risk")
-)
-OF_LINKS = ("linkability", "linkability_chance", "linkability_control", "linkability_risk")
 ORDERED = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
 PARTS = 2**60  # of a person whose halves are linked
 

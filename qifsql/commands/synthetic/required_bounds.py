@@ -1,30 +1,29 @@
 """Bounds on measures that a release must keep: ``repU<=0.01``."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from qifsql.commands.synthetic.nearest_people import OF_DISTANCES
-from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
-from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted
-
-OF_CLASSIFIERS = (
-    *("classifier_original", "rapid_original"),
-    *("classifier_control", "rapid_control", "classifier_leak"),
+from qifsql.measures.release_measures import (
+    ABOUT_SECRETS,
+    DIFFERENCES,
+    OF_CLASSIFIERS,
+    OF_CONTROL,
+    OF_DISTANCES,
+    OF_GUESSES,
+    OF_LINKS,
+    OF_QUESTIONS,
+    OF_RELEASE,
+    OF_SECRET,
 )
-OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
-ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS, "inference_risk")
+
 MEASURES = (
     *(*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS),
     *(*OF_QUESTIONS, *OF_DISTANCES),
 )
-OF_CONTROL = (
-    *("success_control", "prior_control", "distance_control", "nearer_original"),
-    *("nearer_by_chance", *DIFFERENCES, "classifier_control", "rapid_control", "classifier_leak"),
-    *(name for name in OF_QUESTIONS if name.endswith(("_control", "_risk"))),
-)
+Row = Mapping[str, Any]
 _BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
@@ -57,13 +56,22 @@ class Bound:
         if self.measure in OF_DISTANCES and not distances:
             raise InputError(f"bound {quoted(self.text)} is about distances; add --distances")
 
-    def holds(self, rows: Sequence[Mapping[str, Any]]) -> bool:
-        """Return whether all values keep the bound; a share of nobody keeps it."""
-        values = [row["value"] for row in rows if row["measure"] == self.measure]
-        return all(
-            value is None or (value <= self.limit if self.at_most else value >= self.limit)
-            for value in values
-        )
+    def broken(self, rows: Iterable[Row]) -> list[Row]:
+        """Return the rows whose value does not keep the bound; a share of nobody keeps it."""
+        of_measure = [row for row in rows if row["measure"] == self.measure]
+        return [row for row in of_measure if row["value"] is not None and not self._keeps(row)]
+
+    def _keeps(self, row: Row) -> bool:
+        value: float = row["value"]
+        return value <= self.limit if self.at_most else value >= self.limit
+
+    def note(self, rows: Iterable[Row]) -> str:
+        """Return a note on the releases and secrets for which the bound does not hold."""
+        values = []
+        for row in self.broken(rows):
+            about = [row["release"], *([row["secret"]] if row["secret"] is not None else [])]
+            values.append(f"{', '.join(about)}: {row['value']:.4g}")
+        return f"not met: {self.text} ({'; '.join(values)})"
 
 
 def bounds(texts: Sequence[str]) -> list[Bound]:

@@ -107,5 +107,15 @@ class SyntheticOptions(TypedDict, total=False):
             form=FILE,
             help="Also write what each release says of each person: .parquet or .csv.",
             panel=DETAILS,
+            studied=False,
         ),
     ]
+
+
+class SyntheticEntry(SyntheticOptions, total=False):
+    """Options of an entry of a study: also the releases, which are datasets or paths."""
+
+    releases: Annotated[Required[list[str]], Option(form=TEXTS)]
+
+
+OPTIONS = SyntheticEntry

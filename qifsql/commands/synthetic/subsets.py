@@ -16,12 +16,7 @@ from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import Cells, Row, modes_table, of_release, of_secret, rows_of
 from qifsql.engine.settings import Progress
 from qifsql.engine.tables import Tables
-from qifsql.measures.release_measures import Measure
-
-OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
-OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
-OF_GUESSES = ("success_original", "prior_original", "success_control", "prior_control")
-DIFFERENCES = ("individual_leak", "population_knowledge")
+from qifsql.measures.release_measures import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET, Measure
 
 SUBSETS: dict[str, pl.DataType] = {
     "release": pl.String(),

@@ -13,7 +13,7 @@ from qifsql.adversary import roles
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, check_split
-from qifsql.commands.synthetic.required_bounds import Bound, bounds
+from qifsql.commands.synthetic.required_bounds import bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.counting import coded as codes
@@ -52,6 +52,9 @@ SCHEMA: dict[str, pl.DataType] = {
 in [0, 1] (differences: [-1, 1]), NULL if it is a share of nobody. ``low`` to ``high`` is an
 interval at 95 % confidence, NULL for what is no estimate. ``count`` of ``people`` are the share
 (records of the release for ``UiS``); NULL for differences, and ``count`` where ties are shared."""
+
+NOT_LINKED = "linkability is not measured: name the quasi-identifiers of one source with --split"
+"""A note where the questions are answered without two sources."""
 
 WORST: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -153,12 +156,16 @@ def synthetic(
             written = work.write(path, origin.sending(dict.fromkeys(first)))
         origin = origin.sending(dict.fromkeys([*first, *work.statements]))
     frame = pl.DataFrame(work.measured, schema=SCHEMA, orient="row")
+    broken = [bound for bound in required if bound.broken(work.measured)]
     return Result(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files, options), *work.notes),
-        met=_met(work.measured, required),
+        notes=(
+            *(*files.notes, *_notes(files, options), *work.notes),
+            *(bound.note(work.measured) for bound in broken),
+        ),
+        met=not broken if required else None,
         written=written,
     )
 
@@ -409,11 +416,6 @@ def _path(records: str | Path | None, sources: Sources) -> Path | None:
     return check_place(path, sources.paths)
 
 
-def _met(rows: Sequence[Mapping[str, Any]], required: Sequence[Bound]) -> bool | None:
-    """Return whether all bounds hold for all releases; None without bounds."""
-    return all(bound.holds(rows) for bound in required) if required else None
-
-
 def _described(
     files: Files, sources: Sources, options: SyntheticOptions, learner: Learner | None
 ) -> dict[str, Any]:
@@ -467,7 +469,5 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
     if options["distances"] is not None:
         notes.append(NOTE)
     if options["questions"] and not options["split"] and len(files.qids) > 1:
-        notes.append(
-            "linkability is not measured: name the quasi-identifiers of one source with --split"
-        )
+        notes.append(NOT_LINKED)
     return tuple(notes)

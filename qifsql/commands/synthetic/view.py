@@ -44,7 +44,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     shown += _questions(frame, spec) + _distances(frame, spec)
     shown += _groups(tables.get("groups"), spec)
     shown += _subsets(tables.get("subsets"), spec)
-    return [*shown, Paragraph(_limits(spec))]
+    return [*shown, Paragraph(limits(spec))]
 
 
 def _title(spec: Spec) -> str:
@@ -416,7 +416,7 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
     return shown
 
 
-def _limits(spec: Spec) -> str:
+def limits(spec: Spec) -> str:
     """Return a sentence on what these measures do not show."""
     texts = [
         said(

@@ -1,0 +1,152 @@
+"""Rules about a synthetic release: its measures beside the people from whom it was made."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qifsql.adversary.spec import ColumnRoles
+from qifsql.commands.synthetic import synthetic as releases
+from qifsql.data.collection import Collection, Source, tagged
+from qifsql.data.dataset import Dataset, datasets
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.measures.release_measures import ABOUT_SECRETS, OF_QUESTIONS
+from qifsql.results.result import Result
+from qifsql.study.policy import Policy
+from qifsql.study.release_rules import MODEL
+from qifsql.study.rules import Rule
+
+RATIOS = ("TCAP", "right_when_certain")
+"""Shares of some of the people, who may be nobody."""
+_SHARED = ("qids", "secret", "control", "where", "split")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The measures of a release for the rules with one column of groups, None for all together."""
+
+    by: str | None
+    rules: tuple[Rule, ...]
+    result: Result
+
+    @property
+    def columns(self) -> list[ColumnRoles]:
+        """Return the columns of the release, the second file, with their roles."""
+        tag = tagged(2, "")
+        of_release = (c for c in self.result.origin.columns if c.name.startswith(tag))
+        return [replace(c, name=c.name.removeprefix(tag)) for c in of_release]
+
+    @property
+    def origin_spec(self) -> dict[str, Any]:
+        """Return what was asked, as attacks state it: the dataset is the release."""
+        spec = dict(self.result.origin.spec)
+        (release,) = spec.pop("releases")
+        return spec | {"original": spec["dataset"], "dataset": release, "models": [MODEL]}
+
+    def rows(self, rule: Rule) -> Iterator[Row]:
+        """Yield the values of a rule: one for each secret and group."""
+        about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
+        for row in self._values(rule):
+            value, low, high = row[rule.measure], row.get("low"), row.get("high")
+            interval = None if low is None or high is None else (low, high)
+            yield {"by": None, "group": None, "individuals": None, **row, **about} | {
+                rule.measure: value,
+                "interval": interval,
+            }
+
+    def _values(self, rule: Rule) -> Iterator[Row]:
+        if rule.by is not None:
+            yield from self._of_groups(rule)
+            return
+        rows = self.result.frame.filter(file=1).to_dicts()
+        tried = {row["measure"]: row["people"] for row in rows}
+        for row in rows:
+            if row["measure"] == rule.measure:
+                nobody = 0 in (row["people"], tried.get(rule.measure.removesuffix("_risk")))
+                ends = {"low": row["low"], "high": row["high"], "nobody": nobody}
+                yield {"secret": row["secret"], rule.measure: row["value"], **ends}
+
+    def _of_groups(self, rule: Rule) -> Iterator[Row]:
+        groups = self.result.details["groups"].filter(file=1)
+        secrets = groups["secret"].unique(maintain_order=True).to_list()
+        about_secrets = rule.measure in ABOUT_SECRETS
+        for secret in secrets if about_secrets else secrets[:1]:
+            of_secret = groups if secret is None else groups.filter(secret=secret)
+            for row in of_secret.iter_rows(named=True):
+                yield {
+                    "secret": secret if about_secrets else None,
+                    "by": self.result.origin.spec["by"],
+                    "group": row["group"],
+                    "individuals": row["people"],
+                    rule.measure: row[rule.measure],
+                    "low": row.get(f"{rule.measure}_low"),
+                    "high": row.get(f"{rule.measure}_high"),
+                    "nobody": rule.measure in RATIOS,
+                }
+
+
+def comparisons(policy: Policy, source: Source, settings: Settings | None) -> list[Comparison]:
+    """Measure a release for all rules about it, with as few comparisons as possible."""
+    release, original = release_of(policy, source), policy.adversary["original"]
+    return [
+        Comparison(
+            by,
+            rules,
+            releases.synthetic(original, release, settings=settings, **options),
+        )
+        for by, rules, options in _calls(policy)
+    ]
+
+
+def fit(policy: Policy, source: Source, settings: Settings | None) -> None:
+    """Look up every name of the rules in all files, without measuring; InputError if wrong."""
+    original = policy.adversary["original"]
+    for _, _, options in _calls(policy):
+        releases.fit(original, release_of(policy, source), settings, **options)
+
+
+def release_of(policy: Policy, source: Source) -> Dataset:
+    """Return the release that is checked; InputError if there are several files."""
+    each = source.datasets if isinstance(source, Collection) else datasets(source)
+    if len(each) != 1:
+        rule = policy.comparisons[0]
+        message = f"rule {rule.number} is about one synthetic release; check each file by itself"
+        raise policy.wrong(rule, message, "model")
+    return each[0]
+
+
+def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
+    """Yield each column of groups, its rules, and the options of one comparison for all of them."""
+    adversary = policy.adversary
+    shared = {n: adversary[n] for n in _SHARED if n in adversary}
+    rules = policy.comparisons
+    columns: Sequence[str | None] = list(
+        dict.fromkeys(rule.by for rule in rules if rule.by is not None)
+    )
+    first, *others = columns or [None]  # the first also answers rules without groups
+    for by in (first, *others):
+        answerable = tuple(r for r in rules if by == (first if r.by is None else r.by))
+        questions = any(rule.measure in OF_QUESTIONS for rule in answerable)
+        options = {n: v for n, v in shared.items() if n != "split" or questions}
+        yield by, answerable, {**options, "by": by, "questions": questions}
+
+
+def judged(rule: Rule, row: Mapping[str, Any]) -> bool | None:
+    """Return whether a share of nobody meets a rule; None if the row has a value to judge.
+
+    Raises InputError if nobody can tell: the value is missing, and is no share of nobody.
+    """
+    if row[rule.measure] is not None:
+        return None
+    if row["nobody"] and set(rule.bounds) == {"at_most"}:
+        return True
+    if row["nobody"]:
+        raise InputError(f"{rule.measure} is a share of nobody here; only at_most can be judged")
+    if rule.by is not None:
+        raise InputError(
+            f"{rule.measure} has no value for a group: nobody of the control is in it; group by a "
+            "coarser column, or leave by out"
+        )
+    raise InputError(f"{rule.measure} has no value: the control leaves nothing to find out")
