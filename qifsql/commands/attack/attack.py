@@ -1,7 +1,7 @@
 """Attacks: the success of an adversary before and after a release.
 
 ``keyed`` attacks single releases and releases with a person key; ``keyless`` attacks releases that
-must be linked first.
+must be linked first; ``noisy`` compares an adversary whose knowledge has errors and gaps.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Unpack
 
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.keyless import keyless
+from qifsql.commands.attack.noisy import noisy
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
@@ -74,13 +75,19 @@ def attack(
             default 1.
         truth: With link: the true key, one name or one per release, to compare links with.
         one_to_one: With link: match each later record to at most one person.
+        knows: Laws of noisy knowledge, such as "age:+-2; city:right=0.9; job:missing=0.3";
+            also sd=2, table=FILE (value, known as, probability) and exact. Adds the row of an
+            adversary who knows this of everybody to that of the exact adversary.
+        draws: With knows: number of people to draw instead of the exact sum.
+        records: With knows: file (.parquet, .csv) of a row per record with the expected success.
 
     Returns:
         A Result. frame: one row per model, secret and gain function, with prior_, posterior_ and
         degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
         degradation is a difference, the probabilistic one a factor), records, blocks and
-        singled_out (people). With link: one row per secret and knowledge. details: histogram,
-        groups, thresholds, quantiles, where asked for.
+        singled_out (people). With link: one row per secret and knowledge. With knows: the columns
+        knows, low and high (95 % interval where people were drawn). details: histogram, groups,
+        thresholds, quantiles, where asked for.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -94,7 +101,8 @@ def attack(
         >>> round(result.frame["posterior_probabilistic"].item(), 4)
         0.0057
 
-    Source: M7 to M20 (success and degradation), M59 to M63 (links); Alvim et al., PoPETs 2022.
+    Source: M7 to M20 (success and degradation), M59 to M63 (links), M150 to M158 (knows); Alvim et
+    al., PoPETs 2022.
 
     """
     result: Result = _way(options).attack(model, source, settings=settings, **options)
@@ -118,7 +126,14 @@ def fit(
 
 
 def _way(options: AttackOptions) -> ModuleType:
-    """Return the module for these options: ``keyless`` with link rules, otherwise ``keyed``."""
+    """Return the module for these options: ``noisy``, ``keyless`` with link rules, or ``keyed``."""
+    if options.get("knows"):
+        return noisy
+    if options.get("draws") is not None or options.get("records") is not None:
+        raise InputError(
+            "draws and records are about noisy knowledge; name it with --knows (a row per record "
+            "of the exact adversary: qifsql records)"
+        )
     if options.get("link") is not None:
         return keyless
     if options.get("presence") is not None or options.get("truth") or options.get("one_to_one"):

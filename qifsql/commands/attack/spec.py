@@ -6,13 +6,14 @@ from typing import Annotated
 
 from qifsql.adversary.options import Options
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import CHANCE, DETAILS, FLAG, LINKS, NAMES, RUN, TEXT, TEXTS, Option
+from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, KNOWS, LINKS, NAMES, RUN, TEXT, TEXTS, WHOLE, Option
 
 
 class AttackOptions(Options, total=False):
     """The adversary, further measures and details, and links between releases without a key.
 
-    ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
+    ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key;
+    ``knows``, ``draws`` and ``records`` about an adversary whose knowledge has errors and gaps.
     """
 
     measures: Annotated[
@@ -85,6 +86,33 @@ class AttackOptions(Options, total=False):
             form=FLAG,
             help="At most one person per later record.",
             panel=LINKS,
+        ),
+    ]
+    knows: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            form=TEXTS,
+            help="Knowledge with errors and gaps, next to the exact adversary: "
+            "age:+-2; age:sd=2; city:right=0.9; job:missing=0.3; job:table=FILE. Repeatable.",
+            panel=KNOWS,
+        ),
+    ]
+    draws: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Draw this many people instead of the exact sum.",
+            panel=KNOWS,
+            least=2,
+        ),
+    ]
+    records: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="File of expected success per record: .parquet or .csv.",
+            panel=KNOWS,
+            studied=False,
         ),
     ]
 
