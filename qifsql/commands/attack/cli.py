@@ -16,6 +16,10 @@ EXAMPLES = {
         "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
         "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
     ),
+    "And if the year of birth may be 2 off, and the school is known of 7 in 10 people?": (
+        "qifsql attack crs data-samples/school_census_2018.parquet -q "
+        'TP_SEXO,NU_ANO,CO_ENTIDADE --knows "NU_ANO:+-2; CO_ENTIDADE:missing=0.3"'
+    ),
 }
 
 
@@ -41,7 +45,7 @@ def attack(
             "the key that tells it (--truth), or leave --charts out"
         )
     source, histogram = others.source(data), options.get("histogram", False)
-    if not options.get("target") and not linked:
+    if not options.get("target") and not linked and not options.get("knows"):
         options["histogram"] = charts.histogram(histogram)
     options["where"] = data.where
     with runtime.store(options.get("store"), quiet=limits.quiet), limits.settings() as settings:
