@@ -59,6 +59,6 @@ def decimal(text: str | float) -> Fraction | None:
         number = Decimal(str(text).strip())
     except (InvalidOperation, ValueError):
         return None
-    if not number.is_finite() or number and not -DIGITS <= number.adjusted() <= DIGITS:
+    if not number.is_finite() or (number and not -DIGITS <= number.adjusted() <= DIGITS):
         return None
     return Fraction(number) if len(number.as_tuple().digits) <= DIGITS else None

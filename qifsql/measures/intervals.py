@@ -36,8 +36,8 @@ def mean_of_chances(mean: float, squares: float, draws: int) -> Interval:
     """Return the interval of a mean of chances, each in [0, 1], at 95 % confidence.
 
     ``squares`` is the mean of their squares. The interval is that of Student, widened by what was
-    not drawn: a part of the people of which none was drawn is at most ``3 / draws`` of them, at 95 %
-    (the rule of three). Source: M156.
+    not drawn: a part of the people of which none was drawn is at most ``3 / draws`` of them, at
+    95 % (the rule of three). Source: M156.
     """
     if draws < 2:
         return 0.0, 1.0

@@ -98,7 +98,7 @@ class Law:
     of: object
 
     def known(self, row: Row, rows: Sequence[Row]) -> dict[object, Fraction]:
-        """What may be known of a record."""
+        """Return what may be known of a record."""
         return {k: p for k, p in self.of(row, rows).items() if p}  # type: ignore[operator]
 
 

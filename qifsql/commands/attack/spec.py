@@ -6,7 +6,20 @@ from typing import Annotated
 
 from qifsql.adversary.options import Options
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, KNOWS, LINKS, NAMES, RUN, TEXT, TEXTS, WHOLE, Option
+from qifsql.data.option import (
+    CHANCE,
+    DETAILS,
+    FILE,
+    FLAG,
+    KNOWS,
+    LINKS,
+    NAMES,
+    RUN,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Option,
+)
 
 
 class AttackOptions(Options, total=False):

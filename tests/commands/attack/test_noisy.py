@@ -99,9 +99,7 @@ def test_it_is_the_sum_over_all_that_may_be_known(
     by_column = {law.split(":")[0]: LAWS[law] for law in knows}
     if weighted:
         by_column |= {
-            law.split(":")[0]: oracle.right(
-                law.split(":")[0], Fraction(law.split("=")[1]), "w"
-            )
+            law.split(":")[0]: oracle.right(law.split(":")[0], Fraction(law.split("=")[1]), "w")
             for law in knows
             if "right" in law
         }
@@ -235,7 +233,9 @@ def covered(seeds: range, draws: int) -> list[bool]:
             people = Draws(coded, seed=seed, draws=draws)
             for j, sure in enumerate(truth):
                 outcome = people.measure(j)
-                assert sure is not None and outcome.low is not None and outcome.high is not None
+                assert sure is not None
+                assert outcome.low is not None
+                assert outcome.high is not None
                 inside.append(outcome.low <= sure.success.probabilistic <= outcome.high)
             coded.tables.drop("drawn_people")
     return inside
@@ -274,7 +274,8 @@ def test_the_exact_sum_gives_way_to_draws(monkeypatch: pytest.MonkeyPatch) -> No
     result = qifsql.attack("cas", people, qids="age", secret="s", knows="age:+-2")
     row = noisy(result, "CAS")
     assert row["low"] <= row["posterior_probabilistic"] <= row["high"]
-    assert row["worst_case"] is None and row["blocks"] is None
+    assert row["worst_case"] is None
+    assert row["blocks"] is None
     assert any("more than 10 pairs" in note for note in result.notes)
 
 
@@ -299,7 +300,7 @@ WRONG = {
     "city:sd=2": "VARCHAR, not a whole number",
     "height:+-1": "not whole numbers",
     "agee:+-1": 'did you mean "age"',
-    's:right=0.5': "not a quasi-identifier",
+    "s:right=0.5": "not a quasi-identifier",
     '"age:+-1': "double quote",
     "age:table=nowhere.csv": "nowhere.csv",
 }

@@ -17,7 +17,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several
 from qifsql.query import microdata_steps
-from qifsql.query.columns import double, equal, number, same, same_block
+from qifsql.query.columns import double, number, same, same_block
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Numbers, splice
 
@@ -76,27 +76,28 @@ class Coded:
         *,
         places: Sequence[int] | None = None,
         numbers: Numbers | None = None,
-        secret: int | None = None,
-        **tables: str,
+        tables: Mapping[str, str] | None = None,
     ) -> exp.Select:
         """Return the query of a view of ``sql/noisy``; ``own`` is the column of ``qid``.
 
-        ``place`` means the other quasi-identifiers that are not known exactly.
+        ``place`` means ``places``, by default the others that are not known exactly.
         """
-        own = qid.number if qid else 0
-        others = [i for i in self.places if i != own] if places is None else places
+        number_of_qid = qid.number if qid else 0
+        others = [i for i in self.places if i != number_of_qid] if places is None else places
         values: dict[str, int | Sequence[int]] = {"everybody": self.people}
         if qid is not None:
-            values |= {"whole_weight": qid.scale, "number_of_values": self.values.get(own, 0)}
+            values |= {
+                "whole_weight": qid.scale,
+                "number_of_values": self.values.get(number_of_qid, 0),
+            }
         query = splice(
             f"noisy/{name}",
             width=self.width,
             places=others,
-            secret=secret,
             numbers={**values, **(numbers or {})},
-            tables={name: table for name, table in tables.items()},
+            tables=tables,
         )
-        return _renamed(query, {"own": f"place_{own}"})
+        return _renamed(query, {"own": f"place_{number_of_qid}"})
 
     def secrets(self, j: int, name: str) -> None:
         """Create a table of the weights of each value of a secret."""
@@ -157,7 +158,7 @@ class Coded:
         for i in self.places:
             name = f"dictionary_{i}"
             value = same(exp.column("value", name), exp.column(f"qid_{i}", "combinations"))
-            query = query.join(name, on=value)
+            query = query.join(exp.table_(name), on=value)
             columns.append(exp.alias_(exp.column("code", name), f"place_{i}"))
         query = query.select(*columns, exp.column(exp.Star(), "combinations"))
         self.tables.make("coded", query)
@@ -167,7 +168,9 @@ class Coded:
     def _whole_scale(self, qid: NoisyQid) -> int | None:
         """Return the scale that makes the weights of mistaken values whole; None if it is large."""
         name = f"dictionary_{qid.number}"
-        frequencies = exp.select("frequency").distinct().from_(name).limit(FREQUENCIES + 1)
+        frequencies = (
+            exp.select("frequency").distinct().from_(exp.table_(name)).limit(FREQUENCIES + 1)
+        )
         rows = self.tables.rows(frequencies)
         others = [self.people - int(f) for (f,) in rows if int(f) != self.people]
         if len(rows) > FREQUENCIES:
@@ -191,7 +194,9 @@ class Coded:
                 plan = self._labelled(qid, *listed)
         self.tables.make(f"law_{qid.number}", plan)
         if qid.mistaken:
-            least = exp.select(exp.Min(this=exp.column("same"))).from_(f"law_{qid.number}")
+            least = exp.select(exp.Min(this=exp.column("same"))).from_(
+                exp.table_(f"law_{qid.number}")
+            )
             ((smallest,),) = self.tables.rows(least)
             if smallest <= 0:
                 raise InputError(
@@ -200,7 +205,8 @@ class Coded:
                 )
 
     def _about(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
-        return self.query(name, qid, numbers=numbers, dictionary=f"dictionary_{qid.number}")
+        tables = {"dictionary": f"dictionary_{qid.number}"}
+        return self.query(name, qid, numbers=numbers, tables=tables)
 
     def _shifted(self, qid: NoisyQid) -> exp.Select:
         name = quoted(qid.attribute.name)
@@ -253,9 +259,7 @@ class Coded:
             Plan((step,), self.query("lawless")), "checking a table"
         )
         if not lines:
-            raise InputError(
-                f"{dataset.name} has no lines; each line is {', '.join(NEEDED)}"
-            )
+            raise InputError(f"{dataset.name} has no lines; each line is {', '.join(NEEDED)}")
         _refuse_lines(dataset.name, qid, unfit=unfit, wrong=wrong, twice=twice)
         if unsound:
             raise InputError(
@@ -337,4 +341,3 @@ def _with_table(query: exp.Select, name: str, rows: exp.Select) -> exp.Select:
         if table.name == name:
             table.replace(rows.subquery(name))
     return query
-

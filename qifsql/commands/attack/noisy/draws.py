@@ -38,8 +38,10 @@ class Draws:
             law = f"law_{qid.number}"
             name = f"drawn_{qid.number}"
             numbers = {"seed": seed, "number_of_qid": qid.number}
-            coded.tables.make(name, coded.query(view, qid, numbers=numbers, law=law))
-            people = people.join(name, on=equal(exp.column("draw", name), exp.column("draw", "drawn")))
+            coded.tables.make(name, coded.query(view, qid, numbers=numbers, tables={"law": law}))
+            people = people.join(
+                exp.table_(name), on=equal(exp.column("draw", name), exp.column("draw", "drawn"))
+            )
             people = people.select(exp.alias_(exp.column("known", name), f"known_{qid.number}"))
         coded.tables.make("drawn_people", people)
         coded.tables.drop("drawn", *(f"drawn_{qid.number}" for qid in coded.noisy))
@@ -66,44 +68,50 @@ class Draws:
         pairs = self._pairs("state_0" if secret else "coded")
         weight = exp.column("likelihood")
         if not secret:
-            return exp.select(
-                "draw",
-                exp.alias_(exp.Max(this=_product(exp.column("heaviest"), weight)), "best"),
-                exp.alias_(exp.Sum(this=_product(exp.column("weight"), weight)), "total"),
-                exp.alias_(exp.Sum(this=exp.column("people")), "possible"),
-            ).from_(pairs.subquery("pairs")).group_by("draw")
+            return (
+                exp.select(
+                    "draw",
+                    exp.alias_(exp.Max(this=_product(exp.column("heaviest"), weight)), "best"),
+                    exp.alias_(exp.Sum(this=_product(exp.column("weight"), weight)), "total"),
+                    exp.alias_(exp.Sum(this=exp.column("people")), "possible"),
+                )
+                .from_(pairs.subquery("pairs"))
+                .group_by("draw")
+            )
         mass = exp.alias_(exp.Sum(this=_product(exp.column("mass"), weight)), "mass")
         by_secret = exp.select("draw", "secret", mass).from_(pairs.subquery("pairs"))
         by_secret = by_secret.group_by("draw", "secret")
-        return exp.select(
-            "draw", "max(mass) AS best", "sum(mass) AS total", "count(*) AS possible"
-        ).from_(by_secret.subquery("secrets")).group_by("draw")
+        return (
+            exp.select("draw", "max(mass) AS best", "sum(mass) AS total", "count(*) AS possible")
+            .from_(by_secret.subquery("secrets"))
+            .group_by("draw")
+        )
 
     def _pairs(self, table: str) -> exp.Select:
         """Return the query of drawn people and all records that they may be, with likelihoods."""
         same = equal(exp.column("exact", table), exp.column("exact", "drawn_people"))
-        query = exp.select("drawn_people.draw", f"{table}.*").from_("drawn_people")
+        query = exp.select("drawn_people.draw", exp.column(exp.Star(), table)).from_("drawn_people")
         factors: list[exp.Expr] = []
         listed = [qid for qid in self.coded.noisy if not qid.mistaken]
-        conditions = [same]
+        conditions: list[exp.Expr] = [same]
         for qid in listed:
             law = f"law_{qid.number}"
-            known = exp.column(f"known_{qid.number}", "drawn_people")
-            query = query.join(law, on=equal(exp.column("known", law), known))
+            label = exp.column(f"known_{qid.number}", "drawn_people")
+            query = query.join(exp.table_(law), on=equal(exp.column("known", law), label))
             conditions.append(_of_code(law, table, qid))
             factors.append(exp.column("weight", law))
-        query = query.join(table, on=exp.and_(*conditions))
+        query = query.join(exp.table_(table), on=exp.and_(*conditions))
         for qid in self.coded.noisy:
             if not qid.mistaken:
                 continue
             law, seen = f"law_{qid.number}", f"seen_{qid.number}"
-            known = exp.column(f"known_{qid.number}", "drawn_people")
-            query = query.join(law, on=_of_code(law, table, qid))
+            label = exp.column(f"known_{qid.number}", "drawn_people")
+            query = query.join(exp.table_(law), on=_of_code(law, table, qid))
             query = query.join(
-                exp.to_table(law).as_(seen), on=equal(exp.column("code", seen), known.copy())
+                exp.table_(law).as_(seen), on=equal(exp.column("code", seen), label.copy())
             )
             other = _product(exp.column("frequency", seen), exp.column("other", law))
-            right = equal(known.copy(), exp.column(f"place_{qid.number}", table))
+            right = equal(label.copy(), exp.column(f"place_{qid.number}", table))
             factors.append(exp.Case().when(right, exp.column("same", law)).else_(other))
             conditions = [exp.GT(this=factors[-1].copy(), expression=exp.Literal.number(0))]
             query = query.where(*conditions)

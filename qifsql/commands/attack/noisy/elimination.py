@@ -5,7 +5,6 @@ and the sums over them are taken one quasi-identifier after another: each is a j
 a GROUP BY, and combinations merge on the way. Source: M153 to M155.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,8 +37,8 @@ class Outcome:
 def order(coded: Coded) -> list[NoisyQid]:
     """Return the quasi-identifiers in the order in which they give way.
 
-    Those with few pairs are first, because combinations merge; of those that may be mistaken for any
-    other value the one with the most values is last, because the last needs no pairs.
+    Those with few pairs are first, because combinations merge; of those that may be mistaken for
+    any other value the one with the most values is last, because the last needs no pairs.
     """
 
     def cost(qid: NoisyQid) -> tuple[bool, int, int]:
@@ -93,42 +92,46 @@ def eliminate(coded: Coded, secret: int, *, most: int = PAIRS, keep: bool = Fals
         coded.secrets(secret, "state_0")
     else:
         tables.make("state_0", coded.query("people", places=coded.places))
-    sequence, names, pairs = order(coded), ["state_0"], 0
+    sequence, tables_left, pairs = order(coded), ["state_0"], 0
     for i, qid in enumerate(sequence):
-        law, state = f"law_{qid.number}", names[-1]
+        law, state = f"law_{qid.number}", tables_left[-1]
+        names = {"law": law, "state": state}
         if qid is sequence[-1] and qid.mistaken and _likeliest(coded, qid, secret):
             _last(coded, qid, secret, state)
-            return States(names=tuple(names), pairs=pairs, closed=True)
+            return States(names=tuple(tables_left), pairs=pairs, closed=True)
         if qid.mistaken:
-            tables.make("choices", coded.query("choices", qid, law=law))
-            count, view = coded.query("choice_pairs", qid, state=state), "confused"
+            tables.make("choices", coded.query("choices", qid, tables={"law": law}))
+            count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
         else:
-            count, view = coded.query("law_pairs", qid, law=law, state=state), "spread"
+            count, view = coded.query("law_pairs", qid, tables=names), "spread"
         ((more,),) = tables.rows(count)
         if more <= most:
             view = f"secret_{view}" if secret else view
-            tables.make(f"state_{i + 1}", coded.query(view, qid, law=law, state=state))
+            tables.make(f"state_{i + 1}", coded.query(view, qid, tables=names))
         if qid.mistaken:
             tables.drop("choices")
         if more > most:
-            tables.drop(*names)
+            tables.drop(*tables_left)
             return None
         pairs += int(more)
         if not keep:
-            tables.drop(names.pop())
-        names.append(f"state_{i + 1}")
+            tables.drop(tables_left.pop())
+        tables_left.append(f"state_{i + 1}")
     view = "guesses" if secret else "settled"
-    tables.make("known", coded.query(view, places=coded.places, state=names[-1]))
-    return States(names=tuple(names), pairs=pairs, closed=False)
+    tables.make("known", coded.query(view, places=coded.places, tables={"state": tables_left[-1]}))
+    return States(names=tuple(tables_left), pairs=pairs, closed=False)
 
 
 def _likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
     """Return whether the true value is always the likeliest to be known."""
     if not secret:
         return True
-    same, other = exp.column("same"), exp.Mul(this=exp.column("frequency"), expression=exp.column("other"))
+    same, other = (
+        exp.column("same"),
+        exp.Mul(this=exp.column("frequency"), expression=exp.column("other")),
+    )
     margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=other)))
-    ((least,),) = coded.tables.rows(margin.from_(f"law_{qid.number}"))
+    ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
     return bool(least >= 0)
 
 
@@ -136,8 +139,8 @@ def _last(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
     """Create the table ``known`` where the last quasi-identifier needs no pairs."""
     tables, names = coded.tables, {"law": f"law_{qid.number}", "state": state}
     if secret:
-        tables.make("secrets_here", coded.query("secrets_here", qid, **names))
-    tables.make("crowds", coded.query("secret_crowds" if secret else "crowds", qid, **names))
+        tables.make("secrets_here", coded.query("secrets_here", qid, tables=names))
+    tables.make("crowds", coded.query("secret_crowds" if secret else "crowds", qid, tables=names))
     view = "last_secret_confused" if secret else "last_confused"
-    tables.make("known", coded.query(view, qid, **names))
+    tables.make("known", coded.query(view, qid, tables=names))
     tables.drop("crowds", *(["secrets_here"] if secret else []))

@@ -13,7 +13,7 @@ import polars as pl
 from qifsql.adversary.laws import Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.noisy import bind, coding, elimination, people
+from qifsql.commands.attack.noisy import bind, coding, elimination, expectations
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
@@ -23,7 +23,6 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import check_names
-from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.measures import bayes
@@ -103,21 +102,21 @@ def attack(
         listed = coding.listed(noisy, engine)
         exact, priors = keyed.measured(engine, spec, bound, origin)
         coded = Coded(engine, bound, noisy, listed)
-        found = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
+        successes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.frame.to_dicts()]
         knows = "; ".join(law.plain() for law in request.laws)
         numbers = _numbers(bound)
         rows += [
-            _noisy(row, priors[j], found[j], people=found[0]) | {"knows": knows}
+            _noisy(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
             for row, j in zip(rows, numbers, strict=True)
         ]
-        written = exact.origin.spec | request.plain()
+        written = {**exact.origin.spec, **request.plain()}
         paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
         origin = exact.origin.about(written, paths, *exact.origin.plans)
         origin = origin.sending(coded.tables.statements)
-        notes = [*exact.notes, *coded.notes, *_how(found, bound, request, noisy)]
+        notes = [*exact.notes, *coded.notes, *_how(successes, bound, request, noisy)]
         if request.records is not None:
-            written_rows = people.write(coded, request.records, origin, notes)
+            written_rows = expectations.write(coded, request.records, origin, notes)
             notes.append(f"{written_rows:,} records written to {request.records}")
     rows = [{c: row[c] for c in SCHEMA | NOISY} | {"seconds": origin.seconds} for row in rows]
     frame = pl.DataFrame(_by_question(rows), schema=SCHEMA | NOISY)
@@ -132,9 +131,10 @@ def fit(
 ) -> None:
     """Look up every name of an attack with noisy knowledge, without attacking."""
     request = specify(model, source, options, settings)
-    with opened(
-        request.spec, settings, sources=request.tables, joined=False, command="attack"
-    ) as (engine, bound):
+    with opened(request.spec, settings, sources=request.tables, joined=False, command="attack") as (
+        engine,
+        bound,
+    ):
         _check_models(bound)
         coding.listed(bind.bind(request.laws, bound.microdata.qids), engine)
 
@@ -159,9 +159,7 @@ def specify(
         )
     refuse(options, "an attack with noisy knowledge (knows)", *REFUSED, *EXTRAS)
     if options.get("gain") not in IDENTITY:
-        raise InputError(
-            "an attack with noisy knowledge (knows) does not take gain; leave it out"
-        )
+        raise InputError("an attack with noisy knowledge (knows) does not take gain; leave it out")
     named = laws(options["knows"] or ())
     spec, _ = keyed.specified(model, source, options)
     draws, out = options.get("draws"), options.get("records")
@@ -171,7 +169,11 @@ def specify(
         raise InputError(
             "a row per person (records) needs the exact sums; leave out draws, or records"
         )
-    paths = [p for d in (spec.dataset, *(Dataset.open(w.table) for w in named if w.table)) for p in d.paths]
+    paths = [
+        p
+        for d in (spec.dataset, *(Dataset.open(w.table) for w in named if w.table))
+        for p in d.paths
+    ]
     return Request(spec=spec, laws=named, draws=draws, records=streamed_place(out, paths))
 
 
@@ -236,7 +238,7 @@ def _by_question(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _how(
-    found: Mapping[int, Outcome],
+    successes: Mapping[int, Outcome],
     bound: BoundAttack,
     request: Request,
     noisy: Sequence[NoisyQid],
@@ -245,17 +247,15 @@ def _how(
     notes = []
     if not noisy:
         return ["every law says that all is known exactly, so both adversaries are the same"]
-    drawn = {j: outcome for j, outcome in found.items() if outcome.draws}
-    exact = [outcome.pairs for outcome in found.values() if not outcome.draws]
+    drawn = {j: outcome for j, outcome in successes.items() if outcome.draws}
+    exact = [outcome.pairs for outcome in successes.values() if not outcome.draws]
     if exact:
         notes.append(
             f"exact: {sum(exact):,} pairs of people alike and of what may be known of them were "
             f"counted (at most {elimination.PAIRS:,} in one step)"
         )
     if drawn:
-        names = [
-            bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn
-        ]
+        names = [bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn]
         number = next(iter(drawn.values())).draws
         why = (
             "as asked for"

@@ -83,8 +83,8 @@ def meaning(exact: Row, noisy: Row) -> str:
     if exact["secret"] is None:
         message = (
             "The best guess of the record is right for {exact} if all is known exactly, for "
-            "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and {left} "
-            "with errors and gaps."
+            "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
+            "{left} with errors and gaps."
         )
     chances = words.compared(exact["posterior_probabilistic"], noisy["posterior_probabilistic"])
     text = said(

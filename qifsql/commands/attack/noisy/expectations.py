@@ -37,8 +37,10 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
         key = written(exp.column("key", "everybody"), microdata.key, native_types(path))
         columns.append((key, microdata.key.name))
     for j, suffix in enumerate(["", *(f"_{s.name}" for s in microdata.secrets)]):
-        for name in ("exact_success", "success"):
-            columns.append((exp.column(f"{name}_{j}", "people_expected"), f"{name}{suffix}"))
+        columns += [
+            (exp.column(f"{name}_{j}", "people_expected"), f"{name}{suffix}")
+            for name in ("exact_success", "success")
+        ]
     query = exp.select(*named(columns)).from_("everybody")
     alike = same_block("everybody", "people_expected", coded.width)
     query = query.join("people_expected", on=alike, join_type="left")
@@ -61,9 +63,9 @@ def _expected(coded: Coded, secret: int) -> None:
     tables.drop("known")
     _carry_back(coded, states)
     view = "exact_secret_chance" if secret else "exact_chance"
-    tables.make("chance", coded.query(view, places=coded.places, state="state_0"))
+    tables.make("chance", coded.query(view, places=coded.places, tables={"state": "state_0"}))
     names = {"exacts": "chance", "worths": "worth"}
-    tables.make(f"expected_{secret}", coded.query("expected", places=coded.places, **names))
+    tables.make(f"expected_{secret}", coded.query("expected", places=coded.places, tables=names))
     tables.drop("worth", "chance", *states.names)
 
 
@@ -75,11 +77,11 @@ def _carry_back(coded: Coded, states: States) -> None:
         view = "earlier_worth"
         if qid.mistaken and states.closed and i + 1 == len(coded.noisy):
             view = "last_mistaken_worth"
-            tables.make("sums", coded.query("sums", qid, **names))
+            tables.make("sums", coded.query("sums", qid, tables=names))
         elif qid.mistaken:
             view = "earlier_mistaken_worth"
-            tables.make("choices", coded.query("choices", qid, law=names["law"]))
-        tables.make("earlier", coded.query(view, qid, **names))
+            tables.make("choices", coded.query("choices", qid, tables=names))
+        tables.make("earlier", coded.query(view, qid, tables=names))
         tables.drop("worth")
         tables.make("worth", exp.select("*").from_("earlier"))
         tables.drop("earlier")
@@ -97,7 +99,7 @@ def _together(coded: Coded, questions: Sequence[int]) -> exp.Select:
         name = f"expected_{j}"
         columns = ("exact", *(f"place_{i}" for i in coded.places))
         alike = [equal(exp.column(c, name), exp.column(c, "coded")) for c in columns]
-        query = query.join(name, on=exp.and_(*alike))
+        query = query.join(exp.table_(name), on=exp.and_(*alike))
         for column in ("exact_success", "success"):
             query = query.select(exp.alias_(exp.column(column, name), f"{column}_{j}"))
     return query
