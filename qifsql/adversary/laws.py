@@ -44,7 +44,7 @@ class Law:
         return self.kind == "exact" or right or nothing
 
     @property
-    def text(self) -> str:
+    def law(self) -> str:
         """Return the text after the colon."""
         if self.kind == "exact":
             return "exact"
@@ -56,7 +56,7 @@ class Law:
 
     def plain(self) -> str:
         """Return the law as users write it."""
-        return f"{in_quotes(self.column, MARKS + '=')}:{self.text}"
+        return f"{in_quotes(self.column, MARKS + '=')}:{self.law}"
 
 
 def shown(number: Fraction) -> str:

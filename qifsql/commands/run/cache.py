@@ -63,8 +63,9 @@ class Identity:
         for name in ("gain", "published"):
             if name in options:
                 options[name] = [entry.written.get(text, text) for text in options[name]]
-        if "link" in options:
-            options["link"] = [entry.as_written(text) for text in options["link"]]
+        for name in ("link", "knows"):
+            if name in options:
+                options[name] = [entry.as_written(text) for text in options[name]]
         for name in ("prior", "policy", "baseline", "possible"):
             if name in options:
                 options[name] = Path(options[name]).name
@@ -76,7 +77,7 @@ class Identity:
             "options": options,
             "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
             "files": [contents.of(path) for path in entry.files],
-            "seed": seed if "sample" in options or "table" in options else None,
+            "seed": seed if {"sample", "table", "knows"} & options.keys() else None,
         }
         read = frozenset(contents.of(path) for path in entry.paths)
         return cls(json.loads(json.dumps(identity, sort_keys=True)), read)

@@ -77,7 +77,7 @@ def _check_type(qid: NoisyQid) -> None:
     kind = family(qid.attribute.type)
     if qid.law.kind in ("within", "sd") and (kind not in NUMBERS or qid.attribute.there):
         raise ColumnError(
-            f"{quoted(qid.attribute.name)} is {kind}, not a whole number, so {qid.law.text} does "
+            f"{quoted(qid.attribute.name)} is {kind}, not a whole number, so {qid.law.law} does "
             "not fit it; use right=0.9, missing=0.3 or table=FILE, or make it a number, as in "
             "--qids NAME=EXPRESSION"
         )

@@ -213,7 +213,7 @@ class Coded:
         ((least, greatest, broken),) = self.tables.rows(self._about(qid, "whole"))
         if broken:
             raise InputError(
-                f"{several(broken, 'value')} of {name} are not whole numbers, so {qid.law.text} "
+                f"{several(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
                 "does not fit it; round it, as in --qids NAME=round(COLUMN)"
             )
         least, greatest = int(least or 0), int(greatest or 0)
@@ -222,7 +222,7 @@ class Coded:
             raise InputError(f"{name} has numbers beyond 2^60, for which there is no law")
         if self.values[qid.number] * (2 * widest + 1) > LAW_ROWS:
             raise InputError(
-                f"{qid.law.text} of {name} makes more than {LAW_ROWS:,} pairs of a value and what "
+                f"{qid.law.law} of {name} makes more than {LAW_ROWS:,} pairs of a value and what "
                 "may be known instead; measure in larger units, as in --qids "
                 "thousands=income//1000"
             )
