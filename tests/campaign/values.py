@@ -140,6 +140,7 @@ VALUES: dict[str, Value] = {
     "--l": _one("1", "2", "3"),
     "--l-entropy": _one("1", "1.5", "2"),
     "--l-recursive": _one("2,2", "3,2", "2"),
+    "--knows": lambda d: [recipes.law(d, d.qids(1, 1)[0])],
     "--label": lambda d: [f"{d.rng.choice(d.data.columns)}=day of birth"],
     "--lang": _one("en", "pt-BR"),
     "--largest": NUMBER,

@@ -50,7 +50,9 @@ def attack(
     options["where"] = data.where
     with runtime.store(options.get("store"), quiet=limits.quiet), limits.settings() as settings:
         result = run(model, source, settings=settings, **options)
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    written = options.get("records")
+    notes = [] if written is None else [f"written: {written}"]
+    runtime.remarks([*result.notes, *notes], quiet=limits.quiet)
     charts.draw("attack", result, quiet=limits.quiet)
 
     aside: tuple[str, ...] = () if histogram else ("histogram",)

@@ -116,8 +116,7 @@ def attack(
         origin = origin.sending(coded.tables.statements)
         notes = [*exact.notes, *coded.notes, *_how(successes, bound, request, noisy)]
         if request.records is not None:
-            written_rows = expectations.write(coded, request.records, origin, notes)
-            notes.append(f"{written_rows:,} records written to {request.records}")
+            expectations.write(coded, request.records, origin, notes)
     rows = [{c: row[c] for c in SCHEMA | NOISY} | {"seconds": origin.seconds} for row in rows]
     frame = pl.DataFrame(_by_question(rows), schema=SCHEMA | NOISY)
     return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
