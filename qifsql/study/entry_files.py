@@ -44,11 +44,10 @@ class Files:
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
                 written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
-        for name, rules in WITH_TABLES.items():
-            if name in options:
-                texts = [self._with_table(text, rules, path_lists, written, *place, name, i)
-                         for i, text in enumerate(options[name])]  # fmt: skip
-                options[name] = tuple(texts)
+        for name in WITH_TABLES.keys() & options.keys():
+            texts = [self._with_table(text, path_lists, written, *place, name, i)
+                     for i, text in enumerate(options[name])]  # fmt: skip
+            options[name] = tuple(texts)
         if "published" in options:
             tables = [self._published(text, path_lists, written, *place, "published", i)
                       for i, text in enumerate(options["published"])]  # fmt: skip
@@ -137,14 +136,13 @@ class Files:
     def _with_table(
         self,
         text: str,
-        rules: Callable[[str], Sequence[Rule | Law]],
         path_lists: list[tuple[str, ...] | None],
         written: dict[str, str],
         *place: Step,
     ) -> str:
         """Return rules about columns with the resolved paths of their tables."""
         try:
-            law = rules(text)
+            law = WITH_TABLES[str(place[-2])](text)
         except InputError as e:
             self.reader.wrong(str(e), *place)
             path_lists.append(None)

@@ -931,8 +931,8 @@ def test_a_study_has_noisy_knowledge(here: Path, computed: list[str]):
     assert computed == ["attack", "attack"]  # the table changed
     with pytest.raises(InputError, match='"agee", which is not a quasi-identifier'):
         study(here, DATASETS + NOISY.replace("age:+-2", "agee:+-2"))
+    laws = 'knows = ["age:+-2", "occupation:table=labels.csv"]'
     with pytest.raises(InputError, match="knows"):
-        laws = 'knows = ["age:+-2", "occupation:table=labels.csv"]'
         study(here, DATASETS + NOISY.replace(laws, "draws = 5"))
 
 
