@@ -13,6 +13,7 @@ from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 BITS = 124  # most bits of a weight: those of all people and of all laws together
 FINEST = 60  # most bits of the weights of one law
+INEXACT = Fraction(1, 100)  # most by which rounding may change a probability, as a share
 COARSEST = 30  # fewest bits of the weights of a law that is rounded
 
 
@@ -102,15 +103,24 @@ def scaled(
     left -= sum(scale.bit_length() for scale in exact.values() if scale is not None)
     rounded = [number for number, scale in exact.items() if scale is None]
     bits = min(FINEST, left // len(rounded)) if rounded else 0
-    least = max(COARSEST, people.bit_length() + 20) if any(q.mistaken for q in noisy) else COARSEST
-    if left < 0 or (rounded and bits < least):
+    scales = tuple(
+        replace(q, scale=exact[q.number] or 2 ** max(0, bits), rounded=exact[q.number] is None)
+        for q in noisy
+    )
+    if left < 0 or (rounded and bits < COARSEST) or relative_error(scales, people) > INEXACT:
         raise InputError(
             "the laws of knows need more digits together than are added exactly; write "
             "probabilities with fewer digits, weigh records with smaller numbers, or let fewer "
             "quasi-identifiers have a law"
         )
-    return tuple(
-        replace(q, scale=exact[q.number] or 2**bits, rounded=exact[q.number] is None) for q in noisy
+    return scales
+
+
+def relative_error(noisy: Sequence[NoisyQid], people: int) -> Fraction:
+    """Return by how much rounding changes the chance of a mistaken value, at most, as a share."""
+    return max(
+        (people / (2 * (1 - q.law.number) * q.scale) for q in noisy if q.mistaken and q.rounded),
+        default=Fraction(0),
     )
 
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from qifsql.adversary import value_files
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, scaled, shifts
+from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, scaled, shifts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
@@ -23,6 +23,7 @@ from qifsql.query.splice import Numbers, splice
 
 FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
 LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instead
+SLIGHT = 1e-6  # relative errors up to this are not mentioned
 FAR = 2**60  # numbers beyond have no law
 NEEDED = ("value", "known as", "probability")
 
@@ -60,9 +61,13 @@ class Coded:
         if rounded := [q for q in self.noisy if q.rounded]:
             bits = min(q.scale for q in rounded).bit_length() - 1
             names = ", ".join(quoted(q.attribute.name) for q in rounded)
-            self.notes.append(
+            text = (
                 f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
             )
+            error = float(relative_error(self.noisy, self.people))
+            if error > SLIGHT:
+                text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
+            self.notes.append(text)
 
     @property
     def scale(self) -> int:
