@@ -40,6 +40,8 @@ LINES: dict[str, tuple[str, ...]] = {
         "attack crl people.parquet later.csv --key id -q age",
         "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age",
         "attack cas people.parquet --learn people.csv -q age -s illness",
+        "attack crs,cas people.parquet -q age,gender -s illness --knows age:+-2 --records r.csv",
+        "attack cas people.parquet -q age -s illness --knows age:right=0.9 --draws 50",
     ),
     "sweep": (
         "sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",

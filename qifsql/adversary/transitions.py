@@ -12,13 +12,15 @@ from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future w
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
+from qifsql.adversary.rule_text import in_quotes, probability, split, unquoted
 from qifsql.errors import InputError, quoted
 
 Kind = Literal["exact", "shift", "stay", "table"]
+WHAT = "the link rules"
 FORMS = "sex,birth_date; age:+1; city:stay=0.93; school:table=moves.csv"
 
 
@@ -48,18 +50,18 @@ class Rule:
         if self.kind == "shift":
             return f"{self.shift:+}"
         if self.kind == "table":
-            return f"table={_quoted(self.table)}"
+            return f"table={in_quotes(self.table)}"
         return f"stay={'?' if self.stay is None else float(self.stay)}"
 
     def plain(self) -> str:
         """Return the rule as users write it."""
-        return f"{_quoted(self.column)}:{self.law}".removesuffix(":")
+        return f"{in_quotes(self.column)}:{self.law}".removesuffix(":")
 
 
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules in a text; raise InputError if it is invalid or names a column twice."""
     texts = [text] if isinstance(text, str) else text
-    pieces = (piece for one in texts for piece in _split(one, ";") if piece)
+    pieces = (piece for one in texts for piece in split(one, ";", WHAT) if piece)
     link_rules = [rule for piece in pieces for rule in _rule(piece)]
     if not link_rules:
         raise InputError(f"there are no link rules; write some, as in {quoted(FORMS)}")
@@ -72,20 +74,9 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
     return tuple(link_rules)
 
 
-def probability(text: str | float, what: str) -> Fraction:
-    """Return a probability exactly: 0.93 is 93/100. Raise InputError outside [0, 1]."""
-    try:
-        number = Fraction(Decimal(str(text).strip()))
-    except (InvalidOperation, ValueError, OverflowError) as e:
-        raise InputError(f"{what} is a probability from 0 to 1, such as 0.93") from e
-    if not 0 <= number <= 1:
-        raise InputError(f"{what} is outside 0 to 1; a probability is between them, such as 0.93")
-    return number
-
-
 def _rule(piece: str) -> list[Rule]:
-    names, *laws = _split(piece, ":", most=2)  # at the first colon outside double quotes
-    columns = [_unquoted(name) for name in _split(names, ",")]
+    names, *laws = split(piece, ":", WHAT, most=2)  # at the first colon outside double quotes
+    columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not all(columns):
         raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")
     if not laws:
@@ -99,34 +90,8 @@ def _rule(piece: str) -> list[Rule]:
         stay = None if value == "?" else probability(value, f"stay of column {quoted(columns[0])}")
         return [Rule(c, "stay", stay=stay) for c in columns]
     if kind.strip().casefold() == "table" and value:
-        return [Rule(c, "table", table=_unquoted(value)) for c in columns]
+        return [Rule(c, "table", table=unquoted(value)) for c in columns]
     raise InputError(
         f"the link rule {quoted(piece)} is not understood: after the colon stands +1, stay=0.93, "
         "stay=? or table=FILE; a name with a colon is written in double quotes"
     )
-
-
-def _split(text: str, mark: str, *, most: int = 0) -> list[str]:
-    """Return the pieces between marks outside double quotes, stripped of blanks."""
-    pieces, inside = [""], False
-    for character in text:
-        inside ^= character == '"'
-        if character == mark and not inside and (not most or len(pieces) < most):
-            pieces.append("")
-        else:
-            pieces[-1] += character
-    if inside:
-        raise InputError("a double quote in the link rules is not closed; close it behind the name")
-    return [piece.strip() for piece in pieces]
-
-
-def _quoted(name: str) -> str:
-    """Return a name as users write it: in double quotes if it contains a mark or outer blanks."""
-    plain = name == name.strip() and not any(mark in name for mark in ',;:"')
-    return name if plain else '"' + name.replace('"', '""') + '"'
-
-
-def _unquoted(name: str) -> str:
-    if len(name) > 1 and name[0] == name[-1] == '"':
-        return name[1:-1].replace('""', '"')
-    return name

@@ -11,6 +11,9 @@ import math
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
+UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365)
+"""97.5 % quantiles of Student's t with 1 to 7 degrees of freedom."""
 Interval = tuple[float, float]
 
 
@@ -27,6 +30,35 @@ def wilson(right: float, people: int) -> Interval:
     low = 0.0 if right <= 0 else max(0.0, centre - half)
     high = 1.0 if right >= people else min(1.0, centre + half)
     return min(low, p), max(high, p)
+
+
+def mean_of_chances(mean: float, squares: float, draws: int) -> Interval:
+    """Return the interval of a mean of chances, each in [0, 1], at 95 % confidence.
+
+    ``squares`` is the mean of their squares. The interval is that of Student, widened by what was
+    not drawn: a part of the people of which none was drawn is at most ``3 / draws`` of them, at
+    95 % (the rule of three). Source: M156.
+    """
+    if draws < 2:
+        return 0.0, 1.0
+    variance = max(0.0, squares - mean * mean) * draws / (draws - 1)
+    half = _student(draws - 1) * math.sqrt(variance / draws) + UNSEEN / draws
+    return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def _student(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t, from that of the normal distribution.
+
+    Below 8 degrees of freedom the quantiles are listed; above, the expansion of Cornish and Fisher
+    (Abramowitz and Stegun 26.7.5) is within 0.001.
+    """
+    if degrees < len(STUDENT) + 1:
+        return STUDENT[degrees - 1]
+    z, n = _z(), degrees
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / n + second / n**2 + third / n**3
 
 
 def newcombe(right: float, people: int, other: float, others: int) -> Interval:

@@ -201,6 +201,9 @@ class Entries:
             if name in options:
                 what = 'is about links without a key; write link = ["..."]'
                 wrong(f"{name} {what}", *entry.place, name)
+        if "draws" in options and "knows" not in options:
+            what = 'is about noisy knowledge; write knows = "age:+-2"'
+            wrong(f"draws {what}", *entry.place, "draws")
         if options.get("search") and "threshold" not in options:
             wrong("a search needs a threshold; write threshold = 0.5", *entry.place, "search")
 

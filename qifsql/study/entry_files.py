@@ -1,11 +1,12 @@
 """The further files of an entry: gains, beliefs, people, releases, a policy, published tables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from qifsql.adversary.transitions import rules as rules_of
+from qifsql.adversary.laws import Law, laws
+from qifsql.adversary.transitions import Rule, rules
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import LineError, Lines, Step, parse
 from qifsql.errors import InputError
@@ -20,6 +21,8 @@ PEOPLE = ("population", "learn", "original", "control")
 """Options that name a further dataset of people."""
 OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
 """Options of a check that its attacks do not have."""
+WITH_TABLES: Mapping[str, Callable[[str], Sequence[Rule | Law]]] = {"link": rules, "knows": laws}
+"""Options whose texts are rules about columns, which may name tables."""
 
 
 class Files:
@@ -43,10 +46,10 @@ class Files:
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
                 written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
-        if "link" in options:
-            law = [self._with_table(text, path_lists, written, *place, "link", i)
-                   for i, text in enumerate(options["link"])]  # fmt: skip
-            options["link"] = tuple(law)
+        for name in WITH_TABLES.keys() & options.keys():
+            texts = [self._with_table(text, path_lists, written, *place, name, i)
+                     for i, text in enumerate(options[name])]  # fmt: skip
+            options[name] = tuple(texts)
         if "published" in options:
             tables = [self._published(text, path_lists, written, *place, "published", i)
                       for i, text in enumerate(options["published"])]  # fmt: skip
@@ -149,16 +152,16 @@ class Files:
         written: dict[str, str],
         *place: Step,
     ) -> str:
-        """Return link rules with the resolved paths of their tables of transitions."""
+        """Return rules about columns with the resolved paths of their tables."""
         try:
-            law = rules_of(text)
+            law = WITH_TABLES[str(place[-2])](text)
         except InputError as e:
             self.reader.wrong(str(e), *place)
             path_lists.append(None)
             return text
         pieces = []
         for rule in law:
-            moved = rule
+            moved: Rule | Law = rule
             if rule.table:
                 path_lists.append(self._there(rule.table, *place))
                 moved = replace(rule, table=resolved(self.reader.folder, rule.table))

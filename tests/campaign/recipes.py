@@ -16,7 +16,7 @@ def attack(d: Draft) -> Words:
     """One of the kinds of attack."""
     kinds = {
         _collective: 40, _individual: 14, _collection: 14, _waves: 6, _membership: 8, _linked: 8,
-        _gaining: 10, _stored: 4, _learning: 6, _of_sets: 6, _completed: 6,
+        _gaining: 10, _stored: 4, _learning: 6, _of_sets: 6, _completed: 6, _noisy: 8,
     }  # fmt: skip
     return d.rng.choices(list(kinds), list(kinds.values()))[0](d)
 
@@ -132,6 +132,30 @@ def _linked(d: Draft) -> Words:
         *("attack", d.one("crl", "crl,cal"), d.file, d.other_file, "--link", stays, *truth, *more),
         *(*_tagged(d), *d.wants(d.secret())),
     ]
+
+
+def _noisy(d: Draft) -> Words:
+    """Knowledge with errors and gaps, with or without a row per person."""
+    qids, secret = d.qids(), d.secret()
+    known = d.rng.sample(qids, d.rng.randint(1, min(3, len(qids))))
+    laws = "; ".join(law(d, name) for name in known)
+    argv = ["attack", _cased(d, "crs,cas"), d.file, *d.known(qids), *d.wants(secret)]
+    weight = ["--weight", d.data.weight] if d.chance(0.2) else []
+    more = d.one([], ["--draws", "50"], ["--records", d.new("rows") + d.one(".parquet", ".csv")])
+    return [*argv, *weight, "--knows", laws, *more]
+
+
+def law(d: Draft, name: str) -> str:
+    """The law of what is known of a quasi-identifier."""
+    column = '"' + name.replace('"', '""') + '"'
+    text = d.one("+-2", "sd=1.5", "right=0.9", "right=0.123456789", "missing=0.3", "exact", "+-x")
+    return f"{column}:{text if d.chance(0.8) else 'table=' + _labels(d, name)}"
+
+
+def _labels(d: Draft, name: str) -> str:
+    values = d.data.values(name)[:4] or ["x"]
+    rows = [(a, b, 1 / len(values)) for a in values for b in values]
+    return d.listing(["value", "known as", "probability"], rows)
 
 
 def _moves(d: Draft, name: str) -> str:

@@ -61,6 +61,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "attack population": lambda f: qifsql.attack("crs", FILE, population=f, **KNOWN),
     "attack learn": lambda f: qifsql.attack("cas", FILE, secret="sex", learn=f, **KNOWN),
     "attack store": lambda f: qifsql.attack("crs", FILE, store=f, **KNOWN),
+    "attack records": lambda f: qifsql.attack("crs", FILE, knows="age:+-1", records=f, **KNOWN),
     "attack link": lambda f: qifsql.attack("crl", f, link="stay=0.5", **KNOWN),
     "blocks": lambda f: qifsql.blocks(f, **KNOWN),
     "check": lambda f: qifsql.check(f, policy="policy.toml"),
@@ -126,7 +127,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FILES = (
-    *("Study.load", "anonymise out", "attack prior", "attack store", "check policy"),
+    *("Study.load", "anonymise out", "attack prior", "attack records", "attack store"),
+    "check policy",
     *("check baseline", "compare hierarchies", "compose hierarchies", "dit hierarchy"),
     *("dit release", "estimate records", "init", "init path", "levels hierarchy", "records out"),
     *(

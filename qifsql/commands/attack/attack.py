@@ -1,7 +1,8 @@
 """Attacks: the success of an adversary before and after a release.
 
 ``keyed`` attacks single releases and releases with a person key; ``keyless`` attacks releases that
-must be linked first; ``learning`` learns from one file and attacks the people of another.
+must be linked first; ``learning`` learns from one file and attacks the people of another;
+``noisy`` compares an adversary whose knowledge has errors and gaps.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Unpack
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.keyless import keyless
 from qifsql.commands.attack.learning import learning
+from qifsql.commands.attack.noisy import noisy
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
@@ -87,14 +89,20 @@ def attack(
             all records where there are none), or "decision-tree", "random-forest",
             "gradient-boosting" or "logistic-regression" of scikit-learn (qifsql[ml]).
         rapid: With learn: the threshold of RAPID in [0, 1]; default 0.3.
+        knows: Laws of noisy knowledge, such as "age:+-2; city:right=0.9; job:missing=0.3";
+            also sd=2, table=FILE (value, known as, probability) and exact. Adds the row of an
+            adversary who knows this of everybody to that of the exact adversary.
+        draws: With knows: number of people to draw instead of the exact sum.
+        records: With knows: file (.parquet, .csv) of a row per record with the expected success.
 
     Returns:
         A Result. frame: one row per model, secret and gain function, with prior_, posterior_ and
         degradation_deterministic and _probabilistic (probabilities in [0, 1]; the deterministic
         degradation is a difference, the probabilistic one a factor), records, blocks and
-        singled_out (people). With link: one row per secret and knowledge. With learn: one row per
-        secret, with low and high of the success, and rapid. details: histogram, groups,
-        households, thresholds, quantiles, where asked for; bounds with match-any.
+        singled_out (people). With link: one row per secret and knowledge. With knows: the columns
+        knows, low and high (95 % interval where people were drawn). With learn: one row per secret,
+        with low and high of the success, and rapid. details: histogram, groups, households,
+        thresholds, quantiles, where asked for; bounds with match-any.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -109,7 +117,7 @@ def attack(
         0.0057
 
     Source: M7 to M20 (success and degradation), M59 to M63 (links), M117 and M130 to M133
-    (learning); Alvim et al., PoPETs 2022.
+    (learning), M150 to M158 (knows); Alvim et al., PoPETs 2022.
 
     """
     result: Result = _way(options).attack(model, source, settings=settings, **options)
@@ -135,10 +143,24 @@ def fit(
 def _way(options: AttackOptions) -> ModuleType:
     """Return the module for these options.
 
-    ``learning`` with a file to learn from, ``keyless`` with link rules, otherwise ``keyed``.
+    ``learning`` with a file to learn from, ``noisy`` with laws of knowledge, ``keyless`` with link
+    rules, otherwise ``keyed``.
     """
-    if any(options.get(name) is not None for name in ("learn", "learner", "rapid")):
+    learns = any(options.get(name) is not None for name in ("learn", "learner", "rapid"))
+    if learns and options.get("knows"):
+        raise InputError(
+            "who learns from a file (--learn) knows the quasi-identifiers exactly; leave --knows "
+            "or --learn out"
+        )
+    if learns:
         return learning
+    if options.get("knows"):
+        return noisy
+    if options.get("draws") is not None or options.get("records") is not None:
+        raise InputError(
+            "draws and records are about noisy knowledge; name it with --knows (a row per record "
+            "of the exact adversary: qifsql records)"
+        )
     if options.get("link") is not None:
         return keyless
     if options.get("presence") is not None or options.get("truth") or options.get("one_to_one"):

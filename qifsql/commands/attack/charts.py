@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from qifsql.commands.attack.keyless.charts import calibration
+from qifsql.commands.attack.noisy.charts import adversaries
 from qifsql.errors import InputError
 from qifsql.presentation import people_charts
 from qifsql.presentation.language import counted, said
@@ -37,10 +38,14 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
 
     ``frame`` has the columns of ``results.assessment.SCHEMA``, a row for each question and number
     of ``datasets``; ``releases`` are the names of the datasets, the focal one first. The success
-    before is that of the smallest number of datasets.
+    before is that of the smallest number of datasets. With noisy knowledge there is a bar for each
+    adversary instead.
     """
     alt, _ = extra()
-    rows = _bars(word_questions(frame), _names(frame, releases))
+    names = _names(frame, releases)
+    if "knows" in frame.columns:
+        frame, names = adversaries(frame)
+    rows = _bars(word_questions(frame), names)
     amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
     rows = rows.with_columns(amounts)
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
@@ -53,10 +58,10 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     chart = grid(alt, bars.mark_bar().encode(color=color) + texts, rows)
     words = []
     for key, lines in rows.group_by("question", "measure", maintain_order=True):
-        names = {"question": key[0], "measure": measures()[str(key[1])]}
+        question = {"question": key[0], "measure": measures()[str(key[1])]}
         first, last = lines["amount"][0], lines["amount"][-1]
         message = "{question}, {measure}: {first} before, {last} after."
-        words.append(said(message, first=first, last=last, **names))
+        words.append(said(message, first=first, last=last, **question))
     below = said("Orange: before the release. Blue: after it, with what the adversary then knows.")
     return dressed(chart, said("Success before and after"), below, words)
 

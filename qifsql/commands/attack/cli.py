@@ -16,6 +16,10 @@ EXAMPLES = {
         "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
         "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
     ),
+    "And if the year of birth may be 2 off, and the school is known of 7 in 10 people?": (
+        "qifsql attack crs data-samples/school_census_2018.parquet -q "
+        'TP_SEXO,NU_ANO,CO_ENTIDADE --knows "NU_ANO:+-2; CO_ENTIDADE:missing=0.3"'
+    ),
 }
 
 
@@ -46,12 +50,14 @@ def attack(
         options["learn"] = data.dataset(str(options["learn"]))
         if charts.charts is not None:
             raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
-    if not options.get("target") and not linked:
+    if not options.get("target") and not linked and not options.get("knows"):
         options["histogram"] = charts.histogram(histogram)
     options["where"] = data.where
     with runtime.store(options.get("store"), quiet=limits.quiet), limits.settings() as settings:
         result = run(model, source, settings=settings, **options)
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    written = options.get("records")
+    notes = [] if written is None else [f"written: {written}"]
+    runtime.remarks([*result.notes, *notes], quiet=limits.quiet)
     charts.draw("attack", result, quiet=limits.quiet)
 
     aside: tuple[str, ...] = () if histogram else ("histogram",)

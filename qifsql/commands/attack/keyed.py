@@ -26,6 +26,7 @@ from qifsql.engine.settings import PRIVATE, Settings, masked
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
+from qifsql.measures.bayes import Success
 from qifsql.query import compiler
 from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
 from qifsql.results.result import Result
@@ -40,11 +41,11 @@ def attack(
     **options: Unpack[AttackOptions],
 ) -> Result:
     """Attack one release, or a collection that a key joins (see ``qifsql.attack``)."""
-    spec, extras = _specified(model, source, options)
+    spec, extras = specified(model, source, options)
     return run(spec, extras, settings)
 
 
-def _specified(
+def specified(
     model: str | Sequence[str], source: Source, options: AttackOptions
 ) -> tuple[Attack, Extras]:
     """Return the specification of the attack, and its extras."""
@@ -87,6 +88,15 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
         return together(parts)
 
 
+def measured(
+    engine: LocalEngine, spec: Attack, bound: BoundAttack, origin: Origin
+) -> tuple[Result, dict[int, Success]]:
+    """Return the result of an attack without extras, and the prior success by secret."""
+    run = _Run(engine, spec, bound, Extras())
+    result = run.assess(origin)
+    return result, {j: gain.success(prior, j, g) for (j, g), prior in run.prior.items()}
+
+
 def fit(
     model: str | Sequence[str],
     source: Source,
@@ -94,7 +104,7 @@ def fit(
     **options: Unpack[AttackOptions],
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
-    spec, extras = _specified(model, source, options)
+    spec, extras = specified(model, source, options)
     with opened(spec, settings, joined=False, command=_command(spec, extras)) as (_, bound):
         if extras.progressive:
             bound.first(1)

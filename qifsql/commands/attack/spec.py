@@ -12,11 +12,13 @@ from qifsql.data.option import (
     FILE,
     FLAG,
     GROUPS,
+    KNOWS,
     LINKS,
     NAMES,
     RUN,
     TEXT,
     TEXTS,
+    WHOLE,
     Option,
 )
 
@@ -26,7 +28,8 @@ class AttackOptions(Adversary, Sets, total=False):
 
     ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
     ``learn`` is the file that the adversary learns from, ``learner`` says how, and ``rapid`` is the
-    threshold of RAPID.
+    threshold of RAPID. ``knows``, ``draws`` and ``records`` are about an adversary whose knowledge
+    has errors and gaps.
     """
 
     null: AnyNull
@@ -124,6 +127,33 @@ class AttackOptions(Adversary, Sets, total=False):
         ),
     ]
     rapid: Annotated[float | str | None, RAPID]
+    knows: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            form=TEXTS,
+            help="Knowledge with errors and gaps, next to the exact adversary: "
+            "age:+-2; age:sd=2; city:right=0.9; job:missing=0.3; job:table=FILE. Repeatable.",
+            panel=KNOWS,
+        ),
+    ]
+    draws: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Draw this many people instead of the exact sum.",
+            panel=KNOWS,
+            least=2,
+        ),
+    ]
+    records: Annotated[
+        str | Path | None,
+        Option(
+            form=FILE,
+            help="File of expected success per record: .parquet or .csv.",
+            panel=KNOWS,
+            studied=False,
+        ),
+    ]
 
 
 OPTIONS = AttackOptions

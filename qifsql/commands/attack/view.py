@@ -11,6 +11,7 @@ from qifsql.commands.attack import charts
 from qifsql.commands.attack.keyless import view as keyless
 from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.commands.attack.learning import view as learning
+from qifsql.commands.attack.noisy import view as noisy
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
 from qifsql.presentation.language import counted, said
@@ -46,6 +47,8 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
         return keyless.parts(frame, tables)
     if "learner" in frame.columns and frame.height:
         return learning.parts(frame)
+    if "knows" in frame.columns and frame.height:
+        return noisy.parts(frame)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
@@ -130,6 +133,10 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     if "learner" in frame.columns:
         title = said("Someone who learns from another file: {name}", name=stored.name)
         return title, parts(frame, tables, stored.spec)
+    if "knows" in frame.columns:
+        title = said("Knowledge with errors and gaps: {name}", name=stored.name)
+        bars = drawn("success", partial(charts.steps, frame)) if frame.height else []
+        return title, bars + parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
     others = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
     frame = people_charts.chances(frame)

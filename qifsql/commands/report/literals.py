@@ -6,6 +6,7 @@ Text that cannot be parsed must not be shown, so functions return None for it.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -15,6 +16,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from qifsql.adversary import changes as adversary_changes
+from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attribute
 from qifsql.data.expressions import split_name
 from qifsql.data.option import names
@@ -104,6 +106,15 @@ def rule(text: str) -> str:
     """Return the rule that links a column, ``age:+1``, with its file's name and no folder."""
     column, law, file = text.rpartition(":table=")
     return column + law + Path(file.strip('"')).name if law else text
+
+
+def knowledge(text: str) -> str | None:
+    """Return laws of noisy knowledge, ``age:+-2; job:table=FILE``, with files but no folders."""
+    try:
+        named = laws(text)
+    except InputError:
+        return text if text == "exact" else None
+    return "; ".join(replace(law, table=Path(law.table).name).plain() for law in named)
 
 
 def change(text: str, qids: Sequence[str]) -> str | None:

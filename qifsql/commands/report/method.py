@@ -42,6 +42,8 @@ OF_MEASURE = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_
 """Measures that a result has only if they are asked for, by their names in the result."""
 OTHER_GROUPS = ("tables", "synthetic")  # their tables of groups have measures of their own
 
+NOISY = "knows"  # the column of attacks with noisy knowledge
+
 BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
     "right without any release. Compare before and after."
@@ -53,6 +55,8 @@ def method(results: Sequence[Stored]) -> Section:
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
     attacks = [s for s in results if s.kind in ATTACKS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
+    if any(NOISY in s.frame.columns for s in attacks):
+        assumptions += _assumptions_of_noise()
     if any(s.kind == "synthetic" for s in results):
         assumptions += _assumptions_of_synthetic()
     if any(s.kind == "tables" for s in results):
@@ -79,6 +83,8 @@ def used(results: Sequence[Stored]) -> list[str]:
     for stored in results:
         measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())
         measures |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
+        if NOISY in stored.frame.columns:
+            measures |= {"noisy_knowledge": None}
         if stored.kind == "levels" and stored.is_known:
             measures |= dict.fromkeys(stored.frame["measure"])
         if stored.kind == "synthetic":
@@ -118,6 +124,16 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
             "The adversary guesses once about each person and takes the most likely value; "
             "success is the chance to be right, averaged over all people."
         ),
+    ]
+
+
+def _assumptions_of_noise() -> list[str]:
+    return [
+        said(
+            "Knowledge with errors and gaps: the adversary knows how errors and gaps come about, "
+            "and that they are independent given the person. Whoever knows the quasi-identifiers "
+            "better than that has more success."
+        )
     ]
 
 

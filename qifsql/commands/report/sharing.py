@@ -69,7 +69,8 @@ WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
         **dict.fromkeys(("known", "dimensions", "dimension", "number"), literals.named),
         **dict.fromkeys(("bounds", "protection"), str),
         "remedy": literals.remedy,
-    }
+    },
+    "attack": {"knows": literals.knowledge},
 }
 """Further columns of texts, by the kind of result, each with the function that shows its texts."""
 
@@ -322,6 +323,7 @@ def _public_spec(
         **dict.fromkeys(COLUMNS, literals.named),
         "gains": literals.gain,
         "link": literals.rule,
+        "knows": literals.knowledge,
         "changes": lambda text: literals.change(text, qids),
     }
     if "tables" in of_kind:

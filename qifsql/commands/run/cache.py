@@ -29,7 +29,7 @@ from qifsql.study.entry import Entry
 FORM = 2  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
-DRAWING = ("sample", "table", "distances")  # options that may draw at random
+DRAWING = ("sample", "table", "distances", "knows", "learner")  # options that may draw at random
 IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
 
 
@@ -64,8 +64,9 @@ class Identity:
         for name in ("gain", "published"):
             if name in options:
                 options[name] = [entry.written.get(text, text) for text in options[name]]
-        if "link" in options:
-            options["link"] = [entry.as_written(text) for text in options["link"]]
+        for name in ("link", "knows"):
+            if name in options:
+                options[name] = [entry.as_written(text) for text in options[name]]
         for name in ("prior", "policy", "baseline", "possible"):
             if name in options:
                 options[name] = Path(options[name]).name

@@ -287,11 +287,14 @@ def _as_written(result: Result, entry: Entry) -> Result:
     if not entry.written:
         return result
     spec, frame = dict(result.origin.spec), result.frame
-    for name in ("gains", "link"):
+    for name in ("gains", "link", "knows"):
         if name in spec:
             spec[name] = [entry.as_written(text) for text in spec[name]]
     if "gain" in frame.columns:
         frame = frame.with_columns(pl.col("gain").replace(dict(entry.written)))
+    if "knows" in frame.columns:
+        texts = [entry.as_written(text) for text in frame["knows"]]
+        frame = frame.with_columns(pl.Series("knows", texts))
     notes = tuple(map(entry.as_written, result.notes))
     return replace(result, frame=frame, origin=replace(result.origin, spec=spec), notes=notes)
 

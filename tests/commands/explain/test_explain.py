@@ -232,6 +232,8 @@ def test_the_examples_of_samples_and_links_are_those_of_their_commands(
     linked = qifsql.attack("crl", [PEOPLE, PEOPLE], link="age", presence="0.9", qids=["age"])
     (row,) = [row for row in linked.rows() if row["knowledge"] == "linked"]
     assert last(every["link_vulnerability"].example) == near(row["link_vulnerability"])
+    noisy = qifsql.attack("crs", PEOPLE, qids="age", knows="age:missing=0.3").rows()[1]
+    assert last(every["noisy_knowledge"].example) == near(noisy["posterior_probabilistic"])
 
 
 def test_the_examples_of_published_tables_are_those_of_their_command(
@@ -454,6 +456,7 @@ def samples(sizes: Mapping[str, int]) -> dict[str, Callable[[], Any]]:
             k * size * oracle_estimate.risk(size, half) for size, k in blocks.items()
         ),
         "link_vulnerability": lambda: Fraction(9 * len(sizes), 10 * n),
+        "noisy_knowledge": lambda: Fraction(7 * len(sizes) + 3, 10 * n),
     }
 
 

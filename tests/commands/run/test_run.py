@@ -902,6 +902,40 @@ def test_a_study_links_releases_without_a_key(here: Path, computed: list[str]):
     assert computed == ["attack", "attack"]  # the table of transitions changed
 
 
+NOISY = """
+[[attack]]
+name = "noisy"
+model = ["crs", "cas"]
+dataset = "people"
+qids = ["age", "occupation"]
+secret = ["illness"]
+knows = ["age:+-2", "occupation:table=labels.csv"]
+"""
+
+
+def test_a_study_has_noisy_knowledge(here: Path, computed: list[str]):
+    lines = "value,known as,probability\n1,1,0.5\n1,2,0.5\n"
+    (here / "labels.csv").write_text(lines, "utf-8")
+    knows = "age:+-2; occupation:table=labels.csv"
+    alone = qifsql.attack(
+        ["crs", "cas"], "people.parquet", qids=["age", "occupation"], secret="illness", knows=knows
+    )
+    computed.clear()
+    result = study(here, DATASETS + NOISY).results["noisy"]
+    assert_frame_equal(untimed(result.frame), untimed(alone.frame))
+    assert set(result.frame["knows"]) == {"exact", knows}
+    study(here, DATASETS + NOISY)
+    assert computed == ["attack"]  # kept
+    (here / "labels.csv").write_text(lines.replace("0.5", "0.25") + "1,3,0.5\n", "utf-8")
+    study(here, DATASETS + NOISY)
+    assert computed == ["attack", "attack"]  # the table changed
+    with pytest.raises(InputError, match='"agee", which is not a quasi-identifier'):
+        study(here, DATASETS + NOISY.replace("age:+-2", "agee:+-2"))
+    laws = 'knows = ["age:+-2", "occupation:table=labels.csv"]'
+    with pytest.raises(InputError, match="knows"):
+        study(here, DATASETS + NOISY.replace(laws, "draws = 5"))
+
+
 def test_a_study_lets_people_compete_for_records(here: Path):
     """Links one to one; they change the numbers, and so are kept apart from links one by one."""
     text = DATASETS + LINKED.replace('"age:+1", "occupation:table=law;s.csv"', '"occupation"')

@@ -7,8 +7,9 @@ from typing import Any
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.models import model as model_of
+from qifsql.adversary.rule_text import probability
 from qifsql.adversary.spec import refuse
-from qifsql.adversary.transitions import Rule, probability, rules
+from qifsql.adversary.transitions import Rule, rules
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets

@@ -19,6 +19,7 @@ from qifsql.commands.explain.examples.sample import (
 from qifsql.measures.uniqueness import Sizes, zayatz
 
 HALF = Fraction(1, 2)  # the share of the population that is in the table
+GAP = Fraction(3, 10)  # the chance that the quasi-identifier is not known of a person
 PRESENCE = Fraction(9, 10)  # the share of the people of one release who are in the next
 
 
@@ -103,6 +104,18 @@ def link_vulnerability(sample: Sample) -> Lines:
         "a person's candidates are their block, all alike; the best link:",
         *each,
         equal(f"link vulnerability: ({parts})/{sample.people}", mean),
+    )
+
+
+def noisy_knowledge(sample: Sample) -> Lines:
+    """Build an example where the quasi-identifier is not known of some people."""
+    blocks, n = len(sample.sizes), sample.people
+    parts = f"{1 - GAP}·{blocks}/{n} + {GAP}·1/{n}"
+    return (
+        f"{sample.qid} is known with probability {1 - GAP} ({sample.qid}:missing={number(GAP)})",
+        f"where it is known, one record of each block is guessed right: {blocks} of {n}",
+        f"where nothing is known, one of all: 1 of {n}",
+        equal(f"success of re-identification: {parts}", (1 - GAP) * Fraction(blocks, n) + GAP / n),
     )
 
 

@@ -1,0 +1,1 @@
+"""Attacks by an adversary whose knowledge has errors and gaps."""

@@ -1,0 +1,348 @@
+"""People, values and laws of noisy knowledge as tables of numbers in the engine."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from qifsql.adversary import value_files
+from qifsql.adversary.spec import BoundAttack
+from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, scaled, shifts
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import column
+from qifsql.data.types import family
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted, several
+from qifsql.query import microdata_steps
+from qifsql.query.columns import double, number, same, same_block
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import Numbers, splice
+
+FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
+LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instead
+SLIGHT = 1e-6  # relative errors up to this are not mentioned
+FAR = 2**60  # numbers beyond have no law
+NEEDED = ("value", "known as", "probability")
+
+
+class Coded:
+    """The people of an attack as numbers: tables ``coded``, ``dictionary_i`` and ``law_i``.
+
+    ``coded`` has a row per combination of quasi-identifiers: ``exact``, the number of what is known
+    exactly; ``place_i``, the number of the value of each quasi-identifier that is not; how many
+    records it has, and their weights. ``listed`` are the steps of the tables that laws name.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        bound: BoundAttack,
+        noisy: Sequence[NoisyQid],
+        listed: Mapping[int, tuple[Dataset, Step]],
+    ) -> None:
+        self.bound = bound
+        self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
+        self.notes: list[str] = []
+        self.width = len(bound.microdata.qids)
+        self.places = [q.number for q in noisy]
+        self._combine()
+        self.values = {q.number: self._dictionary(q) for q in noisy}
+        self._code()
+        people = exp.select(exp.cast(exp.Sum(this=exp.column("weight")), "HUGEINT"))
+        ((total,),) = self.tables.rows(people.from_("combinations"))
+        self.people = int(total)
+        wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
+        self.noisy = scaled(noisy, self.people, wholes)
+        for qid in self.noisy:
+            self._law(qid, listed.get(qid.number))
+        if rounded := [q for q in self.noisy if q.rounded]:
+            bits = min(q.scale for q in rounded).bit_length() - 1
+            names = ", ".join(quoted(q.attribute.name) for q in rounded)
+            text = (
+                f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
+            )
+            error = float(relative_error(self.noisy, self.people))
+            if error > SLIGHT:
+                text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
+            self.notes.append(text)
+
+    @property
+    def scale(self) -> int:
+        """Return the weight of all that may be known of everybody."""
+        return self.people * math.prod(q.scale for q in self.noisy)
+
+    def query(
+        self,
+        name: str,
+        qid: NoisyQid | None = None,
+        *,
+        places: Sequence[int] | None = None,
+        numbers: Numbers | None = None,
+        tables: Mapping[str, str] | None = None,
+    ) -> exp.Select:
+        """Return the query of a view of ``sql/noisy``; ``own`` is the column of ``qid``.
+
+        ``place`` means ``places``, by default the others that are not known exactly.
+        """
+        number_of_qid = qid.number if qid else 0
+        others = [i for i in self.places if i != number_of_qid] if places is None else places
+        values: dict[str, int | Sequence[int]] = {"everybody": self.people}
+        if qid is not None:
+            values |= {
+                "whole_weight": qid.scale,
+                "number_of_values": self.values.get(number_of_qid, 0),
+            }
+        query = splice(
+            f"noisy/{name}",
+            width=self.width,
+            places=others,
+            numbers={**values, **(numbers or {})},
+            tables=tables,
+        )
+        return _renamed(query, {"own": f"place_{number_of_qid}"})
+
+    def secrets(self, j: int, name: str) -> None:
+        """Create a table of the weights of each value of a secret."""
+        weighted = self.bound.microdata.weight is not None
+        view = "weighted_secret_combinations" if weighted else "secret_combinations"
+        self.tables.make("secret_cells", self._of_microdata(view, secret=j))
+        renamed = exp.select(exp.alias_(exp.column(f"secret_{j}"), "secret")).from_("secret_cells")
+        cells = renamed.subquery("secret_cells")
+        numbers = self.query("secret_numbers")
+        for table in list(numbers.find_all(exp.Table)):
+            if table.name == "secret_cells":
+                table.replace(cells)
+        self.tables.make("secret_numbers", numbers)
+        columns = ["exact", *(f"place_{i}" for i in self.places)]
+        query = exp.select(*(exp.column(c, "coded") for c in columns))
+        query = query.select(
+            exp.alias_(exp.column("code", "secret_numbers"), "secret"),
+            exp.alias_(exp.column("weight", "secret_cells"), "mass"),
+            exp.alias_(exp.cast(number(1), "HUGEINT"), "ways"),
+        ).from_("secret_cells")
+        query = query.join("coded", on=same_block("coded", "secret_cells", self.width))
+        secret = same(exp.column("secret", "secret_numbers"), exp.column(f"secret_{j}"))
+        query = query.join("secret_numbers", on=secret)
+        self.tables.make(name, query)
+        self.tables.drop("secret_cells", "secret_numbers")
+
+    def _of_microdata(self, name: str, secret: int | None = None) -> Plan:
+        microdata = self.bound.microdata
+        query = splice(f"noisy/{name}", width=self.width, secret=secret)
+        return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
+
+    def _combine(self) -> None:
+        weighted = self.bound.microdata.weight is not None
+        name = "weighted_combinations" if weighted else "combinations"
+        self.tables.make("combinations", self._of_microdata(name))
+
+    def _dictionary(self, qid: NoisyQid) -> int:
+        """Create the numbers of the values of a quasi-identifier; return how many there are."""
+        query = splice("noisy/dictionary")
+        name = f"dictionary_{qid.number}"
+        self.tables.make(name, _renamed(query, {"own": f"qid_{qid.number}"}))
+        return self.tables.count(name)
+
+    def _code(self) -> None:
+        """Create ``coded``: combinations with the numbers of what is and is not known exactly."""
+        exact = [i for i in range(1, self.width + 1) if i not in self.places]
+        columns: list[exp.Expr] = [exp.alias_(exp.cast(number(1), "BIGINT"), "exact")]
+        query = exp.select().from_("combinations")
+        if exact:
+            names = {f"place_{i}": f"qid_{i}" for i in exact}
+            self.tables.make("exacts", _renamed(splice("noisy/exacts", places=exact), names))
+            alike = [
+                same(exp.column(f"qid_{i}", "combinations"), exp.column(f"qid_{i}", "exacts"))
+                for i in exact
+            ]
+            query = query.join("exacts", on=exp.and_(*alike))
+            columns = [exp.column("exact", "exacts")]
+        for i in self.places:
+            name = f"dictionary_{i}"
+            value = same(exp.column("value", name), exp.column(f"qid_{i}", "combinations"))
+            query = query.join(exp.table_(name), on=value)
+            columns.append(exp.alias_(exp.column("code", name), f"place_{i}"))
+        query = query.select(*columns, exp.column(exp.Star(), "combinations"))
+        self.tables.make("coded", query)
+        if exact:
+            self.tables.drop("exacts")
+
+    def _whole_scale(self, qid: NoisyQid) -> int | None:
+        """Return the scale that makes the weights of mistaken values whole; None if it is large."""
+        name = f"dictionary_{qid.number}"
+        frequencies = (
+            exp.select("frequency").distinct().from_(exp.table_(name)).limit(FREQUENCIES + 1)
+        )
+        rows = self.tables.rows(frequencies)
+        others = [self.people - int(f) for (f,) in rows if int(f) != self.people]
+        if len(rows) > FREQUENCIES:
+            return None
+        scale = qid.law.number.denominator * math.lcm(*others)
+        return scale if scale.bit_length() <= BITS else None
+
+    def _law(self, qid: NoisyQid, listed: tuple[Dataset, Step] | None) -> None:
+        """Create the table ``law_i``: what may be known of each value, with weights."""
+        match qid.law.kind:
+            case "within" | "sd":
+                plan = Plan((), self._shifted(qid))
+            case "missing":
+                unknown = int(qid.law.number * qid.scale)
+                weights = {"known_weight": qid.scale - unknown, "unknown_weight": unknown}
+                plan = Plan((), self._about(qid, "forgotten", weights))
+            case "right":
+                plan = Plan((), self._confusions(qid))
+            case _:
+                assert listed is not None  # noqa: S101 - looked up before
+                plan = self._labelled(qid, *listed)
+        self.tables.make(f"law_{qid.number}", plan)
+        if qid.mistaken:
+            least = exp.select(exp.Min(this=exp.column("same"))).from_(
+                exp.table_(f"law_{qid.number}")
+            )
+            ((smallest,),) = self.tables.rows(least)
+            if smallest <= 0:
+                raise InputError(
+                    f"right of {quoted(qid.attribute.name)} is too small to be measured; write a "
+                    "larger probability, such as 0.001"
+                )
+
+    def _about(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
+        tables = {"dictionary": f"dictionary_{qid.number}"}
+        return self.query(name, qid, numbers=numbers, tables=tables)
+
+    def _shifted(self, qid: NoisyQid) -> exp.Select:
+        name = quoted(qid.attribute.name)
+        ((least, greatest, broken),) = self.tables.rows(self._about(qid, "whole"))
+        if broken:
+            raise InputError(
+                f"{several(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
+                "does not fit it; round it, as in --qids NAME=round(COLUMN)"
+            )
+        least, greatest = int(least or 0), int(greatest or 0)
+        widest = int(qid.law.number if qid.law.kind == "within" else math.ceil(6 * qid.law.number))
+        if max(abs(least), abs(greatest)) > FAR:
+            raise InputError(f"{name} has numbers beyond 2^60, for which there is no law")
+        if self.values[qid.number] * (2 * widest + 1) > LAW_ROWS:
+            raise InputError(
+                f"{qid.law.law} of {name} makes more than {LAW_ROWS:,} pairs of a value and what "
+                "may be known instead; measure in larger units, as in --qids "
+                "thousands=income//1000"
+            )
+        query = self._about(qid, "shifted", {"least_value": least, "widest": widest})
+        return _with_table(query, "shifts", self._shifts(qid, widest))
+
+    def _shifts(self, qid: NoisyQid, widest: int) -> exp.Select:
+        """Return the query of the shifts and their weights."""
+        if qid.law.kind == "within":
+            ends = (number(-widest), number(widest + 1))
+            values: exp.Expr = exp.Anonymous(this="range", expressions=list(ends))
+            weight: exp.Expr = exp.cast(number(1), "HUGEINT")
+        else:
+            pairs = shifts(qid.law, qid.scale)
+            values = exp.Array(expressions=[number(j) for j, _ in pairs])
+            weights = exp.Array(expressions=[number(w) for _, w in pairs])
+            weight = exp.cast(exp.Anonymous(this="unnest", expressions=[weights]), "HUGEINT")
+        shift = exp.Anonymous(this="unnest", expressions=[values])
+        return exp.select(exp.alias_(shift, "shift"), exp.alias_(weight, "weight"))
+
+    def _confusions(self, qid: NoisyQid) -> exp.Select:
+        wrong = 1 - qid.law.number
+        if not qid.rounded:
+            return self._about(qid, "exact_confusions", {"wrong_weight": int(wrong * qid.scale)})
+        query = self._about(qid, "confusions")
+        share = double(float(wrong))
+        for node in list(query.find_all(exp.Column)):
+            if node.name == "wrong_share":
+                node.replace(share.copy())
+        return query
+
+    def _labelled(self, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
+        ((lines, unfit, wrong, twice, values, unsound),) = self.tables.rows(
+            Plan((step,), self.query("lawless")), "checking a table"
+        )
+        if not lines:
+            raise InputError(f"{dataset.name} has no lines; each line is {', '.join(NEEDED)}")
+        _refuse_lines(dataset.name, qid, unfit=unfit, wrong=wrong, twice=twice)
+        if unsound:
+            raise InputError(
+                f"the probabilities of {unsound:,} of {several(values, 'value')} in "
+                f"{dataset.name} do not add up to 1; a value that may be known as itself needs a "
+                "line for that, too"
+            )
+        labelled = Step("labelled", "One row per value and label.", self._about(qid, "labelled"))
+        return Plan((step, labelled), self.query("numbered"))
+
+
+def _refuse_lines(name: str, qid: NoisyQid, *, unfit: int, wrong: int, twice: int) -> None:
+    """Refuse a table with lines that cannot be used."""
+    attribute = qid.attribute
+    if unfit:
+        raise InputError(
+            f"{several(unfit, 'line')} of {name} have a value that is no "
+            f"{family(attribute.type)}, as {quoted(attribute.name)} is"
+        )
+    if wrong:
+        raise InputError(
+            f"{several(wrong, 'line')} of {name} have no probability from 0 to 1; correct them"
+        )
+    if twice:
+        raise InputError(
+            f"{name} has {several(twice, 'line')} for a value and a label that another line has; "
+            "each pair has one probability"
+        )
+
+
+def listed(noisy: Sequence[NoisyQid], engine: Engine) -> dict[int, tuple[Dataset, Step]]:
+    """Return the tables that laws name, by number, and their lines with the column's type."""
+    return {q.number: _listed(q, engine) for q in noisy if q.law.kind == "table"}
+
+
+def _listed(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
+    opened = Dataset.open(qid.law.table)
+    opened = replace(opened, catalog="attached_table", all_varchar=opened.format == "csv")
+    catalog = Catalog(engine, opened)
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was opened as one
+    dataset, schema = catalog.dataset, catalog.schema
+    label = next(
+        (f for n in ("known as", "known_as", "known") if (f := schema.find(n)) is not None), None
+    )
+    value, chance = schema.find("value"), schema.find("probability")
+    if value is None or label is None or chance is None:
+        raise InputError(
+            f"{dataset.name} does not say what is known as what; it needs the columns "
+            f"{', '.join(NEEDED)}"
+        )
+    text = exp.cast(column(label), "VARCHAR")
+    typed = value_files.typed(column(value), qid.attribute)
+    fits = value_files.typed(column(label), qid.attribute)
+    unfit = exp.and_(
+        exp.not_(column(value).is_(exp.null())),
+        typed.copy().is_(exp.null()),
+    )
+    columns = {
+        "value": typed,
+        "label": exp.func("coalesce", exp.cast(fits, "VARCHAR"), text),
+        "unfit": unfit,
+        "probability": value_files.number(chance),
+    }
+    doc = "One row per line of a table of what is known as what."
+    return dataset, Step("listed", doc, value_files.lines(dataset, columns))
+
+
+def _renamed(query: exp.Select, names: Mapping[str, str]) -> exp.Select:
+    """Return the query with names of columns replaced wherever they occur."""
+    for node in query.find_all(exp.Identifier):
+        if node.name in names:
+            node.set("this", names[node.name])
+    return query
+
+
+def _with_table(query: exp.Select, name: str, rows: exp.Select) -> exp.Select:
+    """Return the query with a subquery in place of a table."""
+    for table in list(query.find_all(exp.Table)):
+        if table.name == name:
+            table.replace(rows.subquery(name))
+    return query

@@ -1,0 +1,146 @@
+"""The success of an adversary with noisy knowledge: true values give way to what is known.
+
+The likelihood of what is known is a product over the quasi-identifiers, so the maximum over records
+and the sums over them are taken one quasi-identifier after another: each is a join with its law and
+a GROUP BY, and combinations merge on the way. Source: M153 to M155.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.commands.attack.noisy.bind import NoisyQid
+from qifsql.commands.attack.noisy.coding import Coded
+from qifsql.errors import InternalError
+from qifsql.measures.bayes import Success
+
+PAIRS = 200_000_000  # most pairs of a combination and what may be known instead, in one step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The success of an adversary, and the number of combinations that may be known.
+
+    ``low`` and ``high`` are the ends of the 95 % interval of the probabilistic success, where
+    people were drawn: ``draws`` is their number. ``pairs`` is how many pairs were counted.
+    """
+
+    success: Success
+    blocks: int | None
+    pairs: int
+    low: float | None = None
+    high: float | None = None
+    draws: int = 0
+
+
+def order(coded: Coded) -> list[NoisyQid]:
+    """Return the quasi-identifiers in the order in which they give way.
+
+    Those with few pairs are first, because combinations merge; of those that may be mistaken for
+    any other value the one with the most values is last, because the last needs no pairs.
+    """
+
+    def cost(qid: NoisyQid) -> tuple[bool, int, int]:
+        values = coded.values[qid.number]
+        if qid.mistaken:
+            return True, values, qid.number
+        fan = coded.tables.count(f"law_{qid.number}") / max(1, values)
+        return False, int(fan), qid.number
+
+    return sorted(coded.noisy, key=cost)
+
+
+def measure(coded: Coded, secret: int = 0, *, most: int = PAIRS) -> Outcome | None:
+    """Return the exact success at a secret, or at re-identification (0).
+
+    Returns None before a step of more than ``most`` pairs.
+    """
+    states = eliminate(coded, secret, most=most)
+    if states is None:
+        return None
+    ((blocks, total, best, certain, worst),) = coded.tables.answer(coded.query("success"))
+    coded.tables.drop("known", *states.names)
+    if int(total) != coded.scale:
+        raise InternalError("what may be known does not add up to the people; please report this")
+    sure = Fraction(int(certain), coded.scale)
+    most_right = Fraction(int(best), coded.scale)
+    success = Success(sure, most_right, float(worst), int(sure * coded.people))
+    return Outcome(success=success, blocks=int(blocks), pairs=states.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class States:
+    """The tables of an elimination: ``names`` before each step, and how many pairs were made.
+
+    ``closed``: the last step needed no pairs.
+    """
+
+    names: tuple[str, ...]
+    pairs: int
+    closed: bool
+
+
+def eliminate(coded: Coded, secret: int, *, most: int = PAIRS, keep: bool = False) -> States | None:
+    """Create the table ``known``: a row per combination that may be known, with the best guess.
+
+    ``keep``: the tables of the earlier steps stay. Returns None before a step of more than ``most``
+    pairs.
+    """
+    tables = coded.tables
+    if secret:
+        coded.secrets(secret, "state_0")
+    else:
+        tables.make("state_0", coded.query("people", places=coded.places))
+    sequence, tables_left, pairs = order(coded), ["state_0"], 0
+    for i, qid in enumerate(sequence):
+        law, state = f"law_{qid.number}", tables_left[-1]
+        names = {"law": law, "state": state}
+        if qid is sequence[-1] and qid.mistaken and _likeliest(coded, qid, secret):
+            _last(coded, qid, secret, state)
+            return States(names=tuple(tables_left), pairs=pairs, closed=True)
+        if qid.mistaken:
+            tables.make("choices", coded.query("choices", qid, tables={"law": law}))
+            count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
+        else:
+            count, view = coded.query("law_pairs", qid, tables=names), "spread"
+        ((more,),) = tables.rows(count)
+        if more <= most:
+            view = f"secret_{view}" if secret else view
+            tables.make(f"state_{i + 1}", coded.query(view, qid, tables=names))
+        if qid.mistaken:
+            tables.drop("choices")
+        if more > most:
+            tables.drop(*tables_left)
+            return None
+        pairs += int(more)
+        if not keep:
+            tables.drop(tables_left.pop())
+        tables_left.append(f"state_{i + 1}")
+    view = "guesses" if secret else "settled"
+    tables.make("known", coded.query(view, places=coded.places, tables={"state": tables_left[-1]}))
+    return States(names=tuple(tables_left), pairs=pairs, closed=False)
+
+
+def _likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
+    """Return whether the true value is always the likeliest to be known."""
+    if not secret:
+        return True
+    same, other = (
+        exp.column("same"),
+        exp.Mul(this=exp.column("frequency"), expression=exp.column("other")),
+    )
+    margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=other)))
+    ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
+    return bool(least >= 0)
+
+
+def _last(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
+    """Create the table ``known`` where the last quasi-identifier needs no pairs."""
+    tables, names = coded.tables, {"law": f"law_{qid.number}", "state": state}
+    if secret:
+        tables.make("secrets_here", coded.query("secrets_here", qid, tables=names))
+    tables.make("crowds", coded.query("secret_crowds" if secret else "crowds", qid, tables=names))
+    view = "last_secret_confused" if secret else "last_confused"
+    tables.make("known", coded.query(view, qid, tables=names))
+    tables.drop("crowds", *(["secrets_here"] if secret else []))

@@ -1,0 +1,105 @@
+"""A row per record: the expected success of an adversary with noisy knowledge.
+
+What the best guess is worth is carried back from what is known to the true values, one
+quasi-identifier after another. Source: M157.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.commands.attack.noisy import elimination
+from qifsql.commands.attack.noisy.coding import Coded
+from qifsql.commands.attack.noisy.elimination import States
+from qifsql.errors import InputError
+from qifsql.query.columns import equal, named, native_types, same_block, written
+from qifsql.query.microdata_steps import RECORD, everybody, plan
+from qifsql.results.storage import Origin
+from qifsql.results.stream import stream
+
+
+def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int:
+    """Write one row per record, in input order; return the number of rows.
+
+    Columns: record (from 1), the key, exact_success and success (of re-identification) and per
+    secret S exact_success_S and success_S: the chance of the best guess on the person with exact
+    knowledge, and the expected one with noisy knowledge.
+    """
+    microdata = coded.bound.microdata
+    questions = range(len(microdata.secrets) + 1)
+    for j in questions:
+        _expected(coded, j)
+    coded.tables.make("people_expected", _together(coded, questions))
+    columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
+    if microdata.key:
+        key = written(exp.column("key", "everybody"), microdata.key, native_types(path))
+        columns.append((key, microdata.key.name))
+    for j, suffix in enumerate(["", *(f"_{s.name}" for s in microdata.secrets)]):
+        columns += [
+            (exp.column(f"{name}_{j}", "people_expected"), f"{name}{suffix}")
+            for name in ("exact_success", "success")
+        ]
+    query = exp.select(*named(columns)).from_("everybody")
+    alike = same_block("everybody", "people_expected", coded.width)
+    query = query.join("people_expected", on=alike, join_type="left")
+    query = query.order_by(exp.column(RECORD, "everybody"))
+    rows = plan(microdata, (everybody(microdata),), query)
+    origin = replace(origin, notes=tuple(notes))
+    return stream(coded.tables.engine, rows, path, origin, what="writing records")
+
+
+def _expected(coded: Coded, secret: int) -> None:
+    """Create the table ``expected_j`` of the success of each combination."""
+    tables = coded.tables
+    states = elimination.eliminate(coded, secret, keep=True)
+    if states is None:
+        raise InputError(
+            f"a row per person (records) would compare more than {elimination.PAIRS:,} pairs; let "
+            "fewer quasi-identifiers have a law"
+        )
+    tables.make("worth", coded.query("final_worth", places=coded.places))
+    tables.drop("known")
+    _carry_back(coded, states)
+    view = "exact_secret_chance" if secret else "exact_chance"
+    tables.make("chance", coded.query(view, places=coded.places, tables={"state": "state_0"}))
+    names = {"exacts": "chance", "worths": "worth"}
+    tables.make(f"expected_{secret}", coded.query("expected", places=coded.places, tables=names))
+    tables.drop("worth", "chance", *states.names)
+
+
+def _carry_back(coded: Coded, states: States) -> None:
+    """Replace the table ``worth`` of what is known by that of the true values."""
+    tables = coded.tables
+    for i, qid in reversed(list(enumerate(elimination.order(coded)))):
+        names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}
+        view = "earlier_worth"
+        if qid.mistaken and states.closed and i + 1 == len(coded.noisy):
+            view = "last_mistaken_worth"
+            tables.make("sums", coded.query("sums", qid, tables=names))
+        elif qid.mistaken:
+            view = "earlier_mistaken_worth"
+            tables.make("choices", coded.query("choices", qid, tables=names))
+        tables.make("earlier", coded.query(view, qid, tables=names))
+        tables.drop("worth")
+        tables.make("worth", exp.select("*").from_("earlier"))
+        tables.drop("earlier")
+        if view == "last_mistaken_worth":
+            tables.drop("sums")
+        elif view == "earlier_mistaken_worth":
+            tables.drop("choices")
+
+
+def _together(coded: Coded, questions: Sequence[int]) -> exp.Select:
+    """Return the query of all successes by combination of quasi-identifiers."""
+    qids = [exp.column(f"qid_{i}", "coded") for i in range(1, coded.width + 1)]
+    query = exp.select(*qids).from_("coded")
+    for j in questions:
+        name = f"expected_{j}"
+        columns = ("exact", *(f"place_{i}" for i in coded.places))
+        alike = [equal(exp.column(c, name), exp.column(c, "coded")) for c in columns]
+        query = query.join(exp.table_(name), on=exp.and_(*alike))
+        for column in ("exact_success", "success"):
+            query = query.select(exp.alias_(exp.column(column, name), f"{column}_{j}"))
+    return query

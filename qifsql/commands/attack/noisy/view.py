@@ -1,0 +1,104 @@
+"""Attacks with noisy knowledge as people read them: next to the adversary who knows it exactly."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.laws import Law, laws, shown
+from qifsql.presentation import words
+from qifsql.presentation.language import number, said
+from qifsql.presentation.parts import Heading, Paragraph, Part, Table
+
+Row = Mapping[str, Any]
+EXACT = "exact"
+
+
+def parts(frame: pl.DataFrame) -> list[Part]:
+    """Return what is known, then a table and a sentence per question."""
+    rows = frame.to_dicts()
+    parts: list[Part] = [knowledge(rows)]
+    for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
+        parts += [Heading(words.heading(exact)), compared(exact, noisy)]
+        parts.append(Paragraph(meaning(exact, noisy)))
+    return parts
+
+
+def knowledge(rows: Sequence[Row]) -> Paragraph:
+    """Return a sentence on the laws of what is known."""
+    text = next(row["knows"] for row in rows if row["knows"] != EXACT)
+    named = "; ".join(described(law) for law in laws(text))
+    message = "Known with errors and gaps: {laws}. All else is known exactly."
+    return Paragraph(said(message, laws=named))
+
+
+def described(law: Law) -> str:
+    """Return a law in words."""
+    name, of = law.column, shown(law.number)
+    match law.kind:
+        case "within":
+            return said("{name} at most {n} off", name=name, n=number(of))
+        case "sd":
+            message = "{name} with an error of standard deviation {n}"
+            return said(message, name=name, n=number(of))
+        case "right":
+            message = "{name} right with probability {p}, else another value"
+            return said(message, name=name, p=number(of))
+        case "missing":
+            return said("{name} not known with probability {p}", name=name, p=number(of))
+        case "table":
+            return said("{name} by the table {file}", name=name, file=Path(law.table).name)
+    return said("{name} exactly", name=name)
+
+
+def compared(exact: Row, noisy: Row) -> Table:
+    """Return a question as a table: nothing known, all known exactly, known with errors."""
+    heads = [said("the adversary knows"), said("certain"), said("best guess")]
+    table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
+    table.add_row(
+        said("nothing (prior)"),
+        words.percent(exact["prior_deterministic"]),
+        words.percent(exact["prior_probabilistic"]),
+        "",
+    )
+    for name, row in ((said("all exactly"), exact), (said("it with errors and gaps"), noisy)):
+        table.add_row(
+            name,
+            words.percent(row["posterior_deterministic"]),
+            words.percent(row["posterior_probabilistic"]),
+            words.degradation(row),
+        )
+    return table
+
+
+def meaning(exact: Row, noisy: Row) -> str:
+    """Return sentences on what errors and gaps take from the adversary."""
+    name = "singled_out" if exact["secret"] is None else "individuals_certain"
+    message = (
+        "The best guess of {secret} is right for {exact} if all is known exactly, for {noisy} with "
+        "errors and gaps. {secret} is known for certain of {sure} of {records} {people}, and of "
+        "{left} with errors and gaps."
+    )
+    if exact["secret"] is None:
+        message = (
+            "The best guess of the record is right for {exact} if all is known exactly, for "
+            "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
+            "{left} with errors and gaps."
+        )
+    chances = words.compared(exact["posterior_probabilistic"], noisy["posterior_probabilistic"])
+    text = said(
+        message,
+        secret=exact["secret"],
+        exact=chances[0],
+        noisy=chances[1],
+        sure=words.count(exact[name]),
+        left=words.count(noisy[name]),
+        records=words.count(exact["records"]),
+        people=words.people(),
+    )
+    if noisy["low"] is None:
+        return text
+    message = "This is an estimate, between {low} and {high} with 95 % confidence."
+    ends = {end: words.percent(noisy[end]) for end in ("low", "high")}
+    return f"{text} {said(message, **ends)}"

@@ -1,0 +1,400 @@
+"""Noisy knowledge: held against the oracle, the plain attack, and all subsets of knowledge."""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import oracle_noisy as oracle
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import qifsql
+from qifsql.adversary.laws import laws
+from qifsql.adversary.spec import Attack
+from qifsql.commands.attack.noisy import elimination
+from qifsql.commands.attack.noisy.bind import bind
+from qifsql.commands.attack.noisy.coding import Coded
+from qifsql.commands.attack.noisy.draws import Draws
+from qifsql.commands.attack.noisy.elimination import measure
+from qifsql.counting.session import opened
+from qifsql.engine.settings import Settings
+from qifsql.errors import QifError
+
+NEAR = pytest.approx
+TABLE = {("a", "a"): Fraction(3, 4), ("a", "x"): Fraction(1, 4), ("b", "x"): Fraction(1)}
+TABLE |= {(None, None): Fraction(1, 2), (None, "a"): Fraction(1, 2)}
+LAWS = {
+    "age:+-1": oracle.within("age", 1),
+    "age:+-3": oracle.within("age", 3),
+    "age:sd=0.7": oracle.sd("age", 0.7),
+    "age:right=0.25": oracle.right("age", Fraction(1, 4)),
+    "age:missing=1": oracle.missing("age", Fraction(1)),
+    "city:right=0.9": oracle.right("city", Fraction(9, 10)),
+    "city:right=0.1": oracle.right("city", Fraction(1, 10)),
+    "city:missing=0.3": oracle.missing("city", Fraction(3, 10)),
+    "city:table=table.csv": oracle.table("city", TABLE),
+    "job:right=0.6": oracle.right("job", Fraction(6, 10)),
+    "job:missing=0.05": oracle.missing("job", Fraction(1, 20)),
+    "job:exact": oracle.exact("job"),
+}
+COLUMNS = {"age": pl.Int32(), "city": pl.String(), "job": pl.Int8(), "s": pl.String()}
+rows = st.fixed_dictionaries(
+    {
+        "age": st.sampled_from([17, 18, 20, 25, None]),
+        "city": st.sampled_from(["a", "b", "c", None]),
+        "job": st.sampled_from([1, 2, 3]),
+        "s": st.sampled_from(["u", "v", "w", None]),
+        "w": st.sampled_from([1, 2, 3]),
+    }
+)
+law_lists = st.lists(
+    st.sampled_from(list(LAWS)), min_size=1, max_size=3, unique_by=lambda law: law.split(":")[0]
+)
+
+
+def frame(people: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    return pl.DataFrame(people, schema=COLUMNS | {"w": pl.Int32()})
+
+
+def table_file(folder: Path) -> Path:
+    lines = ["value,known as,probability"]
+    lines += [f"{a or ''},{b or ''},{float(p)}" for (a, b), p in TABLE.items()]
+    path = folder / "table.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def noisy(result: Any, model: str) -> dict[str, Any]:
+    (row,) = (r for r in result.rows() if r["model"] == model and r["knows"] != "exact")
+    return dict(row)
+
+
+def exact(result: Any, model: str) -> dict[str, Any]:
+    (row,) = (r for r in result.rows() if r["model"] == model and r["knows"] == "exact")
+    return dict(row)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(people=st.lists(rows, min_size=1, max_size=8), knows=law_lists, weighted=st.booleans())
+def test_it_is_the_sum_over_all_that_may_be_known(
+    tmp_path_factory: pytest.TempPathFactory,
+    people: list[dict[str, object]],
+    knows: list[str],
+    weighted: bool,
+) -> None:
+    folder = tmp_path_factory.mktemp("noisy")
+    text = "; ".join(knows).replace("table.csv", str(table_file(folder)))
+    weight = "w" if weighted else None
+    out = folder / "people.parquet"
+    result = qifsql.attack(
+        "crs,cas", frame(people), qids="age,city,job", secret="s", knows=text, weight=weight,
+        records=out,
+    )  # fmt: skip
+    by_column = {law.split(":")[0]: LAWS[law] for law in knows}
+    if weighted:
+        by_column |= {
+            law.split(":")[0]: oracle.right(law.split(":")[0], Fraction(law.split("=")[1]), "w")
+            for law in knows
+            if "right" in law
+        }
+    laws = [by_column.get(name, oracle.exact(name)) for name in ("age", "city", "job")]
+    written = pl.read_parquet(out)
+    for model, secret, column in (("CRS", None, "success"), ("CAS", "s", "success_s")):
+        wanted = oracle.attack(people, laws, secret, weight)
+        row = noisy(result, model)
+        assert row["posterior_probabilistic"] == NEAR(float(wanted.probabilistic), rel=1e-9)
+        assert row["posterior_deterministic"] == NEAR(float(wanted.deterministic), abs=1e-9)
+        assert row["worst_case"] == NEAR(float(wanted.worst), rel=1e-9)
+        if not any("sd" in law for law in knows):  # the oracle's tails may be 0
+            assert row["blocks"] == wanted.observations
+        assert (row["low"], row["high"]) == (None, None)
+        assert written[column].to_list() == NEAR([float(p) for p in wanted.people], rel=1e-9)
+
+
+def test_with_exact_laws_it_is_the_plain_attack() -> None:
+    people = pl.read_parquet("data-samples/school_census_2018.parquet")
+    asked = {"qids": "NU_ANO,TP_SEXO,CO_ENTIDADE", "secret": "IN_TRANSPORTE_PUBLICO"}
+    certain = "NU_ANO:+-0; TP_SEXO:missing=0; CO_ENTIDADE:right=1"
+    result = qifsql.attack("crs,cas", people, knows=certain, **asked)  # type: ignore[arg-type]
+    plain = qifsql.attack("crs,cas", people, **asked)  # type: ignore[arg-type]
+    for row in plain.rows():
+        for one in (exact(result, row["model"]), noisy(result, row["model"])):
+            assert {n: v for n, v in one.items() if n in row and n != "seconds"} == {
+                n: v for n, v in row.items() if n != "seconds"
+            }
+    assert "the same" in " ".join(result.notes)
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    people=st.lists(rows, min_size=1, max_size=12),
+    chances=st.tuples(*[st.sampled_from(["0", "0.25", "0.9", "1"])] * 3),
+)
+def test_gaps_alone_are_independent_knowledge(
+    people: list[dict[str, object]], chances: tuple[str, ...]
+) -> None:
+    names = ("age", "city", "job")
+    knows = "; ".join(f"{n}:missing={p}" for n, p in zip(names, chances, strict=True))
+    row = noisy(qifsql.attack("cas", frame(people), qids=names, secret="s", knows=knows), "CAS")
+    expected = Fraction(0)
+    gaps = dict(zip(names, map(Fraction, chances), strict=True))
+    for known in chain.from_iterable(combinations(names, r) for r in range(4)):
+        share = math.prod((1 - p if n in known else p) for n, p in gaps.items())
+        laws = [oracle.exact(n) for n in known]
+        expected += share * oracle.attack(people, laws, "s").probabilistic
+    assert row["posterior_probabilistic"] == float(expected)
+
+
+def test_gaps_alone_are_the_weighted_sweep() -> None:
+    path = "data-samples/school_census_2018.parquet"
+    names = ["NU_ANO", "TP_SEXO", "CO_ENTIDADE"]
+    secret = "IN_TRANSPORTE_PUBLICO"
+    row = noisy(
+        qifsql.attack(
+            "cas", path, qids=names, secret=secret,
+            knows="NU_ANO,TP_SEXO,CO_ENTIDADE:missing=0.25",
+        ),
+        "CAS",
+    )  # fmt: skip
+    swept = qifsql.sweep(path, qids=names, secret=secret).frame.filter(secret=secret)
+    expected = row["prior_probabilistic"] * 0.25**3
+    for one in swept.iter_rows(named=True):
+        n = one["n_qids"]
+        expected += 0.75**n * 0.25 ** (3 - n) * one["posterior_probabilistic"]
+    assert row["posterior_probabilistic"] == NEAR(expected, rel=1e-12)
+
+
+def test_a_worked_example() -> None:
+    """Ages 20, 21, 23, known at most 1 off: each has three possible values, each with 1/9.
+
+    19, 20, 21, 22, 22, 23, 24 are possible: 20 and 21 mean the first or the second person, 22 the
+    second or the third, so that 6 of 9 pairs are guessed right, and 19, 23, 24 leave no doubt.
+    """
+    people = pl.DataFrame({"age": [20, 21, 23], "s": ["a", "a", "b"]})
+    result = qifsql.attack("crs,cas", people, qids="age", secret="s", knows="age:+-1")
+    row = noisy(result, "CRS")
+    assert row["blocks"] == 6
+    assert row["posterior_probabilistic"] == 6 / 9
+    assert row["posterior_deterministic"] == 3 / 9
+    assert (row["singled_out"], row["worst_case"]) == (1, 1.0)
+    row = noisy(result, "CAS")
+    assert row["posterior_probabilistic"] == 8 / 9
+    assert row["posterior_deterministic"] == 7 / 9
+
+
+def test_pairs_give_what_the_closed_form_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "data-samples/school_census_2018.parquet"
+    asked: dict[str, Any] = {
+        "qids": "NU_ANO,TP_SEXO,CO_ENTIDADE",
+        "secret": "IN_TRANSPORTE_PUBLICO",
+        "knows": "NU_ANO:+-1; CO_ENTIDADE:right=0.9",
+    }
+    closed = qifsql.attack("crs,cas", path, **asked)
+    monkeypatch.setattr(elimination, "_likeliest", lambda *_: False)
+    pairs = qifsql.attack("crs,cas", path, **asked)
+    assert closed.frame.drop("seconds").equals(pairs.frame.drop("seconds"))
+
+
+def drawn(path: Any, draws: int, seed: int, knows: str, threads: int = 2) -> Any:
+    return qifsql.attack(
+        "crs,cas", path, qids="NU_ANO,TP_SEXO,CO_ENTIDADE", secret="IN_TRANSPORTE_PUBLICO",
+        knows=knows, draws=draws, settings=Settings(seed=seed, threads=threads),
+    )  # fmt: skip
+
+
+NOISY = "NU_ANO:+-2; CO_ENTIDADE:right=0.8; TP_SEXO:missing=0.2"
+
+
+def test_draws_depend_on_the_seed_alone() -> None:
+    people = pl.read_parquet("data-samples/school_census_2018.parquet")
+    first = drawn(people, 500, 3, NOISY)
+    again = drawn(people.sample(fraction=1, shuffle=True, seed=1), 500, 3, NOISY, threads=1)
+    other = drawn(people, 500, 4, NOISY)
+    columns = ["posterior_probabilistic", "posterior_deterministic", "low", "high"]
+    assert first.frame.select(columns).equals(again.frame.select(columns))
+    assert not first.frame.select(columns).equals(other.frame.select(columns))
+
+
+def covered(seeds: range, draws: int) -> list[bool]:
+    """Return for each seed and question whether the interval has the exact success in it."""
+    path = "data-samples/school_census_2018.parquet"
+    qids, secret = "NU_ANO,TP_SEXO,CO_ENTIDADE", "IN_TRANSPORTE_PUBLICO"
+    inside = []
+    with opened(Attack.of("crs,cas", path, qids=qids, secret=secret)) as (engine, bound):
+        coded = Coded(engine, bound, bind(laws(NOISY), bound.microdata.qids), {})
+        truth = [measure(coded, j) for j in (0, 1)]
+        for seed in seeds:
+            people = Draws(coded, seed=seed, draws=draws)
+            for j, sure in enumerate(truth):
+                outcome = people.measure(j)
+                assert sure is not None
+                assert outcome.low is not None
+                assert outcome.high is not None
+                inside.append(outcome.low <= sure.success.probabilistic <= outcome.high)
+            coded.tables.drop("drawn_people")
+    return inside
+
+
+def test_intervals_have_the_exact_success_in_them() -> None:
+    assert sum(covered(range(10), 300)) >= 18
+
+
+@pytest.mark.slow
+def test_intervals_cover_in_1000_draws() -> None:
+    inside = covered(range(500), 200)
+    assert len(inside) == 1000
+    assert sum(inside) >= 950
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(people=st.lists(rows, min_size=1, max_size=8), knows=law_lists)
+def test_draws_have_the_chances_of_the_laws(
+    tmp_path_factory: pytest.TempPathFactory, people: list[dict[str, object]], knows: list[str]
+) -> None:
+    text = "; ".join(knows).replace("table.csv", str(table_file(tmp_path_factory.mktemp("d"))))
+    asked: dict[str, Any] = {"qids": "age,city,job", "secret": "s", "knows": text}
+    result = qifsql.attack("cas", frame(people), draws=4000, **asked)
+    wanted = noisy(qifsql.attack("cas", frame(people), **asked), "CAS")
+    row = noisy(result, "CAS")
+    if any(not law.startswith("job:exact") for law in knows):
+        assert row["posterior_probabilistic"] == NEAR(wanted["posterior_probabilistic"], abs=0.05)
+        assert row["posterior_deterministic"] == NEAR(wanted["posterior_deterministic"], abs=0.05)
+
+
+def test_the_exact_sum_gives_way_to_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elimination, "PAIRS", 10)
+    monkeypatch.setattr(elimination.measure, "__kwdefaults__", {"most": 10})
+    people = pl.DataFrame({"age": range(20), "s": ["a", "b"] * 10})
+    result = qifsql.attack("cas", people, qids="age", secret="s", knows="age:+-2")
+    row = noisy(result, "CAS")
+    assert row["low"] <= row["posterior_probabilistic"] <= row["high"]
+    assert row["worst_case"] is None
+    assert row["blocks"] is None
+    assert any("more than 10 pairs" in note for note in result.notes)
+
+
+WRONG = {
+    "": "knows names no quasi-identifier",
+    "age": '"age" of knows has no law',
+    "age:": "has no law",
+    ":+-2": "names no quasi-identifier",
+    "age:+-2.5": "whole number from 0",
+    "age:+--1": "whole number from 0",
+    "age:sd=0": "standard deviation above 0",
+    "age:sd=x": "standard deviation above 0",
+    "age:right=1.5": "outside 0 to 1",
+    "age:missing=-0.1": "outside 0 to 1",
+    "age:right=0": "never right",
+    "age:missing=some": "probability from 0 to 1",
+    "age:missing=1e-999999999": "probability from 0 to 1",
+    "age:sometimes=0.4": "is not known; use",
+    "age:off by two": "is not known; use",
+    "age:+-1; age:+-2": "twice",
+    "city:+-1": "VARCHAR, not a whole number",
+    "city:sd=2": "VARCHAR, not a whole number",
+    "height:+-1": "not whole numbers",
+    "agee:+-1": 'did you mean "age"',
+    "s:right=0.5": "not a quasi-identifier",
+    '"age:+-1': "double quote",
+    "age:table=nowhere.csv": "nowhere.csv",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_laws_are_refused(text: str) -> None:
+    people = pl.DataFrame(
+        {"age": [1, 2], "city": ["a", "b"], "height": [1.5, 2.0], "s": ["u", "v"]}
+    )
+    with pytest.raises(QifError) as error:
+        qifsql.attack("cas", people, qids="age,city,height", secret="s", knows=text or " ")
+    assert WRONG[text] in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+TABLES = {
+    "value,known,chance\na,b,1\n": "needs the columns value, known as, probability",
+    "value,known as,probability\n": "has no lines",
+    "value,known as,probability\na,b,0.5\n": "do not add up to 1",
+    "value,known as,probability\na,b,2\na,a,-1\n": "probability from 0 to 1",
+    "value,known as,probability\na,b,0.5\na,b,0.5\n": "that another line has",
+}
+
+
+@pytest.mark.parametrize("lines", TABLES)
+def test_wrong_tables_are_refused(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "t.csv").write_text(lines)
+    people = pl.DataFrame({"city": ["a", "b"]})
+    with pytest.raises(QifError, match=TABLES[lines]):
+        qifsql.attack("crs", people, qids="city", knows=f"city:table={tmp_path / 't.csv'}")
+
+
+def test_a_table_whose_values_do_not_fit_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("value,known as,probability\nold,1,1\n")
+    with pytest.raises(QifError, match="no BIGINT"):
+        qifsql.attack(
+            "crs", pl.DataFrame({"age": [1, 2]}), qids="age",
+            knows=f"age:table={tmp_path / 't.csv'}",
+        )  # fmt: skip
+
+
+REFUSALS: list[dict[str, Any]] = [
+    {"gain": "tries:2"},
+    {"by": "city"},
+    {"thresholds": [0.5]},
+    {"histogram": True},
+    {"measures": "shannon"},
+    {"prior": "prior.csv"},
+    {"store": "counts.duckdb"},
+    {"progressive": True},
+    {"link": "city"},
+    {"draws": 1},
+    {"draws": 10, "records": "out.csv"},
+    {"model": "ias", "target": {"age": 1}},
+    {"model": "ias"},
+    {"settings": Settings(engine="spark")},
+]
+
+
+@pytest.mark.parametrize("asked", REFUSALS, ids=str)
+def test_what_has_no_meaning_is_refused_by_name(asked: dict[str, Any]) -> None:
+    people = pl.DataFrame({"age": [1, 2], "city": ["a", "b"], "s": ["u", "v"]})
+    options = {"model": "cas", "qids": "age", "secret": "s", "knows": "age:+-1", **asked}
+    with pytest.raises(QifError, match=r"knows|draws|records|target"):
+        qifsql.attack(options.pop("model"), people, **options)
+
+
+@pytest.mark.parametrize("asked", [{"draws": 10}, {"records": "out.csv"}])
+def test_its_options_need_laws(asked: dict[str, Any]) -> None:
+    with pytest.raises(QifError, match="--knows"):
+        qifsql.attack("crs", pl.DataFrame({"age": [1]}), qids="age", **asked)
+
+
+def test_names_may_hold_marks() -> None:
+    name = 'a:b"; --,=<script>'
+    people = pl.DataFrame({name: [1, 2, 3]})
+    knows = '"' + name.replace('"', '""') + '":+-1'
+    result = qifsql.attack("crs", people, qids=[name], knows=knows)
+    assert noisy(result, "CRS")["knows"] == knows
+    assert noisy(result, "CRS")["posterior_probabilistic"] == 5 / 9
+
+
+def test_laws_hold_in_every_dataset_of_a_collection() -> None:
+    first = pl.DataFrame({"id": [1, 2, 3], "age": [1, 2, 9], "s": ["a", "b", "b"]})
+    second = pl.DataFrame({"id": [1, 2, 3], "age": [2, 3, 10]})
+    asked: dict[str, Any] = {"qids": "age", "key": "id", "secret": "s"}
+    both = qifsql.attack("cal", [first, second], knows="age:missing=0.5", **asked)
+    one = qifsql.attack("cal", [first, second], knows='"1:age":missing=0.5', **asked)
+    assert noisy(both, "CAL")["posterior_probabilistic"] == 0.75 + 0.25 * 2 / 3
+    assert noisy(one, "CAL")["posterior_probabilistic"] == 1
+
+
+def test_membership_has_laws_too() -> None:
+    people = pl.DataFrame({"age": [1, 2, 3, 4], "m": [True, True, False, False]})
+    row = noisy(qifsql.attack("cms", people, qids="age", member="m", knows="age:+-1"), "CMS")
+    assert row["posterior_probabilistic"] == 10 / 12
