@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from qifsql.adversary.transitions import probability
+from qifsql.adversary.rule_text import probability
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
 from qifsql.counting.counted import Cells, added, rows_of, shared

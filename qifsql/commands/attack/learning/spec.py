@@ -64,7 +64,7 @@ def specify(
                 f"an attack that learns (learn) does not take {name}{instead}; leave it out"
             )
     null = options.get("null", "distinct")
-    if null not in NULL_RULES:
+    if null == "match-any" or null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(f"missing values cannot be treated as {quoted(null)} here; use {rules}")
     _check_model(model)
