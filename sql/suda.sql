@@ -5,13 +5,16 @@
 -- those after it that vary in the block. Records that agree on all that is open are one row without
 -- a record (-1): nothing that may still be taken tells them apart.
 
--- One row per record, those that agree on the first quasi-identifier side by side.
+-- One row per different record, those that agree on the first quasi-identifier side by side.
 CREATE OR REPLACE VIEW first_coded AS
 SELECT
     entry,
     rest,
-    record
+    CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
 FROM numbered
+GROUP BY
+    entry,
+    rest
 ORDER BY entry;
 
 -- One row per different record when the first quasi-identifier is left out: the next one takes its
@@ -137,45 +140,52 @@ WHERE size > 1 AND record >= 0 AND bit_count(taken) < getvariable('most');
 -- it, in which records may now agree; and blocks whose turn comes later.
 CREATE OR REPLACE VIEW onward AS
 SELECT
-    children.child AS block,
-    live.rest & getvariable('later') AS rest,
-    live.record,
-    children.turn
-FROM live
-INNER JOIN children
-    ON live.block = children.block AND (live.rest & getvariable('field')) = children.code
-WHERE live.turn = getvariable('bit')
-UNION ALL
-SELECT
-    block,
-    rest,
-    record,
-    ("open" & -"open")
-    | CASE WHEN bit_count("open") = 1 THEN getvariable('ending') ELSE 0 END AS turn
-FROM (
-    SELECT
-        block,
-        rest,
-        record,
-        (block & getvariable('every'))::BIGINT AS "open"
-    FROM (
-        SELECT
-            block & ~getvariable('bit') AS block,
-            rest & getvariable('later') AS rest,
-            CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
-        FROM live
-        WHERE turn = getvariable('bit')
-        GROUP BY ALL
-    ) AS dropped
-) AS rest_of_block
-UNION ALL
-SELECT
     block,
     rest,
     record,
     turn
-FROM live
-WHERE turn > getvariable('bit') AND turn < getvariable('ending');
+FROM (
+    SELECT
+        children.child AS block,
+        live.rest & getvariable('later') AS rest,
+        live.record,
+        children.turn
+    FROM live
+    INNER JOIN children
+        ON live.block = children.block AND (live.rest & getvariable('field')) = children.code
+    WHERE live.turn = getvariable('bit')
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        record,
+        ("open" & -"open")
+        | CASE WHEN bit_count("open") = 1 THEN getvariable('ending') ELSE 0 END AS turn
+    FROM (
+        SELECT
+            block,
+            rest,
+            record,
+            (block & getvariable('every'))::BIGINT AS "open"
+        FROM (
+            SELECT
+                block & ~getvariable('bit') AS block,
+                rest & getvariable('later') AS rest,
+                CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+            FROM live
+            WHERE turn = getvariable('bit')
+            GROUP BY ALL
+        ) AS dropped
+    ) AS rest_of_block
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        record,
+        turn
+    FROM live
+    WHERE turn > getvariable('bit') AND turn < getvariable('ending')
+) AS going_on;
 
 -- One row per record of a block that ends, and attribute that is open in it: the subset with it.
 CREATE OR REPLACE VIEW ended AS
