@@ -46,4 +46,5 @@ def dis_suda(score: int, *, n: int, paired: int, fraction: Fraction, powers: flo
     """
     if not score:
         return 0.0
-    return 1 / (1 + odds(paired, fraction) / (float(score) ** exponent(n) * powers))
+    power: float = float(score) ** exponent(n)
+    return 1 / (1 + odds(paired, fraction) / (power * powers))

@@ -30,9 +30,7 @@ def minimal_uniques(
             whole = not omit_missing or all(rows[place][q] != value(None) for q in subset)
             if times[key] == 1 and whole:
                 unique[place].add(subset)
-    return [
-        {s for s in mine if len(s) <= most and not any(t < s for t in mine)} for mine in unique
-    ]
+    return [{s for s in mine if len(s) <= most and not any(t < s for t in mine)} for mine in unique]
 
 
 def score(msus: set[frozenset[str]], n: int, most: int) -> Fraction:

@@ -17,9 +17,7 @@ EXAMPLES = {
 }
 
 
-def suda(
-    data: Data, options: SudaOptions, charts: Charts, output: Output, limits: Limits
-) -> None:
+def suda(data: Data, options: SudaOptions, charts: Charts, output: Output, limits: Limits) -> None:
     """Find special uniques: minimal sample uniques (MSU), SUDA and DIS-SUDA scores.
 
     An MSU of a record is a set of quasi-identifiers that singles it out, while no smaller part of

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from sqlglot import exp
@@ -31,6 +31,8 @@ LISTED = 1_500_000  # subsets that are compared at a time, about
 FIXED, PER_STREAM = 120 * 2**20, 130 * 2**20  # bytes of memory that are needed
 PER_RECORD = 400  # bytes of disk for each record, about
 STAGES = 3  # coding, walking, comparing
+
+Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream does
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,7 @@ class MinimalUniques:
     def _numbered(self, spreads: Sequence[Spread]) -> Plan:
         """Return the plan of a row per record: its position and codes, and what it misses."""
         packing = self.packing
-        codes = {
-            p: exp.column("code", table=f"of_{i + 1}") for p, i in enumerate(packing.order)
-        }
+        codes = {p: exp.column("code", table=f"of_{i + 1}") for p, i in enumerate(packing.order)}
         kind = packing.rest_type
         rest: list[exp.Expr] = [exp.cast(number(0), kind, dialect=render.DUCKDB)]
         for p in range(1, packing.n):
@@ -190,32 +190,32 @@ class MinimalUniques:
             ]
             self.tables.make(name, exp.select(*types).where(exp.false()))
 
-    def _chunks(self) -> list[tuple[float, Callable[[Walker], None]]]:
+    def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
-        size_ = CHUNK >> max(0, self.packing.n - MANY) // 2
-        tasks: list[tuple[float, Callable[[Walker], None]]] = []
+        most = CHUNK >> max(0, self.packing.n - MANY) // 2
+        tasks: list[Task] = []
         for position in range(self.packing.n):
-            for least, greatest, rows in self.tables.rows(self._ranges_of(position, size_)):
+            for least, greatest, rows in self.tables.rows(self._ranges_of(position, most)):
                 chunk = Chunk(position=position, least=least, greatest=greatest, rows=rows)
                 cost = rows * float(self.packing.n - position)
-                tasks.append((cost, lambda walker, chunk=chunk: walker.walk(chunk)))
+                tasks.append((cost, partial(Walker.walk, chunk=chunk)))
         return sorted(tasks, key=lambda task: -task[0])
 
     def _ranges_of(self, position: int, rows: int) -> exp.Select:
         query = splice("suda/ranges", tables={"coded": own_name(coded(position))})
         return _with_values(query, {"chunk": number(rows)})
 
-    def _ranges(self, last: int) -> list[tuple[float, Callable[[Walker], None]]]:
+    def _ranges(self, last: int) -> list[Task]:
         """Return the comparisons of all ranges of records."""
         parts = max(1, -(-self.tables.count("candidates") // LISTED))
         bounds = [last * i // parts for i in range(parts + 1)]
         bounds[0] = -1
         return [
-            (1.0, lambda walker, a=a, b=b: self._compare(walker, a + 1, b))
+            (1.0, partial(self._compare, least=a + 1, greatest=b))
             for a, b in zip(bounds, bounds[1:], strict=False)
         ]
 
-    def _compare(self, walker: Walker, least: int, greatest: int) -> None:
+    def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
         """Keep the minimal subsets of a range of records, and add what they count."""
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
         walker.set_lists(scores=(list(self.scores), "BIGINT"))
@@ -244,7 +244,7 @@ class MinimalUniques:
         walkers: Sequence[Walker],
         stage: int,
         what: str,
-        tasks: Sequence[tuple[float, Callable[[Walker], None]]],
+        tasks: Sequence[Task],
     ) -> None:
         """Let every stream take task after task until all are done."""
         waiting, finished = deque(tasks), [0.0]
@@ -276,9 +276,8 @@ class MinimalUniques:
     @contextmanager
     def _opened(self) -> Iterator[list[Walker]]:
         """Open as many streams as memory allows, each with one thread."""
-        number_ = self._streams()
         with self.engine.single_threaded():
-            streams = [self.engine.stream(self.where) for _ in range(number_)]
+            streams = [self.engine.stream(self.where) for _ in range(self._streams())]
             try:
                 yield [Walker(stream, self.packing, self.most) for stream in streams]
             finally:
@@ -325,9 +324,9 @@ EMPTY = {
 }
 
 
-def _bytes(number_: float) -> str:
+def _bytes(amount: float) -> str:
     """Return a number of bytes as text."""
-    return f"{number_ / 2**20:,.0f} MiB"
+    return f"{amount / 2**20:,.0f} MiB"
 
 
 def _with_values(query: exp.Select, values: dict[str, exp.Expr]) -> exp.Select:

@@ -195,9 +195,7 @@ def suda(
         origin = origin.of(bound, spec, **more).sending(dict.fromkeys(uniques.tables.statements))
     frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
     notes = (*bound.microdata.notes, *_remarks(totals, n))
-    return Result(
-        frame=frame, origin=origin, details=details, notes=notes, written=written_rows
-    )
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ not minimal, because the order of taking decides which are seen (M141).
 cubes (Beyer and Ramakrishnan 1999).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 
 from sqlglot import exp
 
@@ -63,7 +63,6 @@ class Walker:
         self.stream = stream
         self.packing = packing
         self.most = most
-        self._texts: dict[tuple[object, ...], str] = {}
         self._history: dict[str, None] = {}
         macro = varying(packing)
         stream.rows(macro)
@@ -95,31 +94,15 @@ class Walker:
 
     def make(self, name: str, file: str, **tables: str) -> int:
         """Store the rows of a view in a temporary table; return their number."""
-        key = ("make", name, file, *tables.items())
-        if key not in self._texts:
-            self._texts[key] = render.creating(name, _query(file, tables))
-        return self._send(self._texts[key])
+        return self.stream.count(self._note(_creating(name, file, *tables.items())))
 
     def add(self, name: str, file: str, **tables: str) -> int:
         """Add the rows of a view to a table that all streams fill; return their number."""
-        key = ("add", name, file, *tables.items())
-        if key not in self._texts:
-            plan = Plan((), _query(file, tables))
-            self._texts[key] = render.adding(plan, name, LOADED)
-        return self._send(self._texts[key])
+        return self.stream.count(self._note(_adding(name, file, *tables.items())))
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a view, which are few."""
-        key = ("rows", file, *tables.items())
-        if key not in self._texts:
-            self._texts[key] = render.render(_query(file, tables))
-        self._history[self._texts[key]] = None
-        return self.stream.rows(self._texts[key])
-
-    def forget(self, *names: str) -> None:
-        """Drop temporary tables."""
-        for name in names:
-            self.stream.rows(render.dropping(name))
+        return self.stream.rows(self._note(_selecting(file, *tables.items())))
 
     def walk(self, chunk: Chunk) -> None:
         """Add the subsets with the chunk's first quasi-identifier that single out its records."""
@@ -160,11 +143,12 @@ class Walker:
         self.add("candidates", "ended")
         return blocks
 
-    def _send(self, sql: str) -> int:
+    def _note(self, sql: str) -> str:
         self._history[sql] = None
-        return self.stream.count(sql)
+        return sql
 
 
+@cache
 def varying(packing: Packing) -> str:
     """Return the statement of the macro that turns bits that differ into quasi-identifiers."""
     terms: list[exp.Expr] = [_typed(0, "BIGINT")]
@@ -185,9 +169,25 @@ def varying(packing: Packing) -> str:
     return render.render(create)
 
 
-def _query(file: str, tables: dict[str, str]) -> exp.Query:
+@cache
+def _creating(name: str, file: str, *tables: tuple[str, str]) -> str:
+    return render.creating(name, _query(file, tables))
+
+
+@cache
+def _adding(name: str, file: str, *tables: tuple[str, str]) -> str:
+    return render.adding(Plan((), _query(file, tables)), name, LOADED)
+
+
+@cache
+def _selecting(file: str, *tables: tuple[str, str]) -> str:
+    return render.render(_query(file, tables))
+
+
+def _query(file: str, tables: Iterable[tuple[str, str]]) -> exp.Query:
+    """Return the query of a view with the names of shared tables, and ``tables`` in place of others."""
     names = {name: own_name(name) for name in SHARED}
-    return splice(f"suda/{file}", tables={**names, **tables})
+    return splice(f"suda/{file}", tables={**names, **dict(tables)})
 
 
 def _typed(number: int, kind: str) -> exp.Expr:

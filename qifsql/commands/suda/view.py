@@ -6,14 +6,12 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation import escaping, words
-from qifsql.presentation.language import counted, said
+from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(
-    columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "histogram", "groups")
-)
+KIND = Kind(columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "histogram"))
 TITLE = "Special uniques: {name}"
 LISTED = 10  # sets and values that are shown; all are in the files
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
@@ -162,7 +160,7 @@ def _bands(histogram: pl.DataFrame) -> Table:
 
 def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
     """Return what DIS means for the file, and for the record with the highest DIS-SUDA."""
-    fraction = words.percent(spec["fraction"])
+    fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
         return said("Without records alone or in pairs, DIS says nothing.")
     text = said(

@@ -38,7 +38,9 @@ FRACTIONS = st.fractions(Fraction(1, 200), 1, max_denominator=200)
 def releases(draw: st.DrawFn) -> tuple[list[str], list[dict[str, Any]]]:
     """1 to 5 attributes and 1 to 14 records, with missing values, duplicates and constants."""
     qids = [f"a{i}" for i in range(draw(st.integers(1, 5)))]
-    pools = {q: draw(st.sampled_from([(0, 1), (None, 0, 1, 2), (7,), (None,), (0, 1, 2)])) for q in qids}
+    pools = {
+        q: draw(st.sampled_from([(0, 1), (None, 0, 1, 2), (7,), (None,), (0, 1, 2)])) for q in qids
+    }
     cells = st.fixed_dictionaries({q: st.sampled_from(pools[q]) for q in qids})
     return qids, draw(st.lists(cells, min_size=1, max_size=14))
 
@@ -68,9 +70,7 @@ def compare(
     assert [row["record"] for row in rows] == list(range(len(records)))
     assert [row["msus"] for row in rows] == [len(mine) for mine in msus]
     assert [row["score"] for row in rows] == scores
-    assert [row["smallest"] for row in rows] == [
-        min(map(len, mine), default=None) for mine in msus
-    ]
+    assert [row["smallest"] for row in rows] == [min(map(len, mine), default=None) for mine in msus]
     assert [row["dis_suda"] for row in rows] == pytest.approx(chances, rel=1e-12)
     values = measured(result)
     dis = oracle.intrusion(records, qids, fraction)
@@ -113,6 +113,4 @@ def test_every_number_is_that_of_the_definition(
             arrow(qids, records), qids=qids, max_size=most, fraction=fraction,
             omit_missing=omit_missing, records=out,
         )  # fmt: skip
-    compare(
-        result, out, records, qids, min(most, len(qids)), fraction, omit_missing=omit_missing
-    )
+    compare(result, out, records, qids, min(most, len(qids)), fraction, omit_missing=omit_missing)
