@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import Null, qids_option
-from qifsql.data.option import CHANCE, DATA, DETAILS, FILE, FLAG, GROUPS, RUN, TEXT, WHOLE, Option
+from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, GROUPS, RUN, TEXT, WHOLE, Option
 
 MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
 FRACTION = "0.01"  # the sampling fraction by default, as in sdcMicro

@@ -20,7 +20,7 @@ from qifsql.counting.session import check_records, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, quoted
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
 from qifsql.query.columns import named, native_types, written
