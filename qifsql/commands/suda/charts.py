@@ -1,7 +1,6 @@
 """Charts of special uniques: which attributes cause them, and how many attributes suffice."""
 
 from collections.abc import Callable
-from typing import Any
 
 import polars as pl
 
@@ -13,10 +12,10 @@ from qifsql.presentation.theme import (
     PERCENT,
     Chart,
     data,
-    distinct,
     dressed,
     extra,
     hints,
+    labels,
 )
 from qifsql.presentation.words import count, percent
 
@@ -41,7 +40,12 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
     """Draw the share of all scores of each attribute, a bar for each, the longest first."""
     alt, _ = extra()
     rows = by_qid.sort("contribution", descending=True, maintain_order=True)
-    rows = rows.with_columns(name=pl.Series(distinct(rows["qid"].to_list()), dtype=pl.String))
+    names = labels(rows["qid"])
+    rows = rows.select(
+        name=pl.Series([names[qid] for qid in rows["qid"]], dtype=pl.String),
+        individuals="msus",
+        contribution="contribution",
+    )
     axis = alt.Axis(format=PERCENT)
     bars = (
         alt.Chart(data(alt, rows), height={"step": 24}, width=420)
@@ -52,9 +56,9 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
             tooltip=hints(
                 alt,
                 {
-                    "name": said("attribute"),
-                    "msus": said("MSUs with it"),
-                    "contribution": said("share of scores"),
+                    "name:N": said("attribute"),
+                    "individuals:Q": said("MSUs with it"),
+                    "contribution:Q": said("share of scores"),
                 },
             ),
         )
@@ -73,20 +77,21 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
 def sizes(by_size: pl.DataFrame) -> Chart:
     """Draw the records by the number of attributes that suffice to single them out."""
     alt, _ = extra()
-    tips: dict[str, Any] = {"size": said("attributes needed"), "records": said("records")}
+    tips = {"size:O": said("attributes needed"), "individuals:Q": said("records")}
+    rows = by_size.select("size", individuals="records")
     bars = (
-        alt.Chart(data(alt, by_size), width={"step": 44}, height=240)
+        alt.Chart(data(alt, rows), width={"step": 44}, height=240)
         .mark_bar(color=ORANGE)
         .encode(
             x=alt.X("size:O", title=said("attributes needed"), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("records:Q", title=said("records"), axis=alt.Axis(format=",d")),
+            y=alt.Y("individuals:Q", title=said("records"), axis=alt.Axis(format=",d")),
             tooltip=hints(alt, tips),
         )
     )
     below = said("Each record is counted at its smallest minimal sample unique.")
     lines = [
-        said("{size}: {n}", size=row["size"], n=count(row["records"]))
-        for row in by_size.iter_rows(named=True)
+        said("{size}: {n}", size=row["size"], n=count(row["individuals"]))
+        for row in rows.iter_rows(named=True)
     ]
     title = said("How many attributes suffice to single out a record")
     return dressed(bars, title, below, lines)

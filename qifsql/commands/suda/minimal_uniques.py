@@ -1,4 +1,4 @@
-"""The minimal sample uniques of all records: coded, found, made minimal and counted in the engine."""
+"""The minimal sample uniques of all records: coded, found, compared and counted in the engine."""
 
 import shutil
 import threading
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
@@ -210,10 +211,7 @@ class MinimalUniques:
         parts = max(1, -(-self.tables.count("candidates") // LISTED))
         bounds = [last * i // parts for i in range(parts + 1)]
         bounds[0] = -1
-        return [
-            (1.0, partial(self._compare, least=a + 1, greatest=b))
-            for a, b in zip(bounds, bounds[1:], strict=False)
-        ]
+        return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(bounds)]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
         """Keep the minimal subsets of a range of records, and add what they count."""

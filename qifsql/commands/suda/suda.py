@@ -37,10 +37,10 @@ SUDA: dict[str, pl.DataType] = {
 
 Numbers of records: ``records``; ``uniques``, singled out by all quasi-identifiers; ``paired``, in
 blocks of two; ``records_with_msu``, with a minimal sample unique of a size that was looked for;
-``special_uniques``, with one that leaves out a quasi-identifier. ``msus`` is the number of pairs of a
-record and a minimal sample unique of it. ``dis`` is the chance in [0, 1] that a match with a unique
-record is right; NULL if there is neither a unique nor a pair. ``mean_dis_suda`` over all records and
-``highest_dis_suda`` are in [0, 1]."""
+``special_uniques``, with one that leaves out a quasi-identifier. ``msus`` is the number of pairs of
+a record and a minimal sample unique of it. ``dis`` is the chance in [0, 1] that a match with a
+unique record is right; NULL if there is neither a unique nor a pair. ``mean_dis_suda`` over all
+records and ``highest_dis_suda`` are in [0, 1]."""
 
 BY_SIZE: dict[str, pl.DataType] = {
     "size": pl.Int64(),
@@ -66,9 +66,10 @@ BY_QID: dict[str, pl.DataType] = {
     "msus": pl.Int64(),
     "contribution": pl.Float64(),
 }
-"""One row per quasi-identifier, in the order of the request: the minimal sample uniques that hold it,
-and their ``contribution``, the share of all scores in [0, 1]. A minimal sample unique counts for each
-quasi-identifier that it holds, so that contributions add up to more than 1. NULL without scores."""
+"""One row per quasi-identifier, in the order of the request: the minimal sample uniques that hold
+it, and their ``contribution``, the share of all scores in [0, 1]. A minimal sample unique counts
+for each quasi-identifier that it holds, so that contributions add up to more than 1. NULL without
+scores."""
 
 BY_VALUE: dict[str, pl.DataType] = {
     "qid": pl.String(),
@@ -78,9 +79,9 @@ BY_VALUE: dict[str, pl.DataType] = {
     "msus": pl.Int64(),
     "contribution": pl.Float64(),
 }
-"""One row per value of a quasi-identifier that a minimal sample unique holds: the ``records`` with the
-value, those of them with such a minimal sample unique, their number, and the share of all scores in
-[0, 1]. ``value`` is text; NULL is a missing value."""
+"""One row per value of a quasi-identifier that a minimal sample unique holds: the ``records`` with
+the value, those of them with such a minimal sample unique, their number, and the share of all
+scores in [0, 1]. ``value`` is text; NULL is a missing value."""
 
 GROUPS: dict[str, pl.DataType] = {
     "group": pl.String(),
@@ -89,8 +90,8 @@ GROUPS: dict[str, pl.DataType] = {
     "msus": pl.Int64(),
     "contribution": pl.Float64(),
 }
-"""One row per group of records (``by``): all, those with a minimal sample unique, the number of these,
-and the group's share of all scores in [0, 1]. ``group`` is text; NULL is a missing value."""
+"""One row per group of records (``by``): all, those with a minimal sample unique, the number of
+these, and the group's share of all scores in [0, 1]. ``group`` is text; NULL is a missing value."""
 
 HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """Records by their DIS-SUDA in percent, rounded half to even. Records without a score are in 0."""
@@ -194,7 +195,7 @@ def suda(
         )
         origin = origin.of(bound, spec, **more).sending(dict.fromkeys(uniques.tables.statements))
     frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-    notes = (*bound.microdata.notes, *_remarks(totals, n))
+    notes = (*bound.microdata.notes, *_remarks(totals))
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
 
 
@@ -338,8 +339,10 @@ def _every_record(
     if bound.microdata.key is not None:
         key = written(exp.column("key", "everybody"), bound.microdata.key, native)
         columns.append((key, bound.microdata.key.name))
-    for name in ("msus", "score"):
-        columns.append((exp.func("coalesce", exp.column(name, "scored"), zero.copy()), name))
+    columns += [
+        (exp.func("coalesce", exp.column(name, "scored"), zero.copy()), name)
+        for name in ("msus", "score")
+    ]
     columns.append((exp.column("smallest", "scored"), "smallest"))
     none = exp.cast(zero.copy(), "DOUBLE")
     columns.append((exp.func("coalesce", exp.column("chance", "scored"), none), "dis_suda"))
@@ -377,7 +380,7 @@ def _largest(size: int | None, n: int) -> int:
     return min(size, n)
 
 
-def _remarks(totals: Totals, n: int) -> list[str]:
+def _remarks(totals: Totals) -> list[str]:
     if totals.records == 1:
         return ["there is one record, which every quasi-identifier singles out"]
     return []

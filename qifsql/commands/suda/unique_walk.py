@@ -7,8 +7,8 @@ minimal. A quasi-identifier that does not vary in a block is dropped: with or wi
 is the same. Every minimal sample unique is noted, and some subsets that single out a record but are
 not minimal, because the order of taking decides which are seen (M141).
 
-``sql/suda.sql`` explains the tables. Related work: SUDA2 (Manning, Haglin and Keane 2008), bottom-up
-cubes (Beyer and Ramakrishnan 1999).
+``sql/suda.sql`` explains the tables. Related work: SUDA2 (Manning, Haglin and Keane 2008),
+bottom-up cubes (Beyer and Ramakrishnan 1999).
 """
 
 from collections.abc import Iterable, Sequence
@@ -185,7 +185,7 @@ def _selecting(file: str, *tables: tuple[str, str]) -> str:
 
 
 def _query(file: str, tables: Iterable[tuple[str, str]]) -> exp.Query:
-    """Return the query of a view with the names of shared tables, and ``tables`` in place of others."""
+    """Return the query of a view; ``tables`` replace names, shared tables get their full names."""
     names = {name: own_name(name) for name in SHARED}
     return splice(f"suda/{file}", tables={**names, **dict(tables)})
 

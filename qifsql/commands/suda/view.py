@@ -163,7 +163,7 @@ def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
     fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
         return said("Without records alone or in pairs, DIS says nothing.")
-    text = said(
+    return said(
         "If the file is a random sample of {fraction} of a population, a match with a record that "
         "is unique in it is right with a chance of {dis} (DIS). DIS-SUDA spreads it over the "
         "records by their scores: {mean} on average, {highest} at most. It ranks records; it is "
@@ -173,7 +173,6 @@ def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
         mean=words.percent(values["mean_dis_suda"]),
         highest=words.percent(values["highest_dis_suda"]),
     )
-    return text
 
 
 def headline(stored: Stored) -> list[str]:

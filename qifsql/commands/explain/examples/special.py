@@ -33,7 +33,7 @@ def suda_score(sample: Sample) -> Lines:
     total = sum(n * each[size] for size, n in sizes.items())
     return (
         _known(sample),
-        f"a minimal sample unique scores {each[1]} by one column, {each[2]} by two, {each[3]} by three",
+        f"score of a minimal sample unique: one column {each[1]}, two {each[2]}, three {each[3]}",
         equal(f"sum of all scores: {terms}", Fraction(total)),
     )
 
@@ -47,13 +47,14 @@ def dis_suda(sample: Sample) -> Lines:
         return _known(sample), "nobody has a score: 0"
     powers = sum(float(score) ** -exponent(3) for score in scored)
     paired = 2 * sizes[2]
+    power = number(exponent(3))
     highest = chance(scored[-1], n=3, paired=paired, fraction=HALF, powers=powers)
     return (
         f"{_known(sample)}; each person stands for two",
-        f"alone: {sizes[1]}; in blocks of two: {paired}; U / DIS - U = {paired}·(1 - 1/2)/(1/2) = {paired}",
-        f"sum of score^-{number(exponent(3))} over {persons(len(scored))}: {number(powers)}",
+        f"alone: U = {sizes[1]}; in blocks of two: {paired}; U/DIS - U = {paired}·(1/2)/(1/2)",
+        f"sum of score^-{power} over {persons(len(scored))}: {number(powers)}",
         equal(
-            f"highest: 1 / (1 + {paired} / ({scored[-1]}^{number(exponent(3))} · {number(powers)}))",
+            f"highest: 1 / (1 + {paired} / ({scored[-1]}^{power} · {number(powers)}))",
             highest,
         ),
     )
