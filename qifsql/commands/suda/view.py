@@ -61,8 +61,8 @@ def _found(values: Mapping[str, Any], spec: Spec) -> str:
     text = said("{records}; all attributes together single out {alone}.", **there)
     n, size = _whole(values, "records_with_msu"), spec["max_size"]
     if size < len(spec["qids"]):
-        one = "{n} record is singled out by at most {size} attributes ({msus})."
-        many = "{n} records are singled out by at most {size} attributes ({msus})."
+        one = "{n} record is singled out by a set of at most {size} ({msus})."
+        many = "{n} records are singled out by sets of at most {size} ({msus})."
         return f"{text} {counted(one, many, n, size=size, msus=_msus(values))}"
     return f"{text} {said('They have {msus}.', msus=_msus(values))}"
 
