@@ -17,6 +17,11 @@ from qifsql.study.sources import Source, Sources
 
 WHOLE = "study"  # the name of the table of all entries
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
+ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
+    "tables": ("tables count", "tables are made of one dataset", ("weight", "wave", "null")),
+    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave")),
+}
+"""Entries that count every record once: their words, and the roles that they cannot use."""
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files
 
@@ -36,7 +41,8 @@ class Entries:
         tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
         if not any(reader.data.get(kind) for kind in ENTRIES):
             reader.wrong(
-                "there is nothing to run; write [[attack]], [[sweep]], [[tables]] or [[check]]"
+                "there is nothing to run; write [[attack]], [[sweep]], [[tables]], [[suda]] or "
+                "[[check]]"
             )
         tables.sort(key=lambda pair: reader.lines.of(*pair[0]))
         entries = [self._entry(table, place) for place, table in tables]
@@ -56,7 +62,7 @@ class Entries:
         wrong_names = [n for n in content if n in of_entry(kind) and n not in valid_names]
         if source is None or name is None or models is None or wrong_names:
             return None
-        if kind == "tables":
+        if kind in ALIKE:
             self._check_records(source, place)
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
@@ -112,12 +118,13 @@ class Entries:
         return None
 
     def _check_records(self, source: Source, place: Route) -> None:
-        """Refuse records of which tables would not be made as their roles say."""
+        """Refuse records that would not be counted as their roles say."""
+        who, one, roles = ALIKE[place[0]]
         if len(source.datasets) > 1:
-            self.reader.wrong("tables are made of one dataset; name one", *place, "dataset")
-        for role in ("weight", "wave", "null"):
+            self.reader.wrong(f"{one}; name one", *place, "dataset")
+        for role in roles:
             if source.roles.get(role, "distinct") != "distinct":
-                what = f"tables count every record once, and the dataset has {role}"
+                what = f"{who} every record once, and the dataset has {role}"
                 at = source.places.get(role, place)
                 self.reader.wrong(f"{what}; name a dataset without it", *at)
 
@@ -182,6 +189,8 @@ def _uses(
     """Return whether an entry uses a role of its dataset that it does not name."""
     if kind == "tables":
         return role in ("secret", "where")
+    if kind == "suda":
+        return role in ("qids", "where", "null")
     if role == "qids":
         return not options.get("target")
     if role == "secret":

@@ -10,12 +10,12 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
 LAST = ("model", "dataset")  # words that many messages about other options contain
-Kind = Literal["attack", "sweep", "tables", "check"]
+Kind = Literal["attack", "sweep", "tables", "suda", "check"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, sweep, check or set of tables: its name, datasets, and arguments in Python.
+    """One entry, such as an attack or a sweep: its name, datasets, and arguments in Python.
 
     ``options`` are arguments of the function that ``kind`` names, except ``rule``: the rules of a
     check without a policy. ``files`` are the further files that the options name. ``written`` has

@@ -34,7 +34,7 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run the attacks, sweeps, tables and checks of a study; reuse unchanged results.
+    """Run the entries of a study: attacks, sweeps, tables, suda, checks; reuse unchanged results.
 
     Tables are written to the folder of the study; a summary is shown here.
     """

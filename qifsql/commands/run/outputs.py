@@ -78,6 +78,9 @@ def shown(entry: Entry, result: Result) -> Shown:
     if entry.kind == "tables":
         return Shown(result=result, title=title, aside=tables_view.ASIDE)
 
+    if entry.kind == "suda":
+        return Shown(result=result, title=title, aside=result.details)
+
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options
     tables = () if entry.kind == "attack" else result.details

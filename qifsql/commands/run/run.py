@@ -15,6 +15,7 @@ from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
 from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
+from qifsql.commands.suda import suda
 from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.tables import tables
@@ -42,7 +43,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: its attacks, sweeps, tables and checks; write their results and a report.
+    """Run a study: attacks, sweeps, tables, special uniques, checks; write results and a report.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
@@ -55,7 +56,7 @@ def run(
             machine.
 
     Returns:
-        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables,
+        A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables, suda,
         checks and entries. met: all checks are met, and all bounds on tables hold.
 
     Raises:
@@ -179,6 +180,8 @@ class _Run:
             records = next(iter(entry.datasets), None)
             result = tables.tables(records, **options, settings=self.settings)
             return _as_written(result, entry)
+        if entry.kind == "suda":
+            return suda.suda(entry.datasets[0], **options, settings=self.settings)
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
@@ -259,6 +262,8 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
         sweep.fit(entry.source, settings, **entry.options)
     elif entry.kind == "tables":
         tables.fit(next(iter(entry.datasets), None), settings, **entry.options)
+    elif entry.kind == "suda":
+        suda.fit(entry.datasets[0], settings, **entry.options)
     else:
         check.fit(entry.source, policy_of(entry.options), settings)
 

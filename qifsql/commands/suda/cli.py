@@ -33,8 +33,9 @@ def suda(data: Data, options: SudaOptions, charts: Charts, output: Output, limit
     dataset = data.dataset()
     if output.out is not None:
         check_place(output.out, dataset.paths)
+    options["where"] = data.where
     with limits.settings() as settings:
-        result = run(dataset, **options, where=data.where, settings=settings)
+        result = run(dataset, **options, settings=settings)
     done = [f"{result.written:,} records written to {records}"] if records else []
     runtime.remarks([*result.notes, *done], quiet=limits.quiet)
     charts.draw("suda", result, quiet=limits.quiet)

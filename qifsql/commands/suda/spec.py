@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Null, qids_option
+from qifsql.adversary.options import Null, Where, qids_option
 from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, GROUPS, RUN, TEXT, WHOLE, Option
 
 MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
@@ -53,6 +53,7 @@ class SudaOptions(TypedDict, total=False):
             "a missing value is a value.",
         ),
     ]
+    where: Where
     null: Null
     values: Annotated[
         bool,
@@ -72,7 +73,12 @@ class SudaOptions(TypedDict, total=False):
     ]
     key: Annotated[
         str | None,
-        Option(form=TEXT, help="With --records: the person key, copied to the output.", panel=RUN),
+        Option(
+            form=TEXT,
+            help="With --records: the person key, copied to the output.",
+            panel=RUN,
+            studied=False,
+        ),
     ]
     records: Annotated[
         str | Path | None,
@@ -80,5 +86,9 @@ class SudaOptions(TypedDict, total=False):
             form=FILE,
             help="Write the score of each record, in input order: .parquet or .csv.",
             panel=RUN,
+            studied=False,
         ),
     ]
+
+
+OPTIONS = SudaOptions

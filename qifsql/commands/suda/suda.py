@@ -100,7 +100,6 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 def suda(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[SudaOptions],
 ) -> Result:
@@ -113,7 +112,6 @@ def suda(
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder and progress; by default those of the machine.
         qids: Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named expressions
             such as decade=birth_year//10. One text may name several: "age,sex".
@@ -121,6 +119,7 @@ def suda(
         fraction: Sampling fraction of DIS-SUDA in (0, 1], a number or a text such as "1/100".
         omit_missing: Leave sets in which the record has a missing value out, as sdcMicro does. By
             default a missing value is a value.
+        where: SQL condition; other records are left out. NULL counts as false.
         null: "distinct" (a missing value is one more value) or "drop" (leave out records that
             miss a quasi-identifier).
         values: Also the contribution of each value; the table shows values of cells.
@@ -151,22 +150,14 @@ def suda(
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
-    spec = Attack.of(
-        "crs",
-        source,
-        qids=options["qids"],
-        key=options["key"],
-        where=where,
-        null=options["null"],
-        by=options["by"],
-    )
+    spec = _attack(source, options)
     out = None if options["records"] is None else Path(options["records"])
     if out is not None:
         check_ending(out, STREAMED)
         out = check_place(out, spec.dataset.paths)
     outputs = [] if out is None else [out]
     with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
-        n = len(bound.microdata.qids)
+        n = _checked(bound)
         most = _largest(options["max_size"], n)
         check_records(engine, bound.microdata)
         uniques = MinimalUniques(
@@ -354,6 +345,26 @@ def _every_record(
     return microdata_steps.plan(bound.microdata, [everybody], query)
 
 
+def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[SudaOptions]) -> None:
+    """Check options and names against the data; raise InputError if one does not fit."""
+    options = complete(options, SudaOptions)
+    _fraction(options["fraction"])
+    with opened(_attack(source, options), settings) as (_, bound):
+        _largest(options["max_size"], _checked(bound))
+
+
+def _attack(source: Tabular, options: SudaOptions) -> Attack:
+    return Attack.of(
+        "crs",
+        source,
+        qids=options["qids"],
+        key=options["key"],
+        where=options["where"],
+        null=options["null"],
+        by=options["by"],
+    )
+
+
 def _fraction(value: float | str | Fraction) -> Fraction:
     try:
         fraction = Fraction(str(value).strip())
@@ -366,13 +377,19 @@ def _fraction(value: float | str | Fraction) -> Fraction:
     return fraction
 
 
-def _largest(size: int | None, n: int) -> int:
-    """Return the largest size to look for; refuse sizes and numbers that are out of range."""
+def _checked(bound: BoundAttack) -> int:
+    """Return the number of quasi-identifiers; refuse too many."""
+    n = len(bound.microdata.qids)
     if n > MOST:
         raise InputError(
             f"suda takes at most {MOST} quasi-identifiers, not {n}: scores are factorials; leave "
             "some out"
         )
+    return n
+
+
+def _largest(size: int | None, n: int) -> int:
+    """Return the largest size to look for; refuse one that is no number of quasi-identifiers."""
     if size is None:
         return n
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:

@@ -52,7 +52,7 @@ def attack(*lines: str) -> str:
         ("a = 1\n[[attack]\n", 2, "this is no TOML"),
         ("a = 1\na = 2\n", 2, "this is no TOML"),
         (DATASETS + "[datasets.people]\n", HEAD + 1, "this is no TOML"),
-        ("", 1, "there is nothing to run; write [[attack]], [[sweep]], [[tables]] or [["),
+        ("", 1, "there is nothing to run; write [[attack]], [[sweep]], [[tables]], [[suda]] or [["),
         (DATASETS, 1, "there is nothing to run"),
         ("attack = []", 1, "there is nothing to run"),
         ("sed = 1\n" + ALL, 1, 'there is no "sed" here; did you mean "seed"?'),
