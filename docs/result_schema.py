@@ -154,7 +154,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "by_qid": Rows(columns=["commands.suda.suda.BY_QID"]),
         "by_value": Rows(columns=["commands.suda.suda.BY_VALUE"]),
         "groups": Rows(columns=["commands.suda.suda.GROUPS"]),
-        "histogram": Rows(columns=["commands.suda.suda.HISTOGRAM"]),
+        "by_dis_suda": Rows(columns=["commands.suda.suda.BY_DIS_SUDA"]),
     },
     "treat": {
         "results": Rows(columns=["commands.treat.draw.SUMMARY"]),

@@ -44,7 +44,7 @@ PLAIN = frozenset((
     "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
-    "until", "time_budget", "sweep", "require",
+    "until", "time_budget", "sweep", "require", "max_size", "omit_missing",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

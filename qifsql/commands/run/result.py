@@ -55,8 +55,8 @@ class StudyResult(Result):
     attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
     subsets of each size; ``borders`` of searches; ``tables``, the rows of published tables;
     ``suda``, measures of special uniques; ``checks``, the levels of policies; ``entries``
-    (``ENTRIES``). ``met``: the levels of all checks and the bounds on all tables hold. ``files`` are
-    those that were written.
+    (``ENTRIES``). ``met``: the levels of all checks and the bounds on all tables hold. ``files``
+    are those that were written.
     """
 
     results: Mapping[str, Result]

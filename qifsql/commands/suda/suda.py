@@ -93,7 +93,7 @@ GROUPS: dict[str, pl.DataType] = {
 """One row per group of records (``by``): all, those with a minimal sample unique, the number of
 these, and the group's share of all scores in [0, 1]. ``group`` is text; NULL is a missing value."""
 
-HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
+BY_DIS_SUDA: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """Records by their DIS-SUDA in percent, rounded half to even. Records without a score are in 0."""
 
 
@@ -131,7 +131,7 @@ def suda(
 
     Returns:
         A Result. frame: one row per measure with its value. details: by_size, by_set, by_qid,
-        histogram; by_value and groups on request. Contributions are shares in [0, 1].
+        by_dis_suda; by_value and groups on request. Contributions are shares in [0, 1].
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -262,7 +262,9 @@ class Summary:
             "by_size": pl.DataFrame(self._by_size(), schema=BY_SIZE, orient="row"),
             "by_set": pl.DataFrame(self._by_set(names), schema=BY_SET, orient="row"),
             "by_qid": pl.DataFrame(self._by_qid(names), schema=BY_QID, orient="row"),
-            "histogram": pl.DataFrame(sorted(self.bins.items()), schema=HISTOGRAM, orient="row"),
+            "by_dis_suda": pl.DataFrame(
+                sorted(self.bins.items()), schema=BY_DIS_SUDA, orient="row"
+            ),
         }
         if self.uniques.values:
             rows = [row for i, name in enumerate(names) for row in self._by_value(i, name)]

@@ -11,7 +11,7 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "histogram"))
+KIND = Kind(columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "by_dis_suda"))
 TITLE = "Special uniques: {name}"
 LISTED = 10  # sets and values that are shown; all are in the files
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
@@ -39,7 +39,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "groups" in tables:
         parts += [Heading(said("Groups of records")), _groups(tables["groups"], spec)]
     parts.append(Heading(said("DIS-SUDA")))
-    parts += [_bands(tables["histogram"])] if "histogram" in tables else []
+    parts += [_bands(tables["by_dis_suda"])] if "by_dis_suda" in tables else []
     parts.append(Paragraph(_intrusion(values, spec)))
     return parts
 

@@ -17,7 +17,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.suda import minimal_uniques
-from qifsql.commands.suda.suda import BY_QID, BY_SET, BY_SIZE, BY_VALUE, GROUPS, HISTOGRAM, SUDA
+from qifsql.commands.suda.suda import BY_DIS_SUDA, BY_QID, BY_SET, BY_SIZE, BY_VALUE, GROUPS, SUDA
 from qifsql.errors import ColumnError, DatasetError, InputError
 
 CENSUS = "data-samples/school_census_2018.parquet"
@@ -73,7 +73,7 @@ def check(result: Any, path: Path, records: list[dict[str, Any]], **asked: Any) 
     by_size = {row["size"]: row["msus"] for row in result.details["by_size"].to_dicts()}
     sizes = [len(s) for mine in msus for s in mine]
     assert by_size == {size: sizes.count(size) for size in set(sizes)}
-    assert result.details["histogram"]["individuals"].sum() == len(records)
+    assert result.details["by_dis_suda"]["individuals"].sum() == len(records)
     _check_values(result.details["by_value"], records, msus, qids=qids, most=most)
 
 
@@ -287,7 +287,7 @@ def test_result_columns_are_those_declared():
     result = qifsql.suda(CENSUS, qids=QIDS, max_size=2, values=True, by="TP_SEXO")
     declared = {
         "by_size": BY_SIZE, "by_set": BY_SET, "by_qid": BY_QID, "by_value": BY_VALUE,
-        "groups": GROUPS, "histogram": HISTOGRAM,
+        "groups": GROUPS, "by_dis_suda": BY_DIS_SUDA,
     }  # fmt: skip
     assert dict(result.frame.schema) == SUDA
     assert {name: dict(table.schema) for name, table in result.details.items()} == declared
