@@ -156,7 +156,8 @@ def suda(
         check_ending(out, STREAMED)
         out = check_place(out, spec.dataset.paths)
     outputs = [] if out is None else [out]
-    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
+    numbered_twice = out is not None or options["by"] is not None
+    with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
         n = _checked(bound)
         most = _largest(options["max_size"], n)
         check_records(engine, bound.microdata)
