@@ -81,17 +81,6 @@ FROM coded
 WHERE entry BETWEEN getvariable('least') AND getvariable('greatest')
 GROUP BY entry;
 
--- One row per record of a chunk in a block of the first quasi-identifier that goes on.
-CREATE OR REPLACE VIEW entered AS
-SELECT
-    children.child AS block,
-    coded.rest,
-    coded.record,
-    children.turn
-FROM coded
-INNER JOIN children ON coded.entry = children.block
-WHERE coded.entry BETWEEN getvariable('least') AND getvariable('greatest');
-
 -- One row per part of a block in which this attribute varies, by the attribute's value.
 CREATE OR REPLACE VIEW parts AS
 SELECT
@@ -135,6 +124,17 @@ SELECT
     | CASE WHEN size = 2 OR bit_count("open") = 1 THEN getvariable('ending') ELSE 0 END AS turn
 FROM blocks
 WHERE size > 1 AND record >= 0 AND bit_count(taken) < getvariable('most');
+
+-- One row per record of a chunk in a block of the first quasi-identifier that goes on.
+CREATE OR REPLACE VIEW entered AS
+SELECT
+    children.child AS block,
+    coded.rest,
+    coded.record,
+    children.turn
+FROM coded
+INNER JOIN children ON coded.entry = children.block
+WHERE coded.entry BETWEEN getvariable('least') AND getvariable('greatest');
 
 -- One row per record of a block that goes on: parts that took this attribute; blocks that dropped
 -- it, in which records may now agree; and blocks whose turn comes later.

@@ -100,17 +100,17 @@ class MinimalUniques:
         """Return the rows of a view over the tables of scores and counts."""
         return self.tables.answer(self._query(view, **tables))
 
-    def asking(self, view: str, asked: Mapping[str, float]) -> list[tuple[Any, ...]]:
+    def parametric(self, view: str, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
         """Return the rows of a view with the numbers that were asked for."""
-        return self.tables.answer(self.query(view, asked))
+        return self.tables.answer(self.query(view, parameters))
 
-    def query(self, view: str, asked: Mapping[str, float]) -> exp.Select:
+    def query(self, view: str, parameters: Mapping[str, float]) -> exp.Select:
         """Return the query of a view with the numbers that were asked for."""
-        row = {"asked": {name: double(value) for name, value in asked.items()}}
+        row = {"asked": {name: double(value) for name, value in parameters.items()}}
         query = splice(f"suda/{view}", tables={"scores": own_name("scores")}, rows=row)
         for table in list(query.find_all(exp.Table)):
             if table.name == "chance_of":
-                inner = self.query("chance_of", asked)
+                inner = self.query("chance_of", parameters)
                 table.replace(inner.subquery("chance_of"))
         return query
 

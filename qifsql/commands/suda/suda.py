@@ -193,10 +193,10 @@ def suda(
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What the tables of minimal sample uniques say of all records.
+    """Counts and sums over the minimal sample uniques of all records.
 
     ``sets`` has the number of minimal sample uniques by set, ``smallest`` the number of records by
-    the size of their smallest one. ``odds``, ``exponent`` and ``powers`` are those of DIS-SUDA.
+    the size of their smallest one. ``parameters`` are the numbers of DIS-SUDA: odds, exponent, powers.
     ``bins``: records by DIS-SUDA; ``mean`` and ``highest`` are over all records.
     """
 
@@ -205,7 +205,7 @@ class Summary:
     fraction: Fraction
     sets: Mapping[int, int]
     smallest: Mapping[int, int]
-    asked: Mapping[str, float]
+    parameters: Mapping[str, float]
     bins: Mapping[int, int]
     mean: float
     highest: float
@@ -216,10 +216,10 @@ class Summary:
         n = uniques.packing.n
         sets = {int(taken): int(msus) for taken, msus in uniques.rows("sets")}
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
-        asked = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
-        ((powers,),) = uniques.asking("powers", asked)
-        asked["powers"] = float(Fraction(int(powers), 2**80))
-        rows = uniques.asking("chances", asked) if smallest else []
+        parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
+        ((powers,),) = uniques.parametric("powers", parameters)
+        parameters["powers"] = float(Fraction(int(powers), 2**80))
+        rows = uniques.parametric("chances", parameters) if smallest else []
         total = Fraction(sum(int(chances) for _, _, chances, _ in rows), 2**60)
         bins = {int(bin_): int(records) for bin_, records, _, _ in rows}
         without = totals.records - sum(bins.values())
@@ -230,7 +230,7 @@ class Summary:
             fraction=fraction,
             sets=sets,
             smallest=smallest,
-            asked=asked,
+            parameters=parameters,
             bins=bins,
             mean=float(total / totals.records),
             highest=max((highest for *_, highest in rows), default=0.0),
@@ -340,7 +340,7 @@ def _every_record(
     columns.append((exp.column("smallest", "scored"), "smallest"))
     none = exp.cast(zero.copy(), "DOUBLE")
     columns.append((exp.func("coalesce", exp.column("chance", "scored"), none), "dis_suda"))
-    table = uniques.query("chance_of", summary.asked)
+    table = uniques.query("chance_of", summary.parameters)
     on = exp.EQ(this=record.copy(), expression=exp.column("record", "scored"))
     query = exp.select(*named(columns)).from_("everybody")
     query = query.join(table.subquery("scored"), on=on, join_type="left").order_by(record.copy())

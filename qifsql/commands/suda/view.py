@@ -23,7 +23,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
         Heading(said("Singled out by parts of {qids}", qids=qids)),
-        Paragraph(_found(values, spec)),
+        Paragraph(_extent(values, spec)),
     ]
     if not values["msus"]:
         return parts
@@ -52,7 +52,7 @@ def _whole(values: Mapping[str, Any], name: str) -> int:
     return int(values[name] or 0)
 
 
-def _found(values: Mapping[str, Any], spec: Spec) -> str:
+def _extent(values: Mapping[str, Any], spec: Spec) -> str:
     """Return how many records have minimal sample uniques of the sizes that were looked for."""
     there = {
         "records": words.records(_whole(values, "records")),

@@ -16,8 +16,8 @@ Columns = tuple[int, ...]
 
 def msu(sample: Sample) -> Lines:
     """Build an example that counts the minimal sample uniques of each set of columns."""
-    sets = Counter(columns for _, mine in _minimal(sample) for columns in mine)
-    lines = [_known(sample)]
+    sets = Counter(columns for _, minimal in _minimal(sample) for columns in minimal)
+    lines = [_head(sample)]
     lines += [f"alone by {_named(sample, s)}, by no part of it: {n}" for s, n in _ordered(sets)]
     return (
         *lines,
@@ -27,12 +27,12 @@ def msu(sample: Sample) -> Lines:
 
 def suda_score(sample: Sample) -> Lines:
     """Build an example that adds up the scores of all people."""
-    sizes = Counter(len(columns) for _, mine in _minimal(sample) for columns in mine)
+    sizes = Counter(len(columns) for _, minimal in _minimal(sample) for columns in minimal)
     each = {size: score_of_size(3, 3, size) for size in (1, 2, 3)}
     terms = " + ".join(f"{n}·{each[size]}" for size, n in sorted(sizes.items())) or "nobody's"
     total = sum(n * each[size] for size, n in sizes.items())
     return (
-        _known(sample),
+        _head(sample),
         f"score of a minimal sample unique: one column {each[1]}, two {each[2]}, three {each[3]}",
         equal(f"sum of all scores: {terms}", Fraction(total)),
     )
@@ -41,16 +41,16 @@ def suda_score(sample: Sample) -> Lines:
 def dis_suda(sample: Sample) -> Lines:
     """Build an example of the highest DIS-SUDA, if the table is half of the population."""
     sizes = Counter(Counter(_people(sample)).values())
-    scores = [sum(score_of_size(3, 3, len(s)) for s in mine) for _, mine in _minimal(sample)]
+    scores = [sum(score_of_size(3, 3, len(s)) for s in minimal) for _, minimal in _minimal(sample)]
     scored = sorted(score for score in scores if score)
     if not scored:
-        return _known(sample), "nobody has a score: 0"
+        return _head(sample), "nobody has a score: 0"
     powers = sum(float(score) ** -exponent(3) for score in scored)
     paired = 2 * sizes[2]
     power = number(exponent(3))
     highest = chance(scored[-1], n=3, paired=paired, fraction=HALF, powers=powers)
     return (
-        f"{_known(sample)}; each person stands for two",
+        f"{_head(sample)}; each person stands for two",
         f"alone: U = {sizes[1]}; in blocks of two: {paired}; U/DIS - U = {paired}·(1/2)/(1/2)",
         f"sum of score^-{power} over {persons(len(scored))}: {number(powers)}",
         equal(
@@ -76,12 +76,12 @@ def _minimal(sample: Sample) -> list[tuple[Person, list[Columns]]]:
     times = {s: Counter(tuple(person[i] for i in s) for person in people) for s in sets}
     result = []
     for person in people:
-        mine: list[Columns] = []
+        minimal: list[Columns] = []
         for s in sets:  # small ones come first
-            part = any(set(smaller) <= set(s) for smaller in mine)
+            part = any(set(smaller) <= set(s) for smaller in minimal)
             if times[s][tuple(person[i] for i in s)] == 1 and not part:
-                mine.append(s)
-        result.append((person, mine))
+                minimal.append(s)
+        result.append((person, minimal))
     return result
 
 
@@ -98,5 +98,5 @@ def _total(sets: Mapping[Columns, int]) -> str:
     return f" = {sum(sets.values())}" if len(sets) > 1 else ""
 
 
-def _known(sample: Sample) -> str:
+def _head(sample: Sample) -> str:
     return f"{sample.qid}, {sample.by} and {sample.secret} are known"
