@@ -196,7 +196,7 @@ class Summary:
     """Counts and sums over the minimal sample uniques of all records.
 
     ``sets`` has the number of minimal sample uniques by set, ``smallest`` the number of records by
-    the size of their smallest one. ``parameters`` are the numbers of DIS-SUDA: odds, exponent, powers.
+    the size of their smallest one. ``parameters`` are the odds, exponent and powers of DIS-SUDA.
     ``bins``: records by DIS-SUDA; ``mean`` and ``highest`` are over all records.
     """
 

@@ -1,10 +1,14 @@
 """Minimal sample uniques and SUDA: the definitions, published examples, other programs."""
 
 import csv
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations
+from math import factorial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import oracle_suda as oracle
 import polars as pl
 import pyarrow as pa
@@ -309,6 +313,50 @@ def test_result_columns_are_those_declared():
 def test_what_has_no_meaning_is_refused(options: dict[str, Any], message: str):
     with pytest.raises(InputError, match=message):
         qifsql.suda(CENSUS, **({"qids": QIDS} | options))
+
+
+def test_a_study_runs_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(BOOK, schema=["a", "b", "c", "d"], orient="row").write_parquet("book.parquet")
+    Path("study.toml").write_text(
+        '[datasets.book]\npath = "book.parquet"\nqids = ["a", "b", "c"]\nsecret = "d"\n'
+        '[[suda]]\nname = "special"\nmax_size = 2\nfraction = 0.1\nby = "d"\n'
+    )
+    result = qifsql.run("study.toml")
+    alone = qifsql.suda("book.parquet", qids="a,b,c", max_size=2, fraction=0.1, by="d")
+    assert result.details["suda"].drop("name").equals(alone.frame)
+    assert result.results["special"].details["groups"].equals(alone.details["groups"])
+    again = qifsql.run("study.toml")
+    assert again.details["entries"]["state"].to_list() == ["unchanged"]
+    Path("study.toml").write_text(
+        '[datasets.book]\npath = "book.parquet"\nqids = ["a"]\nweight = "1"\n'
+        '[[suda]]\nname = "special"\n'
+    )
+    with pytest.raises(InputError, match="suda counts every record once"):
+        qifsql.run("study.toml")
+
+
+def test_a_household_survey_subset_by_subset(tmp_path: Path, shared: Path):
+    """The survey of sdcMicro: 4,580 records, seven attributes."""
+    survey = shared / "data" / "sdc_testdata.parquet"
+    qids = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+    out = tmp_path / "scores.parquet"
+    qifsql.suda(survey, qids=qids, records=out)
+    people = duckdb.read_parquet(str(survey)).project(", ".join(qids)).fetchall()
+    unique: list[list[int]] = [[] for _ in people]
+    for size in range(1, len(qids) + 1):
+        for places in combinations(range(len(qids)), size):
+            keys = [tuple(person[i] for i in places) for person in people]
+            times, mask = Counter(keys), sum(1 << i for i in places)
+            for i, key in enumerate(keys):
+                if times[key] == 1 and not any(s & mask == s for s in unique[i]):
+                    unique[i].append(mask)
+    scores = pl.read_parquet(out)
+    assert scores["msus"].to_list() == [len(sets) for sets in unique]
+    assert scores["score"].to_list() == [
+        sum(factorial(7 - s.bit_count()) for s in sets) for sets in unique
+    ]
+    assert scores["score"].sum() > 0
 
 
 def test_wrong_files_and_columns_give_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
