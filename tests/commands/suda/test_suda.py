@@ -105,7 +105,7 @@ def _check_values(
     assert found == wanted
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(releases(), st.data())
 def test_every_number_is_that_of_the_definition(
     tmp_path_factory: pytest.TempPathFactory,
@@ -210,7 +210,7 @@ def test_an_example_by_hand(tmp_path: Path):
 def test_the_largest_size_cuts_the_product_of_a_score(tmp_path: Path):
     """A size of 1 of five attributes: 4!; with M = 2 it is 4 times 3."""
     rows = [(0, 0, 0, 0, 0), (0, 0, 0, 0, 0), (1, 0, 0, 0, 0)]
-    for most, score in ((None, 24), (5, 24), (4, 24), (3, 24), (2, 12), (1, 4)):
+    for most, score in ((None, 24), (3, 24), (2, 12), (1, 4)):
         _, records = measured(rows, tmp_path, max_size=most)
         assert [row["score"] for row in records] == [0, 0, score]
 
