@@ -153,6 +153,15 @@ KINDS: dict[str, dict[str, Rows]] = {
         "remedies": Rows(columns=["commands.tables.remedies.REMEDIES"]),
         "magnitudes": Rows(columns=["commands.tables.magnitude.MAGNITUDES"]),
     },
+    "suda": {
+        "results": Rows(columns=["commands.suda.suda.SUDA"]),
+        "by_size": Rows(columns=["commands.suda.suda.BY_SIZE"]),
+        "by_set": Rows(columns=["commands.suda.suda.BY_SET"]),
+        "by_qid": Rows(columns=["commands.suda.suda.BY_QID"]),
+        "by_value": Rows(columns=["commands.suda.suda.BY_VALUE"]),
+        "groups": Rows(columns=["commands.suda.suda.GROUPS"]),
+        "by_dis_suda": Rows(columns=["commands.suda.suda.BY_DIS_SUDA"]),
+    },
     "treat": {
         "results": Rows(columns=["commands.treat.draw.SUMMARY"]),
         "comparison": Rows(columns=["commands.treat.effect.COMPARISON"]),

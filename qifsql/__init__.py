@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.sql.sql import sql as sql
     from qifsql.commands.start.result import Beginning as Beginning
     from qifsql.commands.start.start import start as start
+    from qifsql.commands.suda.suda import suda as suda
     from qifsql.commands.sweep.result import Sweep as Sweep
     from qifsql.commands.sweep.sweep import sweep as sweep
     from qifsql.commands.synthetic.synthetic import synthetic as synthetic

@@ -89,6 +89,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
+    "suda": ("suda people.parquet -q age,gender --max-size 2 --records scores.csv",),
     "wp29": ("wp29 people.parquet -q age,gender -s illness",),
     "receipt": ("receipt people.parquet --target age=25 --target gender=F -s illness",),
     "refines": ("refines people.parquet age,gender age",),

@@ -7,7 +7,10 @@ also ``qifsql.<name>``; ``cli.py``, how it is asked on the command line; ``view.
 
 JOBS = {
     "Begin": ("start",),
-    "Measure": ("attack", "sweep", "adversaries", "tables", "synthetic", "levels", "estimate"),
+    "Measure": (
+        *("attack", "sweep", "adversaries", "tables", "synthetic", "levels", "estimate"),
+        "suda",
+    ),
     "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
     "Inspect": ("describe", "blocks", "hyper", "records", "receipt", "refines"),
     "Protect": ("treat", "anonymise", "what_if", "compare", "dp", "dit"),

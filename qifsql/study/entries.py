@@ -18,12 +18,17 @@ from qifsql.study.sources import Source, Sources
 WHOLE = "study"  # the name of the table of all entries
 REQUIRED = {"attack": ("model",), "synthetic": ("releases",)}
 """Keys that an entry of a kind must have besides its name."""
-COUNTING = {
-    "tables": ("tables count", "tables are made of"),
-    "synthetic": ("synthetic releases are compared by counting", "releases are made from"),
-}
-"""Kinds of entries that count every record of one dataset once, and their words for it."""
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
+ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
+    "tables": ("tables count", "tables are made of one dataset", ("weight", "wave", "null")),
+    "synthetic": (
+        "synthetic releases are compared by counting",
+        "releases are made from one dataset",
+        ("weight", "wave", "null"),
+    ),
+    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave")),
+}
+"""Entries that count every record once: their words, and the roles that they cannot use."""
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files
 
@@ -64,8 +69,8 @@ class Entries:
             return None
         if not all(table.get(option) for option in REQUIRED.get(kind, ()) if option != "model"):
             return None
-        if kind in COUNTING:
-            self._check_records(kind, source, place)
+        if kind in ALIKE:
+            self._check_records(source, place)
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
         acronyms = tuple(m.acronym for m in models)
@@ -121,14 +126,14 @@ class Entries:
         self.reader.wrong(f"{place[0]} {int(place[-1]) + 1} has no dataset; {what}", *place)
         return None
 
-    def _check_records(self, kind: str, source: Source, place: Route) -> None:
+    def _check_records(self, source: Source, place: Route) -> None:
         """Refuse records that would not be counted as their roles say."""
-        counting, making = COUNTING[kind]
+        who, one, roles = ALIKE[place[0]]
         if len(source.datasets) > 1:
-            self.reader.wrong(f"{making} one dataset; name one", *place, "dataset")
-        for role in ("weight", "wave", "null"):
+            self.reader.wrong(f"{one}; name one", *place, "dataset")
+        for role in roles:
             if source.roles.get(role, "distinct") != "distinct":
-                what = f"{counting} every record once, and the dataset has {role}"
+                what = f"{who} every record once, and the dataset has {role}"
                 at = source.places.get(role, place)
                 self.reader.wrong(f"{what}; name a dataset without it", *at)
 
@@ -216,6 +221,8 @@ def _uses(
         return role in ("secret", "where")
     if kind == "synthetic":
         return role in ("qids", "secret", "where")
+    if kind == "suda":
+        return role in ("qids", "where", "null")
     if role == "qids":
         return not options.get("target")
     if role == "secret":

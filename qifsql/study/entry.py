@@ -10,12 +10,12 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
 LAST = ("model", "dataset")  # words that many messages about other options contain
-Kind = Literal["attack", "sweep", "tables", "synthetic", "check"]
+Kind = Literal["attack", "sweep", "tables", "synthetic", "suda", "check"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One attack, sweep, check, set of tables or comparison: its datasets, arguments in Python.
+    """One entry, such as an attack or a sweep: its name, datasets, and arguments in Python.
 
     ``options`` are arguments of the function that ``kind`` names, except ``rule``: the rules of a
     check without a policy. ``files`` are the further files that the options name. ``written`` has

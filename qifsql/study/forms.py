@@ -15,7 +15,7 @@ from qifsql.results.storage import ENDINGS
 
 Forms = Mapping[str, Form]
 FORMATS = tuple(ending[1:] for ending in ENDINGS)
-ENTRIES: Final = ("attack", "sweep", "tables", "synthetic", "check")
+ENTRIES: Final = ("attack", "sweep", "tables", "synthetic", "suda", "check")
 """The commands that a study can contain."""
 
 

@@ -463,6 +463,15 @@ def estimate(d: Draft) -> Words:
     return ["estimate", d.file, *d.known(d.qids()), *drawn]
 
 
+def suda(d: Draft) -> Words:
+    """Minimal sample uniques of all sizes, or of small ones, with details."""
+    words = ["suda", d.file, *d.known(d.qids())]
+    words += ["--max-size", d.one("1", "2", "3")] if d.chance(0.5) else []
+    words += ["--fraction", d.one("0.1", "1/100", "1")] if d.chance(0.5) else []
+    words += ["--by", row([d.one(*d.data.qids)])] if d.chance(0.3) else []
+    return [*words, *[flag for flag in ("--values", "--omit-missing") if d.chance(0.3)]]
+
+
 def wp29(d: Draft) -> Words:
     """The three questions."""
     register = ["--register", d.other_file] if d.chance(0.3) else []
@@ -653,7 +662,7 @@ RECIPES: dict[str, Recipe] = {
     "levels": levels, "check": check,
     "blocks": blocks, "hyper": hyper, "records": records, "treat": treat, "anonymise": anonymise,
     "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
-    "unicity": unicity, "estimate": estimate, "wp29": wp29, "receipt": receipt,
+    "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
     "what-if": what_if, "tables": tables, "synthetic": synthetic,
     "explain": explain, "sql": sql, "shell": shell,

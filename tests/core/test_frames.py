@@ -100,6 +100,8 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "refines": lambda f: qifsql.refines(f, "age", "sex"),
     "report": lambda f: qifsql.report(f, "o.html"),
     "run": qifsql.run,
+    "suda": lambda f: qifsql.suda(f, **KNOWN),
+    "suda records": lambda f: qifsql.suda(FILE, records=f, **KNOWN),
     "sql": lambda f: qifsql.sql("crs", f, **KNOWN),
     "sweep": lambda f: qifsql.sweep(f, **KNOWN),
     "sweep workspace": lambda f: qifsql.sweep(FILE, workspace=f, qids=["age", "sex"]),
@@ -134,6 +136,7 @@ FILES = (
     *(
         "report",
         "run",
+        "suda records",
         "sweep workspace",
         "synthetic records",
         "unhash candidates",

@@ -484,6 +484,8 @@ def further(first: Path, second: Path, stored: Path) -> None:
         "todas": ["estimate", first, "-q", "idade,renda", "--fraction", "1"],
         "sintéticos": ["synthetic", first, fine_copy, second, *synthesised, "--control", control],
         "sintético": ["synthetic", first, second, *asked],
+        "especiais": ["suda", first, "-q", "idade,sexo,bairro", "--by", "sexo", "--values"],
+        "pequenos": ["suda", first, "-q", "idade,sexo,bairro", "--max-size", "2"],
         "ligadas": ["attack", "crl,cal", first, second, *asked, *links],
         "aprende": ["attack", "cas", first, "--learn", second, *asked],
     }

@@ -41,6 +41,7 @@ FURTHER = {
         "synthetic people.parquet people.csv people@people.duckdb -q age,gender -s illness "
         "--by gender --records said.csv --require repU<=1",
     ),
+    "suda": ("suda people.parquet -q age,gender --values --by occupation --omit-missing",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
     "refines": ("refines people.parquet age gender",),
 }

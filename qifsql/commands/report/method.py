@@ -22,6 +22,7 @@ OF_KIND = {
     "unhash": ("recovered",),
     "unicity": ("unicity",),
     "estimate": ("population_uniques", "individual_risk"),
+    "suda": ("msu", "suda_score", "dis_suda"),
     "wp29": ("wp29",),
     "dit": ("differentiability",),
     "dp": ("privacy_loss", "utility", "scenario", "semantic"),
@@ -40,7 +41,7 @@ OF_DETAIL = {
 }
 OF_MEASURE = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_original")
 """Measures that a result has only if they are asked for, by their names in the result."""
-OTHER_GROUPS = ("tables", "synthetic")  # their tables of groups have measures of their own
+OTHER_GROUPS = ("tables", "synthetic", "suda")  # their tables of groups have measures of their own
 
 NOISY = "knows"  # the column of attacks with noisy knowledge
 

@@ -46,7 +46,7 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
-    "complete",
+    "complete", "max_size", "omit_missing",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

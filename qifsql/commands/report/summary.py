@@ -144,7 +144,7 @@ def worst(results: Sequence[Stored]) -> list[Row]:
 
 def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
     """Return whether the numbers of a result are in chapters of other results."""
-    entries = any(s.kind in ("attack", "sweep", "tables", "check") for s in results)
+    entries = any(s.kind in ("attack", "sweep", "tables", "suda", "check") for s in results)
     return stored.kind == "describe" or (stored.kind in STUDIES and entries)
 
 

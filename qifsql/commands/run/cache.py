@@ -205,7 +205,7 @@ class Cache:
             frame = pl.read_parquet(place / TABLE, glob=False)
             details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
-            if entry.kind in ("attack", "tables", "synthetic"):
+            if entry.kind in ("attack", "tables", "synthetic", "suda"):
                 met = record["met"]
                 return Result(frame=frame, origin=origin, details=details, notes=notes, met=met)
             if entry.kind == "check":

@@ -81,6 +81,8 @@ def shown(entry: Entry, result: Result) -> Shown:
 
     if entry.kind == "synthetic":
         return Shown(result=result, title=title, aside=synthetic_view.ASIDE)
+    if entry.kind == "suda":
+        return Shown(result=result, title=title, aside=result.details)
 
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options

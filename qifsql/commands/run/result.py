@@ -10,6 +10,7 @@ import polars as pl
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
+from qifsql.commands.suda import suda
 from qifsql.commands.sweep import result
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.synthetic import synthetic
@@ -54,9 +55,9 @@ class StudyResult(Result):
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
     attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
     subsets of each size; ``borders`` of searches; ``tables``, the rows of published tables;
-    ``synthetic``, the measures of synthetic releases; ``checks``, the levels of policies;
-    ``entries`` (``ENTRIES``). ``met``: the levels of all checks and all other bounds hold.
-    ``files`` are those that were written.
+    ``synthetic``, the measures of synthetic releases; ``suda``, measures of special uniques;
+    ``checks``, the levels of policies; ``entries`` (``ENTRIES``). ``met``: the levels of all checks
+    and all other bounds hold. ``files`` are those that were written.
     """
 
     results: Mapping[str, Result]
@@ -75,6 +76,7 @@ class StudyResult(Result):
         attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
         published = {n: r.frame for n, r in results.items() if r.kind == "tables"}
         compared = {n: r.frame for n, r in results.items() if r.kind == "synthetic"}
+        special = {n: r.frame for n, r in results.items() if r.kind == "suda"}
         sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
         checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
         best = {n: s.details["best"] for n, s in sweeps.items() if "best" in s.details}
@@ -84,6 +86,7 @@ class StudyResult(Result):
             "borders": _named(borders, result.BORDERS),
             "tables": _named(published, tables.SCHEMA),
             "synthetic": _named(compared, synthetic.SCHEMA),
+            "suda": _named(special, suda.SUDA),
             "checks": _named(checks, verdicts.SCHEMA),
         }
         details = {name: table for name, table in parts.items() if table.height}

@@ -16,6 +16,7 @@ from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
 from qifsql.commands.run.outputs import Outputs
 from qifsql.commands.run.result import Outcome, StudyResult
+from qifsql.commands.suda import suda
 from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.synthetic import synthetic
@@ -44,7 +45,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: attacks, sweeps, tables, synthetic releases, checks; write results and a report.
+    """Run a study: attacks, sweeps, tables, synthetic releases, special uniques, checks; write a report.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
@@ -58,7 +59,7 @@ def run(
 
     Returns:
         A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables, synthetic,
-        checks and entries. met: all checks are met, and all bounds of other entries hold.
+        suda, checks and entries. met: all checks are met, and all bounds of other entries hold.
 
     Raises:
         InputError: Something is wrong with the study; one line per error, with the file and the
@@ -185,6 +186,8 @@ class _Run:
             original, releases = entry.datasets[0], entry.options["releases"]
             options = _comparison(entry)
             return synthetic.synthetic(original, releases, **options, settings=self.settings)
+        if entry.kind == "suda":
+            return suda.suda(entry.datasets[0], **options, settings=self.settings)
         return self._verdict(entry)
 
     def _verdict(self, entry: Entry) -> Verdict:
@@ -267,6 +270,8 @@ def fit(entry: Entry, settings: Settings | None = None) -> None:
         tables.fit(next(iter(entry.datasets), None), settings, **entry.options)
     elif entry.kind == "synthetic":
         synthetic.fit(entry.datasets[0], entry.options["releases"], settings, **_comparison(entry))
+    elif entry.kind == "suda":
+        suda.fit(entry.datasets[0], settings, **entry.options)
     else:
         check.fit(entry.source, policy_of(entry.options), settings)
 

@@ -17,7 +17,7 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-SHARED = ("sweeps", "borders", "tables", "synthetic", "checks", "entries")
+SHARED = ("sweeps", "borders", "tables", "synthetic", "suda", "checks", "entries")
 KIND = Kind(columns=("name", "model"), shared=SHARED)
 KINDS = ("both", "deterministic", "probabilistic")  # measures of success
 
@@ -31,13 +31,14 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
     drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _published}
-    drawn |= {"synthetic": _compared, "checks": _checks}
+    drawn |= {"synthetic": _compared, "suda": _special, "checks": _checks}
     heads = {
         "": said("Attacks"),
         "sweeps": said("Sweeps: the best subset of each size"),
         "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
         "tables": said("Published tables"),
         "synthetic": said("Synthetic releases"),
+        "suda": said("Special uniques"),
         "checks": said("Checks"),
     }
     parts: list[Part] = []
@@ -150,6 +151,17 @@ def _compared(table: pl.DataFrame) -> Table:
                 cells["leak"] = said("{points} pp", points=points(leak["value"]))
                 cells["between"] = said("{low} and {high}", low=low, high=high)
             listing.add_row(*(cells.get(head, "") for head in heads))
+    return listing
+
+
+def _special(table: pl.DataFrame) -> Table:
+    heads = [said("name"), said("records"), said("singled out"), said("special"), said("MSUs")]
+    listing = Table.of([*heads, "DIS"], right=(1, 2, 3, 4, 5))
+    for name in table["name"].unique(maintain_order=True):
+        values = dict(table.filter(pl.col("name") == name).select("measure", "value").iter_rows())
+        numbers = [values[n] for n in ("records", "uniques", "special_uniques", "msus")]
+        dis = "" if values["dis"] is None else words.percent(values["dis"])
+        listing.add_row(name, *(words.count(int(n)) for n in numbers), dis)
     return listing
 
 

@@ -25,6 +25,7 @@ import oracle_levels as ol
 import oracle_measures as om
 import oracle_noise
 import oracle_published as op
+import oracle_suda
 import oracle_synthetic
 import polars as pl
 import pytest
@@ -614,6 +615,18 @@ def owed(rows: list[dict[str, Any]]) -> Fraction:
     return oracle_inference.l1(p, q) / 2
 
 
+def special(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
+    """Return what the oracle says if all three columns are known."""
+    qids = ["k", "g", "s"]
+    msus = oracle_suda.minimal_uniques(rows, qids, 3)
+    scores = [oracle_suda.score(mine, 3, 3) for mine in msus]
+    return {
+        "msu": lambda: sum(map(len, msus)),
+        "suda_score": lambda: sum(scores),
+        "dis_suda": lambda: max(oracle_suda.dis_suda(scores, rows, qids, Fraction(1, 2))),
+    }
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """Return what the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -727,6 +740,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "linked": lambda: risks.marketer * len(part),
         "unicity": unicity,
         **samples(Counter(row["k"] for row in rows)),
+        **special(rows),
         **releases(rows),
         **published(rows),
         **synthetic(rows),

@@ -83,7 +83,7 @@ def test_examples_in_comments_are_a_study_too(here: Path):
     study = qifsql.Study.load(path)
     assert [e.name for e in study.entries] == [
         "everybody", "details", "one_person", "over_the_years", "without_a_key", "subsets",
-        "riskiest", "made", "from_outside", "levels", "own_levels",
+        "riskiest", "made", "from_outside", "special", "levels", "own_levels",
     ]  # fmt: skip
     planned = qifsql.run(path, dry_run=True)
     assert set(planned.details["entries"]["state"]) == {"to do"}

@@ -167,6 +167,7 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "found", ("unhash", i.log, *hashed, "--candidates", own / "all.txt", *FILTER)
     yield "unicity", ("unicity", i.log, "--key", "town", "-q", "born,wage", *FILTER)
     yield "estimate", ("estimate", i.data, *KNOWN, *FILTER, "--fraction", "0.1")
+    yield "special", ("suda", i.data, *KNOWN, *FILTER, "--by", "region", "--values")
     register = ("--register", i.later, "--key", "town")
     yield "wp29", ("wp29", i.log, *KNOWN, *WANTED, *FILTER, *register)
     asked_of = ("--useful", "illness", "--secret", "town", "--predicate", f"illness = '{MARK}flu'")

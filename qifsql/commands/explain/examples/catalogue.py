@@ -14,13 +14,17 @@ from qifsql.commands.explain.examples import (
     linking,
     noisy,
     releases,
+    special,
     subsets,
     success,
     tables,
 )
 from qifsql.commands.explain.examples.sample import Lines, Sample, persons, shown
 
-MODULES = (success, distribution, incomplete, subsets, levels, noisy, linking, tables, releases)
+MODULES = (
+    *(success, distribution, incomplete, subsets, levels, noisy, linking, special, tables),
+    releases,
+)
 EXAMPLES: Mapping[str, Callable[[Sample], Lines]] = {
     name: example
     for module in MODULES

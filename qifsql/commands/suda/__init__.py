@@ -1,0 +1,1 @@
+"""``qifsql suda``: minimal sample uniques, special uniques and their scores."""

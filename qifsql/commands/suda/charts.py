@@ -1,0 +1,97 @@
+"""Charts of special uniques: which attributes cause them, and how many attributes suffice."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec, Tables
+from qifsql.presentation.theme import (
+    BLUE,
+    ORANGE,
+    PERCENT,
+    Chart,
+    data,
+    dressed,
+    extra,
+    hints,
+    labels,
+)
+from qifsql.presentation.words import count, percent
+
+
+def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
+    """Return the charts of special uniques, by name."""
+    return {name: draw() for name, draw in pictures(frame, details, spec).items()}
+
+
+def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
+    """Return the functions that draw the charts that there are, by name."""
+    shown: dict[str, Callable[[], Chart]] = {}
+    by_qid, by_size = details.get("by_qid"), details.get("by_size")
+    if by_qid is not None and by_qid["contribution"].drop_nulls().len():
+        shown["contributions"] = lambda: contributions(by_qid)
+    if by_size is not None and by_size.height:
+        shown["sizes"] = lambda: sizes(by_size)
+    return shown
+
+
+def contributions(by_qid: pl.DataFrame) -> Chart:
+    """Draw the share of all scores of each attribute, a bar for each, the longest first."""
+    alt, _ = extra()
+    rows = by_qid.sort("contribution", descending=True, maintain_order=True)
+    names = labels(rows["qid"])
+    rows = rows.select(
+        name=pl.Series([names[qid] for qid in rows["qid"]], dtype=pl.String),
+        individuals="msus",
+        contribution="contribution",
+    )
+    axis = alt.Axis(format=PERCENT)
+    bars = (
+        alt.Chart(data(alt, rows), height={"step": 24}, width=420)
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("contribution:Q", title=said("share of scores"), axis=axis),
+            y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            tooltip=hints(
+                alt,
+                {
+                    "name:N": said("attribute"),
+                    "individuals:Q": said("MSUs with it"),
+                    "contribution:Q": said("share of scores"),
+                },
+            ),
+        )
+    )
+    below = said(
+        "The share of all scores in minimal sample uniques with the attribute. Each of them counts "
+        "for all its attributes, so that the bars add up to more than 100 %."
+    )
+    lines = [
+        said("{name}: {share}", name=row["name"], share=percent(row["contribution"]))
+        for row in rows.iter_rows(named=True)
+    ]
+    return dressed(bars, said("Which attributes make records special"), below, lines)
+
+
+def sizes(by_size: pl.DataFrame) -> Chart:
+    """Draw the records by the number of attributes that suffice to single them out."""
+    alt, _ = extra()
+    tips = {"size:O": said("attributes needed"), "individuals:Q": said("records")}
+    rows = by_size.select("size", individuals="records")
+    bars = (
+        alt.Chart(data(alt, rows), width={"step": 44}, height=240)
+        .mark_bar(color=ORANGE)
+        .encode(
+            x=alt.X("size:O", title=said("attributes needed"), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("individuals:Q", title=said("records"), axis=alt.Axis(format=",d")),
+            tooltip=hints(alt, tips),
+        )
+    )
+    below = said("Each record is counted at its smallest minimal sample unique.")
+    lines = [
+        said("{size}: {n}", size=row["size"], n=count(row["individuals"]))
+        for row in rows.iter_rows(named=True)
+    ]
+    title = said("How many attributes suffice to single out a record")
+    return dressed(bars, title, below, lines)

@@ -1,0 +1,343 @@
+"""The minimal sample uniques of all records: coded, found, compared and counted in the engine."""
+
+import shutil
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from itertools import pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Microdata
+from qifsql.commands.suda.packing import Packing
+from qifsql.commands.suda.unique_walk import Chunk, Walker, coded
+from qifsql.counting.meter import Meter
+from qifsql.counting.scales import Spread, dictionary, own_name, own_table
+from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import LocalEngine
+from qifsql.engine.tables import Tables
+from qifsql.errors import EngineError, InputError, Interrupted, several
+from qifsql.query import microdata_steps, render
+from qifsql.query.columns import double, number, same
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+
+CHUNK = 250_000  # rows of a chunk, which stay in the cache of a core
+MANY = 12  # with more quasi-identifiers, a walk makes so many rows that chunks are smaller
+LISTED = 1_500_000  # subsets that are compared at a time, about
+FIXED, PER_STREAM = 120 * 2**20, 130 * 2**20  # bytes of memory that are needed
+PER_RECORD = 400  # bytes of disk for each record, about
+STAGES = 3  # coding, walking, comparing
+
+Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream does
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Records, those alone by all quasi-identifiers, those in blocks of two, the last position."""
+
+    records: int
+    uniques: int
+    paired: int
+    last: int
+
+
+@dataclass
+class MinimalUniques:
+    """The tables of minimal sample uniques in the engine.
+
+    ``most`` is the size of the largest subset, ``scores`` the score of a subset by its size.
+    ``history`` are the statements of the streams.
+    """
+
+    engine: LocalEngine
+    microdata: Microdata
+    most: int
+    scores: Sequence[int]
+    omit_missing: bool
+    values: bool
+    history: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Prepare the tables and the progress."""
+        self.where = self.microdata.dataset.name
+        self.meter = Meter("finding minimal sample uniques", self.engine.settings.progress)
+        self.tables = Tables(self.engine, "coding records", self.where)
+
+    def find(self) -> Totals:
+        """Find all minimal sample uniques; create the tables of scores and counts."""
+        spreads = [
+            dictionary(self.engine, self.microdata, f"qid_{i}")
+            for i, _ in enumerate(self.microdata.qids, 1)
+        ]
+        self.packing = Packing.of(spreads)
+        if not self.packing.fits:
+            raise InputError(
+                f"{several(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
+                "values together: their codes need more than 128 bits; leave some out or make them "
+                "coarser, as in age:5"
+            )
+        self._check_disk(spreads)
+        self.tables.make("numbered", self._numbered(spreads))
+        (row,) = self.tables.answer(self._query("totals"))
+        totals = Totals(*map(int, row))
+        self._cut()
+        self._make_empty()
+        with self._opened() as walkers:
+            self._work(walkers, 1, "walking", self._chunks())
+            for position in range(self.packing.n):
+                self.tables.drop(coded(position))
+            self._work(walkers, 2, "comparing", self._ranges(totals.last))
+        self.tables.drop("candidates")
+        self.tables.statements += list(self.history)
+        return totals
+
+    def rows(self, view: str, **tables: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a view over the tables of scores and counts."""
+        return self.tables.answer(self._query(view, **tables))
+
+    def parametric(self, view: str, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
+        """Return the rows of a view with the numbers that were asked for."""
+        return self.tables.answer(self.query(view, parameters))
+
+    def query(self, view: str, parameters: Mapping[str, float]) -> exp.Select:
+        """Return the query of a view with the numbers that were asked for."""
+        row = {"asked": {name: double(value) for name, value in parameters.items()}}
+        query = splice(f"suda/{view}", tables={"scores": own_name("scores")}, rows=row)
+        for table in list(query.find_all(exp.Table)):
+            if table.name == "chance_of":
+                inner = self.query("chance_of", parameters)
+                table.replace(inner.subquery("chance_of"))
+        return query
+
+    def value_rows(self, position: int) -> list[tuple[Any, ...]]:
+        """Return what the values of the quasi-identifier at a position have in minimal uniques."""
+        name = f"dictionary_qid_{self.packing.order[position] + 1}"
+        query = splice(
+            "suda/value_sums",
+            tables={"dictionary": own_name(name), "value_counts": own_name("value_counts")},
+            numbers={"wanted": 1 << position},
+        )
+        text = exp.cast(exp.column("value", "dictionary"), "VARCHAR")
+        query.expressions[0].replace(exp.alias_(text, "value"))
+        return self.tables.answer(query)
+
+    def group_rows(self) -> list[tuple[Any, ...]]:
+        """Return what the groups of records have in minimal uniques."""
+        if self.microdata.by is None:
+            return []
+        attributes = (*self.microdata.qids, self.microdata.by)
+        everybody = microdata_steps.everybody(replace(self.microdata, qids=attributes))
+        member = exp.cast(exp.column(f"qid_{len(attributes)}"), "VARCHAR")
+        query = exp.select("record", exp.alias_(member, "member")).from_("everybody")
+        self.tables.make("members", microdata_steps.plan(self.microdata, [everybody], query))
+        return self.tables.answer(self._query("group_sums"))
+
+    def _numbered(self, spreads: Sequence[Spread]) -> Plan:
+        """Return the plan of a row per record: its position and codes, and what it misses."""
+        packing = self.packing
+        codes = {p: exp.column("code", table=f"of_{i + 1}") for p, i in enumerate(packing.order)}
+        kind = packing.rest_type
+        rest: list[exp.Expr] = [exp.cast(number(0), kind, dialect=render.DUCKDB)]
+        for p in range(1, packing.n):
+            code = exp.cast(codes[p], kind, dialect=render.DUCKDB)
+            shift = exp.Literal.number(packing.shift(p))
+            rest.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
+        missing: list[exp.Expr] = [exp.cast(number(0), "BIGINT")]
+        for p, i in enumerate(packing.order) if self.omit_missing else ():
+            absent = exp.column(f"qid_{i + 1}", table="everybody").is_(exp.null())
+            flag = exp.Case().when(absent, number(1 << p)).else_(number(0))
+            missing.append(exp.paren(flag))
+        query = exp.select(
+            exp.column("record", table="everybody"),
+            exp.alias_(exp.cast(codes[0].copy(), "INTEGER"), "entry"),
+            exp.alias_(_folded(exp.BitwiseOr, rest), "rest"),
+            exp.alias_(_folded(exp.Add, missing), "missing"),
+        ).from_("everybody")
+        for i, _ in enumerate(spreads, 1):
+            table = exp.alias_(own_table(f"dictionary_qid_{i}"), f"of_{i}", table=True)
+            on = same(exp.column(f"qid_{i}", "everybody"), exp.column("value", f"of_{i}"))
+            query = query.join(table, on=on)
+        everybody = microdata_steps.everybody(self.microdata)
+        return microdata_steps.plan(self.microdata, [everybody], query)
+
+    def _cut(self) -> None:
+        """Create the coded tables: of all quasi-identifiers, and without the first ones."""
+        self.tables.make(coded(0), self._query("first_coded"))
+        for position in range(1, self.packing.n):
+            self._create_next(position)
+
+    def _create_next(self, position: int) -> None:
+        query = splice(
+            "suda/next_coded",
+            tables={"coded": own_name(coded(position - 1))},
+        )
+        values = {
+            "shift": number(self.packing.shift(position)),
+            "later": _typed(self.packing.later(position), self.packing.rest_type),
+        }
+        self.tables.make(coded(position), _with_values(query, values))
+
+    def _make_empty(self) -> None:
+        """Create the empty tables that the streams fill."""
+        for name, columns in EMPTY.items():
+            types = [
+                exp.alias_(exp.cast(number(0), kind, dialect=render.DUCKDB), column)
+                for column, kind in columns.items()
+            ]
+            self.tables.make(name, exp.select(*types).where(exp.false()))
+
+    def _chunks(self) -> list[Task]:
+        """Return the walks of all chunks with their costs, the most expensive first."""
+        most = CHUNK >> max(0, self.packing.n - MANY) // 2
+        tasks: list[Task] = []
+        for position in range(self.packing.n):
+            for least, greatest, rows in self.tables.rows(self._ranges_of(position, most)):
+                chunk = Chunk(position=position, least=least, greatest=greatest, rows=rows)
+                cost = rows * float(self.packing.n - position)
+                tasks.append((cost, partial(Walker.walk, chunk=chunk)))
+        return sorted(tasks, key=lambda task: -task[0])
+
+    def _ranges_of(self, position: int, rows: int) -> exp.Select:
+        query = splice("suda/ranges", tables={"coded": own_name(coded(position))})
+        return _with_values(query, {"chunk": number(rows)})
+
+    def _ranges(self, last: int) -> list[Task]:
+        """Return the comparisons of all ranges of records."""
+        parts = max(1, -(-self.tables.count("candidates") // LISTED))
+        bounds = [last * i // parts for i in range(parts + 1)]
+        bounds[0] = -1
+        return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(bounds)]
+
+    def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
+        """Keep the minimal subsets of a range of records, and add what they count."""
+        walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
+        walker.set_lists(scores=(list(self.scores), "BIGINT"))
+        walker.make("minimal", "minimal")
+        if self.omit_missing:
+            walker.make("present", "present")
+        table = {"minimal": "present"} if self.omit_missing else {}
+        walker.add("scores", "scored", **table)
+        walker.add("set_counts", "counted_sets", **table)
+        if not self.values:
+            return
+        walker.make("placed", "placed", **table)
+        for position in range(self.packing.n):
+            walker.set(bit=(1 << position, "BIGINT"))
+            if position == 0:
+                walker.add("value_counts", "entry_values")
+                continue
+            walker.set(
+                field=(self.packing.field(position), self.packing.rest_type),
+                shift=(self.packing.shift(position), "INTEGER"),
+            )
+            walker.add("value_counts", "rest_values")
+
+    def _work(
+        self,
+        walkers: Sequence[Walker],
+        stage: int,
+        what: str,
+        tasks: Sequence[Task],
+    ) -> None:
+        """Let every stream take task after task until all are done."""
+        waiting, finished = deque(tasks), [0.0]
+        total = sum(cost for cost, _ in tasks) or 1.0
+        lock = threading.Lock()
+        by_stream = {id(walker.stream): walker for walker in walkers}
+        self.meter.begin(stage, STAGES, what)
+
+        def work(stream: Stream) -> None:
+            while True:
+                with lock:
+                    if not waiting:
+                        return
+                    cost, task = waiting.popleft()
+                if stream.interrupted.is_set():
+                    raise Interrupted("interrupted")
+                task(by_stream[id(stream)])
+                with lock:
+                    finished[0] += cost
+
+        def look() -> None:
+            self.meter.inside(finished[0] / total, what)
+            self.meter.show()
+
+        self.engine.together([walker.stream for walker in walkers], work, look)
+        for walker in walkers:
+            self.history.update(dict.fromkeys(walker.history))
+
+    @contextmanager
+    def _opened(self) -> Iterator[list[Walker]]:
+        """Open as many streams as memory allows, each with one thread."""
+        with self.engine.single_threaded():
+            streams = [self.engine.stream(self.where) for _ in range(self._streams())]
+            try:
+                yield [Walker(stream, self.packing, self.most) for stream in streams]
+            finally:
+                for stream in streams:
+                    stream.close()
+
+    def _streams(self) -> int:
+        limit = self.engine.memory
+        fit = (limit - FIXED) // PER_STREAM
+        if fit < 1:
+            raise EngineError(
+                f"suda needs {_bytes(FIXED + PER_STREAM)} of memory at least; the limit is "
+                f"{_bytes(limit)}: give more with --memory"
+            )
+        return min(self.engine.threads, fit)
+
+    def _check_disk(self, spreads: Sequence[Spread]) -> None:
+        """Refuse data whose tables fit neither in memory nor on the disk."""
+        records = spreads[0].people
+        need = records * PER_RECORD - self.engine.memory
+        free = shutil.disk_usage(self.engine.scratch).free
+        if need > free:
+            raise EngineError(
+                f"suda of {several(records, 'record')} needs about {_bytes(need)} of disk, and the "
+                f"folder for temporary files has {_bytes(free)}; name another with --temp"
+            )
+
+    def _query(self, view: str, **tables: str) -> exp.Select:
+        names = {name: own_name(name) for name in (*EMPTY, "numbered", "members")}
+        return splice(f"suda/{view}", tables={**names, **tables})
+
+
+EMPTY = {
+    "candidates": {"record": "BIGINT", "taken": "BIGINT"},
+    "scores": {"record": "BIGINT", "msus": "BIGINT", "score": "BIGINT", "smallest": "BIGINT"},
+    "set_counts": {"taken": "BIGINT", "msus": "BIGINT"},
+    "value_counts": {
+        "attribute": "BIGINT",
+        "code": "BIGINT",
+        "records": "BIGINT",
+        "msus": "BIGINT",
+        "score": "HUGEINT",
+    },
+}
+
+
+def _bytes(amount: float) -> str:
+    """Return a number of bytes as text."""
+    return f"{amount / 2**20:,.0f} MiB"
+
+
+def _with_values(query: exp.Select, values: dict[str, exp.Expr]) -> exp.Select:
+    """Return the query with values in place of session variables."""
+    for call in list(query.find_all(exp.Anonymous)):
+        if call.name.casefold() == "getvariable":
+            call.replace(values[call.expressions[0].name].copy())
+    return query
+
+
+def _typed(value: int, kind: str) -> exp.Expr:
+    return exp.cast(exp.Literal.string(str(value)), kind, dialect=render.DUCKDB)
+
+
+def _folded(operator: type[exp.Binary], terms: Sequence[exp.Expr]) -> exp.Expr:
+    return reduce(lambda a, b: operator(this=a, expression=b), terms)

@@ -1,0 +1,406 @@
+"""Minimal sample uniques and SUDA: who is singled out by how little, and which attributes do it.
+
+Source: M140 to M146; Elliot, Manning and Ford 2002; Elliot, Manning, Mayes, Gurd and Bane 2005;
+Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
+from qifsql.commands.suda.spec import MOST, SudaOptions
+from qifsql.counting.session import check_records, opened
+from qifsql.data.dataset import Tabular
+from qifsql.data.option import complete
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted
+from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
+from qifsql.query import microdata_steps
+from qifsql.query.columns import named, native_types, written
+from qifsql.query.plan import Plan
+from qifsql.results.result import Result
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+from qifsql.results.stream import stream
+
+SUDA: dict[str, pl.DataType] = {
+    "measure": pl.String(),
+    "value": pl.Float64(),
+}
+"""One row per measure.
+
+Numbers of records: ``records``; ``uniques``, singled out by all quasi-identifiers; ``paired``, in
+blocks of two; ``records_with_msu``, with a minimal sample unique of a size that was looked for;
+``special_uniques``, with one that leaves out a quasi-identifier. ``msus`` is the number of pairs of
+a record and a minimal sample unique of it. ``dis`` is the chance in [0, 1] that a match with a
+unique record is right; NULL if there is neither a unique nor a pair. ``mean_dis_suda`` over all
+records and ``highest_dis_suda`` are in [0, 1]."""
+
+BY_SIZE: dict[str, pl.DataType] = {
+    "size": pl.Int64(),
+    "msus": pl.Int64(),
+    "sets": pl.Int64(),
+    "records": pl.Int64(),
+    "score": pl.Int64(),
+}
+"""One row per size of minimal sample uniques: how many of them, in how many ``sets`` of
+quasi-identifiers; ``records`` whose smallest one has this size; the ``score`` of one."""
+
+BY_SET: dict[str, pl.DataType] = {
+    "qids": pl.List(pl.String()),
+    "size": pl.Int64(),
+    "msus": pl.Int64(),
+    "contribution": pl.Float64(),
+}
+"""One row per set of quasi-identifiers: the ``msus``, records that have it as a minimal sample
+unique, and their share of all scores in [0, 1]; largest shares first."""
+
+BY_QID: dict[str, pl.DataType] = {
+    "qid": pl.String(),
+    "msus": pl.Int64(),
+    "contribution": pl.Float64(),
+}
+"""One row per quasi-identifier, in the order of the request: the minimal sample uniques that hold
+it, and their ``contribution``, the share of all scores in [0, 1]. A minimal sample unique counts
+for each quasi-identifier that it holds, so that contributions add up to more than 1. NULL without
+scores."""
+
+BY_VALUE: dict[str, pl.DataType] = {
+    "qid": pl.String(),
+    "value": pl.String(),
+    "records": pl.Int64(),
+    "records_with_msu": pl.Int64(),
+    "msus": pl.Int64(),
+    "contribution": pl.Float64(),
+}
+"""One row per value of a quasi-identifier that a minimal sample unique holds: the ``records`` with
+the value, those of them with such a minimal sample unique, their number, and the share of all
+scores in [0, 1]. ``value`` is text; NULL is a missing value."""
+
+GROUPS: dict[str, pl.DataType] = {
+    "group": pl.String(),
+    "records": pl.Int64(),
+    "records_with_msu": pl.Int64(),
+    "msus": pl.Int64(),
+    "contribution": pl.Float64(),
+}
+"""One row per group of records (``by``): all, those with a minimal sample unique, the number of
+these, and the group's share of all scores in [0, 1]. ``group`` is text; NULL is a missing value."""
+
+BY_DIS_SUDA: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
+"""Records by their DIS-SUDA in percent, rounded half to even. Records without a score are in 0."""
+
+
+def suda(
+    source: Tabular,
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[SudaOptions],
+) -> Result:
+    """Find minimal sample uniques (MSUs), special uniques and SUDA scores.
+
+    An MSU of a record is a set of quasi-identifiers that singles it out, while no smaller part of
+    the set does. Small ones tell that a record is special: it is unlikely to be unique by chance.
+
+    Args:
+        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
+            table@database of DuckDB or SQLite), a data frame (anything with
+            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
+        settings: Memory, threads, temporary folder and progress; by default those of the machine.
+        qids: Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named expressions
+            such as decade=birth_year//10. One text may name several: "age,sex".
+        max_size: Largest size of an MSU that is looked for; by default all sizes.
+        fraction: Sampling fraction of DIS-SUDA in (0, 1], a number or a text such as "1/100".
+        omit_missing: Leave sets in which the record has a missing value out, as sdcMicro does. By
+            default a missing value is a value.
+        where: SQL condition; other records are left out. NULL counts as false.
+        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
+            miss a quasi-identifier).
+        values: Also the contribution of each value; the table shows values of cells.
+        by: Column or named expression whose values are groups of records.
+        key: Person key, copied to the file of records.
+        records: Write one row per record, in input order, to this .parquet or .csv file: record
+            (from 0), the key, msus, score, smallest (size of the smallest MSU, NULL without one)
+            and dis_suda in [0, 1].
+
+    Returns:
+        A Result. frame: one row per measure with its value. details: by_size, by_set, by_qid,
+        by_dis_suda; by_value and groups on request. Contributions are shares in [0, 1].
+
+    Raises:
+        InputError: A name, type or option does not fit the data; the message says what to try.
+        EngineError: Memory or disk ran out.
+
+    Example:
+        >>> result = qifsql.suda("data-samples/popets_table_3a.csv", qids="gender,age,grade")
+        >>> result.details["by_size"]["size"].to_list()
+        [1, 2]
+
+    Source: M140 to M146; Elliot, Manning and Ford 2002; Elliot et al. 2005; sdcMicro.
+
+    """
+    options = complete(options, SudaOptions)
+    fraction = _fraction(options["fraction"])
+    if options["key"] is not None and options["records"] is None:
+        raise InputError("a key names the people in a file of records; name one with --records")
+    origin = Origin.now(settings, "suda")
+    spec = _attack(source, options)
+    out = None if options["records"] is None else Path(options["records"])
+    if out is not None:
+        check_ending(out, STREAMED)
+        out = check_place(out, spec.dataset.paths)
+    outputs = [] if out is None else [out]
+    numbered_twice = out is not None or options["by"] is not None
+    with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
+        n = _checked(bound)
+        most = _largest(options["max_size"], n)
+        check_records(engine, bound.microdata)
+        uniques = MinimalUniques(
+            engine,
+            bound.microdata,
+            most,
+            [score_of_size(n, most, size) for size in range(1, n + 1)],
+            omit_missing=options["omit_missing"],
+            values=options["values"],
+        )
+        totals = uniques.find()
+        summary = Summary.of(uniques, totals, fraction)
+        more = {
+            "max_size": most,
+            "fraction": float(fraction),
+            "omit_missing": options["omit_missing"],
+            "by": options["by"],
+        }
+        written_rows = 0
+        if out is not None:
+            every = _every_record(bound, uniques, summary, native_types(out))
+            file_origin = origin.of(bound, spec, every, **more)
+            written_rows = stream(engine, every, out, file_origin, what="writing records")
+        details = summary.details(
+            [q.name for q in bound.microdata.qids], grouped=options["by"] is not None
+        )
+        origin = origin.of(bound, spec, **more).sending(dict.fromkeys(uniques.tables.statements))
+    frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
+    notes = (*bound.microdata.notes, *_remarks(totals))
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Counts and sums over the minimal sample uniques of all records.
+
+    ``sets`` has the number of minimal sample uniques by set, ``smallest`` the number of records by
+    the size of their smallest one. ``parameters`` are the odds, exponent and powers of DIS-SUDA.
+    ``bins``: records by DIS-SUDA; ``mean`` and ``highest`` are over all records.
+    """
+
+    uniques: MinimalUniques
+    totals: Totals
+    fraction: Fraction
+    sets: Mapping[int, int]
+    smallest: Mapping[int, int]
+    parameters: Mapping[str, float]
+    bins: Mapping[int, int]
+    mean: float
+    highest: float
+
+    @classmethod
+    def of(cls, uniques: MinimalUniques, totals: Totals, fraction: Fraction) -> "Summary":
+        """Read the tables."""
+        n = uniques.packing.n
+        sets = {int(taken): int(msus) for taken, msus in uniques.rows("sets")}
+        smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
+        parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
+        ((powers,),) = uniques.parametric("powers", parameters)
+        parameters["powers"] = float(Fraction(int(powers), 2**80))
+        rows = uniques.parametric("chances", parameters) if smallest else []
+        total = Fraction(sum(int(chances) for _, _, chances, _ in rows), 2**60)
+        bins = {int(bin_): int(records) for bin_, records, _, _ in rows}
+        without = totals.records - sum(bins.values())
+        bins = {0: without} | bins | ({0: without + bins[0]} if 0 in bins else {})
+        return cls(
+            uniques=uniques,
+            totals=totals,
+            fraction=fraction,
+            sets=sets,
+            smallest=smallest,
+            parameters=parameters,
+            bins=bins,
+            mean=float(total / totals.records),
+            highest=max((highest for *_, highest in rows), default=0.0),
+        )
+
+    def measures(self) -> list[tuple[str, float | None]]:
+        """Return the rows of the result."""
+        n, totals = self.uniques.packing.n, self.totals
+        special = sum(records for size, records in self.smallest.items() if size < n)
+        return [
+            ("records", totals.records),
+            ("uniques", totals.uniques),
+            ("paired", totals.paired),
+            ("records_with_msu", sum(self.smallest.values())),
+            ("special_uniques", special),
+            ("msus", sum(self.sets.values())),
+            ("dis", intrusion(totals.uniques, totals.paired, self.fraction)),
+            ("mean_dis_suda", self.mean),
+            ("highest_dis_suda", self.highest),
+        ]
+
+    @property
+    def total(self) -> int:
+        """Return the sum of the scores of all records."""
+        return sum(msus * self._score(taken) for taken, msus in self.sets.items())
+
+    def details(self, names: Sequence[str], *, grouped: bool) -> dict[str, pl.DataFrame]:
+        """Return the tables by size, set, quasi-identifier, and on request by value and group."""
+        tables = {
+            "by_size": pl.DataFrame(self._by_size(), schema=BY_SIZE, orient="row"),
+            "by_set": pl.DataFrame(self._by_set(names), schema=BY_SET, orient="row"),
+            "by_qid": pl.DataFrame(self._by_qid(names), schema=BY_QID, orient="row"),
+            "by_dis_suda": pl.DataFrame(
+                sorted(self.bins.items()), schema=BY_DIS_SUDA, orient="row"
+            ),
+        }
+        if self.uniques.values:
+            rows = [row for i, name in enumerate(names) for row in self._by_value(i, name)]
+            tables["by_value"] = pl.DataFrame(rows, schema=BY_VALUE, orient="row")
+        if grouped:
+            rows = [
+                (group, records, with_msu, msus, self._share(score))
+                for group, records, with_msu, msus, score in self.uniques.group_rows()
+            ]
+            tables["groups"] = pl.DataFrame(rows, schema=GROUPS, orient="row")
+        return tables
+
+    def _score(self, taken: int) -> int:
+        return self.uniques.scores[taken.bit_count() - 1]
+
+    def _share(self, score: int) -> float | None:
+        return float(Fraction(int(score), self.total)) if self.total else None
+
+    def _by_size(self) -> list[tuple[int, ...]]:
+        sizes: dict[int, list[int]] = {}
+        for taken, msus in self.sets.items():
+            sizes.setdefault(taken.bit_count(), []).append(msus)
+        return [
+            (size, sum(msus), len(msus), self.smallest.get(size, 0), self.uniques.scores[size - 1])
+            for size, msus in sorted(sizes.items())
+        ]
+
+    def _by_set(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        rows = [
+            ([names[i] for i in self.uniques.packing.numbers(taken)], taken, msus)
+            for taken, msus in self.sets.items()
+        ]
+        rows.sort(key=lambda row: (-row[2] * self._score(row[1]), len(row[0]), row[0]))
+        total = self.total
+        return [
+            (qids, len(qids), msus, float(Fraction(msus * self._score(taken), total)))
+            for qids, taken, msus in rows
+        ]
+
+    def _by_qid(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        rows = []
+        for i, name in enumerate(names):
+            bit = 1 << self.uniques.packing.order.index(i)
+            holding = {taken: msus for taken, msus in self.sets.items() if taken & bit}
+            score = sum(msus * self._score(taken) for taken, msus in holding.items())
+            rows.append((name, sum(holding.values()), self._share(score)))
+        return rows
+
+    def _by_value(self, i: int, name: str) -> list[tuple[Any, ...]]:
+        position = self.uniques.packing.order.index(i)
+        return [
+            (name, value, records, with_msu, msus, self._share(score))
+            for value, records, with_msu, msus, score in self.uniques.value_rows(position)
+        ]
+
+
+def _every_record(
+    bound: BoundAttack, uniques: MinimalUniques, summary: Summary, native: Sequence[str]
+) -> Plan:
+    """Return every record with its score, in the order of the input."""
+    record = exp.column(microdata_steps.RECORD, "everybody")
+    zero = exp.Literal.number(0)
+    from_zero = exp.Sub(this=record.copy(), expression=exp.Literal.number(1))
+    columns: list[tuple[exp.Expr, str]] = [(from_zero, "record")]
+    if bound.microdata.key is not None:
+        key = written(exp.column("key", "everybody"), bound.microdata.key, native)
+        columns.append((key, bound.microdata.key.name))
+    columns += [
+        (exp.func("coalesce", exp.column(name, "scored"), zero.copy()), name)
+        for name in ("msus", "score")
+    ]
+    columns.append((exp.column("smallest", "scored"), "smallest"))
+    none = exp.cast(zero.copy(), "DOUBLE")
+    columns.append((exp.func("coalesce", exp.column("chance", "scored"), none), "dis_suda"))
+    table = uniques.query("chance_of", summary.parameters)
+    on = exp.EQ(this=record.copy(), expression=exp.column("record", "scored"))
+    query = exp.select(*named(columns)).from_("everybody")
+    query = query.join(table.subquery("scored"), on=on, join_type="left").order_by(record.copy())
+    everybody = microdata_steps.everybody(replace(bound.microdata, by=None))
+    return microdata_steps.plan(bound.microdata, [everybody], query)
+
+
+def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[SudaOptions]) -> None:
+    """Check options and names against the data; raise InputError if one does not fit."""
+    options = complete(options, SudaOptions)
+    _fraction(options["fraction"])
+    with opened(_attack(source, options), settings) as (_, bound):
+        _largest(options["max_size"], _checked(bound))
+
+
+def _attack(source: Tabular, options: SudaOptions) -> Attack:
+    return Attack.of(
+        "crs",
+        source,
+        qids=options["qids"],
+        key=options["key"],
+        where=options["where"],
+        null=options["null"],
+        by=options["by"],
+    )
+
+
+def _fraction(value: float | str | Fraction) -> Fraction:
+    try:
+        fraction = Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        fraction = Fraction(0)
+    if not 0 < fraction <= 1:
+        raise InputError(
+            f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"
+        )
+    return fraction
+
+
+def _checked(bound: BoundAttack) -> int:
+    """Return the number of quasi-identifiers; refuse too many."""
+    n = len(bound.microdata.qids)
+    if n > MOST:
+        raise InputError(
+            f"suda takes at most {MOST} quasi-identifiers, not {n}: scores are factorials; leave "
+            "some out"
+        )
+    return n
+
+
+def _largest(size: int | None, n: int) -> int:
+    """Return the largest size to look for; refuse one that is no number of quasi-identifiers."""
+    if size is None:
+        return n
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InputError("the largest size is a whole number of quasi-identifiers, at least 1")
+    return min(size, n)
+
+
+def _remarks(totals: Totals) -> list[str]:
+    if totals.records == 1:
+        return ["there is one record, which every quasi-identifier singles out"]
+    return []

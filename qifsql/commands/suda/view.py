@@ -1,0 +1,181 @@
+"""Minimal sample uniques in words and tables: by size, quasi-identifier, set, value and group."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import counted, number, said
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.results.kinds import Kind
+from qifsql.results.stored import Stored
+
+KIND = Kind(columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "by_dis_suda"))
+TITLE = "Special uniques: {name}"
+LISTED = 10  # sets and values that are shown; all are in the files
+BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
+
+
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return who has minimal sample uniques, of which sizes, and which attributes cause them."""
+    values = _values(frame)
+    qids = words.listed(spec["qids"])
+    parts: list[Part] = [
+        Heading(said("Singled out by parts of {qids}", qids=qids)),
+        Paragraph(_extent(values, spec)),
+    ]
+    if not values["msus"]:
+        return parts
+    if "by_size" in tables:
+        parts.append(_sizes(tables["by_size"]))
+    parts.append(Paragraph(_meaning(values, spec), strong=True))
+    if "by_qid" in tables:
+        parts += [Heading(said("Which attributes cause it")), _attributes(tables["by_qid"])]
+    if "by_set" in tables:
+        parts += _sets(tables["by_set"])
+    if "by_value" in tables:
+        parts += _by_value(tables["by_value"])
+    if "groups" in tables:
+        parts += [Heading(said("Groups of records")), _groups(tables["groups"], spec)]
+    parts.append(Heading(said("DIS-SUDA")))
+    parts += [_bands(tables["by_dis_suda"])] if "by_dis_suda" in tables else []
+    parts.append(Paragraph(_intrusion(values, spec)))
+    return parts
+
+
+def _values(frame: pl.DataFrame) -> dict[str, Any]:
+    return dict(zip(frame["measure"], frame["value"], strict=True))
+
+
+def _whole(values: Mapping[str, Any], name: str) -> int:
+    return int(values[name] or 0)
+
+
+def _extent(values: Mapping[str, Any], spec: Spec) -> str:
+    """Return how many records have minimal sample uniques of the sizes that were looked for."""
+    there = {
+        "records": words.records(_whole(values, "records")),
+        "alone": words.count(_whole(values, "uniques")),
+    }
+    text = said("{records}; all attributes together single out {alone}.", **there)
+    n, size = _whole(values, "records_with_msu"), spec["max_size"]
+    if size < len(spec["qids"]):
+        one = "{n} record is singled out by a set of at most {size} ({msus})."
+        many = "{n} records are singled out by sets of at most {size} ({msus})."
+        return f"{text} {counted(one, many, n, size=size, msus=_msus(values))}"
+    return f"{text} {said('They have {msus}.', msus=_msus(values))}"
+
+
+def _msus(values: Mapping[str, Any]) -> str:
+    one, many = "{n} minimal sample unique", "{n} minimal sample uniques"
+    return counted(one, many, _whole(values, "msus"))
+
+
+def _sizes(sizes: pl.DataFrame) -> Table:
+    heads = [said("attributes needed"), said("records"), said("MSUs"), said("sets")]
+    table = Table.of([*heads, said("score of each")], right=range(5))
+    for row in sizes.iter_rows(named=True):
+        numbers = (row[name] for name in ("size", "records", "msus", "sets", "score"))
+        table.add_row(*map(words.count, numbers))
+    return table
+
+
+def _meaning(values: Mapping[str, Any], spec: Spec) -> str:
+    """Return how many records are special uniques, in a sentence."""
+    n, records = _whole(values, "special_uniques"), _whole(values, "records")
+    if not n:
+        return said("No record is a special unique: each needs all attributes to be singled out.")
+    one = (
+        "{n} record ({share}) is a special unique: a part of the attributes already singles it "
+        "out, so that it is less likely to be unique by chance."
+    )
+    many = (
+        "{n} records ({share}) are special uniques: a part of the attributes already singles them "
+        "out, so that they are less likely to be unique by chance."
+    )
+    return counted(one, many, n, share=words.percent(n / records))
+
+
+def _attributes(by_qid: pl.DataFrame) -> Table:
+    heads = [said("attribute"), said("MSUs with it"), said("share of scores")]
+    table = Table.of(heads, right=(1, 2))
+    for row in by_qid.sort("contribution", descending=True, maintain_order=True).to_dicts():
+        share = "" if row["contribution"] is None else words.percent(row["contribution"])
+        table.add_row(row["qid"], words.count(row["msus"]), share)
+    return table
+
+
+def _sets(by_set: pl.DataFrame) -> list[Part]:
+    heads = [said("set of attributes"), said("MSUs"), said("share of scores")]
+    table = Table.of(heads, right=(1, 2))
+    for row in by_set.head(LISTED).iter_rows(named=True):
+        share = words.percent(row["contribution"])
+        table.add_row(words.listed(row["qids"]), words.count(row["msus"]), share)
+    parts: list[Part] = [Heading(said("Which sets of attributes cause it")), table]
+    return [*parts, *_others(by_set.height)]
+
+
+def _by_value(by_value: pl.DataFrame) -> list[Part]:
+    heads = [said("attribute"), said("value"), said("records"), said("special")]
+    table = Table.of([*heads, said("share of scores")], right=(2, 3, 4))
+    ranked = by_value.sort("contribution", descending=True, maintain_order=True)
+    for row in ranked.head(LISTED).iter_rows(named=True):
+        value = words.missing() if row["value"] is None else escaping.cell(row["value"])
+        numbers = [words.count(row[name]) for name in ("records", "records_with_msu")]
+        table.add_row(row["qid"], value, *numbers, words.percent(row["contribution"]))
+    parts: list[Part] = [Heading(said("Which values cause it")), table]
+    return [*parts, *_others(by_value.height)]
+
+
+def _others(height: int) -> Sequence[Part]:
+    if height <= LISTED:
+        return ()
+    text = said("The first {n} of {all}.", **{"n": LISTED, "all": words.count(height)})
+    return (Paragraph(text),)
+
+
+def _groups(groups: pl.DataFrame, spec: Spec) -> Table:
+    heads = [str(spec["by"]), said("records"), said("singled out"), said("share of them")]
+    table = Table.of([*heads, said("share of scores")], right=(1, 2, 3, 4))
+    for row in groups.iter_rows(named=True):
+        name = words.missing() if row["group"] is None else escaping.cell(row["group"])
+        share = words.percent(row["records_with_msu"] / row["records"])
+        scores = "" if row["contribution"] is None else words.percent(row["contribution"])
+        numbers = [words.count(row[column]) for column in ("records", "records_with_msu")]
+        table.add_row(name, *numbers, share, scores)
+    return table
+
+
+def _bands(histogram: pl.DataFrame) -> Table:
+    """Return the number of records in each band of DIS-SUDA, in whole percent."""
+    table = Table.of([said("DIS-SUDA"), said("records")], right=(1,))
+    for low, high in BANDS:
+        rows = histogram.filter(pl.col("bin").is_between(low, high))["individuals"]
+        if rows.len():
+            name = f"{low} %" if low == high else f"{low} - {high} %"
+            table.add_row(name, words.count(int(rows.sum())))
+    return table
+
+
+def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
+    """Return what DIS means for the file, and for the record with the highest DIS-SUDA."""
+    fraction = number(f"{100 * spec['fraction']:.4g} %")
+    if values["dis"] is None:
+        return said("Without records alone or in pairs, DIS says nothing.")
+    return said(
+        "If the file is a random sample of {fraction} of a population, a match with a record that "
+        "is unique in it is right with a chance of {dis} (DIS). DIS-SUDA spreads it over the "
+        "records by their scores: {mean} on average, {highest} at most. It ranks records; it is "
+        "no measured chance.",
+        fraction=fraction,
+        dis=words.percent(values["dis"]),
+        mean=words.percent(values["mean_dis_suda"]),
+        highest=words.percent(values["highest_dis_suda"]),
+    )
+
+
+def headline(stored: Stored) -> list[str]:
+    """Return the special uniques in sentences, for the first pages of a report."""
+    values = _values(stored.frame)
+    return [_meaning(values, stored.spec)] if _whole(values, "msus") else []

@@ -1,0 +1,382 @@
+-- Minimal sample uniques: the subsets that single out a record, the smallest of them, and scores.
+-- Quasi-identifiers have positions, most distinguishing first, and a subset is a number with a bit
+-- for each. The walk goes through chunks of records. A block is all records that agree on a subset,
+-- which it took; it is known by a number that holds the subset and the attributes that are open:
+-- those after it that vary in the block. Records that agree on all that is open are one row without
+-- a record (-1): nothing that may still be taken tells them apart.
+
+-- One row per different record, those that agree on the first quasi-identifier side by side.
+CREATE OR REPLACE VIEW first_coded AS
+SELECT
+    entry,
+    rest,
+    CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+FROM numbered
+GROUP BY
+    entry,
+    rest
+ORDER BY entry;
+
+-- One row per different record when the first quasi-identifier is left out: the next one takes its
+-- place, and records that agree on all others are one row.
+CREATE OR REPLACE VIEW next_coded AS
+SELECT
+    (rest >> getvariable('shift'))::INTEGER AS entry,
+    rest & getvariable('later') AS rest,
+    CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+FROM coded
+GROUP BY ALL
+ORDER BY entry;
+
+-- One row per chunk: a range of values of the first quasi-identifier with about the wanted rows.
+CREATE OR REPLACE VIEW ranges AS
+SELECT
+    min(entry) AS least,
+    max(entry) AS greatest,
+    sum("rows")::BIGINT AS "rows"
+FROM (
+    SELECT
+        entry,
+        "rows",
+        (sum("rows") OVER (ORDER BY entry) - "rows") // getvariable('chunk') AS chunk
+    FROM (
+        SELECT
+            entry,
+            count(*) AS "rows"
+        FROM coded
+        GROUP BY entry
+    ) AS counted
+) AS running
+GROUP BY chunk
+ORDER BY least;
+
+-- One row: all records, those alone in their block by all quasi-identifiers, those in blocks of two,
+-- and the largest position of a record.
+CREATE OR REPLACE VIEW totals AS
+SELECT
+    coalesce(sum(size), 0)::BIGINT AS records,
+    count(*) FILTER (WHERE size = 1) AS uniques,
+    2 * count(*) FILTER (WHERE size = 2) AS paired,
+    coalesce(max(last), 0)::BIGINT AS last
+FROM (
+    SELECT
+        count(*) AS size,
+        max(record) AS last
+    FROM numbered
+    GROUP BY
+        entry,
+        rest
+) AS blocks;
+
+-- One row per block of the first quasi-identifier in a chunk: its rows, a record of it (-1 where it
+-- has none), and what is open.
+CREATE OR REPLACE VIEW entered_blocks AS
+SELECT
+    entry AS block,
+    getvariable('bit') AS taken,
+    count(*) AS size,
+    max(record) AS record,
+    varying(xor(bit_or(rest), bit_and(rest))) AS "open"
+FROM coded
+WHERE entry BETWEEN getvariable('least') AND getvariable('greatest')
+GROUP BY entry;
+
+-- One row per part of a block in which this attribute varies, by the attribute's value.
+CREATE OR REPLACE VIEW parts AS
+SELECT
+    block,
+    code,
+    ((block >> getvariable('n')) & getvariable('every'))::BIGINT | getvariable('bit') AS taken,
+    size,
+    record,
+    "open"
+FROM (
+    SELECT
+        block,
+        rest & getvariable('field') AS code,
+        count(*) AS size,
+        max(record) AS record,
+        varying(xor(bit_or(rest), bit_and(rest))) & getvariable('after') AS "open"
+    FROM live
+    WHERE turn = getvariable('bit')
+    GROUP BY
+        block,
+        code
+) AS grouped;
+
+-- One row per record that is alone in its block, with the subset that the block took.
+CREATE OR REPLACE VIEW alone AS
+SELECT
+    record,
+    taken
+FROM blocks
+WHERE size = 1 AND record >= 0;
+
+-- One row per block that may single out a record by taking more: its new number, and its turn, the
+-- first attribute that is open. A block ends where every record is alone as soon as anything open is
+-- taken: blocks of two rows, and those in which one attribute is open.
+CREATE OR REPLACE VIEW children AS
+SELECT
+    *,
+    (row_number() OVER () + getvariable('blocks')) * getvariable('states')
+    + (taken << getvariable('n')) + "open" AS child,
+    ("open" & -"open")
+    | CASE WHEN size = 2 OR bit_count("open") = 1 THEN getvariable('ending') ELSE 0 END AS turn
+FROM blocks
+WHERE size > 1 AND record >= 0 AND bit_count(taken) < getvariable('most');
+
+-- One row per record of a chunk in a block of the first quasi-identifier that goes on.
+CREATE OR REPLACE VIEW entered AS
+SELECT
+    children.child AS block,
+    coded.rest,
+    coded.record,
+    children.turn
+FROM coded
+INNER JOIN children ON coded.entry = children.block
+WHERE coded.entry BETWEEN getvariable('least') AND getvariable('greatest');
+
+-- One row per record of a block that goes on: parts that took this attribute; blocks that dropped
+-- it, in which records may now agree; and blocks whose turn comes later.
+CREATE OR REPLACE VIEW onward AS
+SELECT
+    block,
+    rest,
+    record,
+    turn
+FROM (
+    SELECT
+        children.child AS block,
+        live.rest & getvariable('later') AS rest,
+        live.record,
+        children.turn
+    FROM live
+    INNER JOIN children
+        ON live.block = children.block AND (live.rest & getvariable('field')) = children.code
+    WHERE live.turn = getvariable('bit')
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        record,
+        ("open" & -"open")
+        | CASE WHEN bit_count("open") = 1 THEN getvariable('ending') ELSE 0 END AS turn
+    FROM (
+        SELECT
+            block,
+            rest,
+            record,
+            (block & getvariable('every'))::BIGINT AS "open"
+        FROM (
+            SELECT
+                block & ~getvariable('bit') AS block,
+                rest & getvariable('later') AS rest,
+                CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+            FROM live
+            WHERE turn = getvariable('bit')
+            GROUP BY ALL
+        ) AS dropped
+    ) AS rest_of_block
+    UNION ALL
+    SELECT
+        block,
+        rest,
+        record,
+        turn
+    FROM live
+    WHERE turn > getvariable('bit') AND turn < getvariable('ending')
+) AS going_on;
+
+-- One row per record of a block that ends, and attribute that is open in it: the subset with it.
+CREATE OR REPLACE VIEW ended AS
+SELECT
+    record,
+    taken | unnest(list_filter(getvariable('bits'), lambda b: ("open" & b) <> 0)) AS taken
+FROM (
+    SELECT
+        record,
+        ((block >> getvariable('n')) & getvariable('every'))::BIGINT AS taken,
+        (block & getvariable('every'))::BIGINT AS "open"
+    FROM live
+    WHERE turn >= getvariable('ending') AND record >= 0
+) AS ending;
+
+-- One row: the rows in blocks in which this attribute is the first that is open, and all that go on.
+CREATE OR REPLACE VIEW turns AS
+SELECT
+    count(*) FILTER (WHERE turn = getvariable('bit')) AS here,
+    count(*) FILTER (WHERE turn < getvariable('ending')) AS going_on
+FROM live;
+
+-- One row per minimal sample unique of a range of records: no other subset that singles out the
+-- record is a part of it.
+CREATE OR REPLACE VIEW minimal AS
+SELECT
+    record,
+    taken
+FROM (
+    SELECT
+        record,
+        subsets,
+        unnest(subsets) AS taken
+    FROM (
+        SELECT
+            record,
+            list(taken) AS subsets
+        FROM candidates
+        WHERE record BETWEEN getvariable('least') AND getvariable('greatest')
+        GROUP BY record
+    ) AS listed
+) AS compared
+WHERE len(list_filter(subsets, lambda s: (s & taken) = s)) = 1;
+
+-- One row per minimal sample unique without a missing value.
+CREATE OR REPLACE VIEW present AS
+SELECT
+    minimal.record,
+    minimal.taken
+FROM minimal
+INNER JOIN numbered ON minimal.record = numbered.record
+WHERE
+    (minimal.taken & numbered.missing) = 0
+    AND numbered.record BETWEEN getvariable('least') AND getvariable('greatest');
+
+-- One row per record with a minimal sample unique: how many it has, its score, the size of the
+-- smallest.
+CREATE OR REPLACE VIEW scored AS
+SELECT
+    record,
+    count(*) AS msus,
+    sum(list_extract(getvariable('scores'), bit_count(taken)))::BIGINT AS score,
+    min(bit_count(taken))::BIGINT AS smallest
+FROM minimal
+GROUP BY record;
+
+-- One row per subset: how many records have it as a minimal sample unique.
+CREATE OR REPLACE VIEW counted_sets AS
+SELECT
+    taken,
+    count(*) AS msus
+FROM minimal
+GROUP BY taken;
+
+-- One row per minimal sample unique, with the codes of its record and its score.
+CREATE OR REPLACE VIEW placed AS
+SELECT
+    minimal.record,
+    minimal.taken,
+    numbered.entry,
+    numbered.rest,
+    list_extract(getvariable('scores'), bit_count(minimal.taken)) AS score
+FROM minimal
+INNER JOIN numbered ON minimal.record = numbered.record
+WHERE numbered.record BETWEEN getvariable('least') AND getvariable('greatest');
+
+-- One row per value of the first quasi-identifier: the minimal sample uniques that hold it.
+CREATE OR REPLACE VIEW entry_values AS
+SELECT
+    getvariable('bit') AS attribute,
+    entry::BIGINT AS code,
+    count(DISTINCT record) AS records,
+    count(*) AS msus,
+    sum(score)::HUGEINT AS score
+FROM placed
+WHERE (taken & getvariable('bit')) <> 0
+GROUP BY entry;
+
+-- One row per value of another quasi-identifier: the minimal sample uniques that hold it.
+CREATE OR REPLACE VIEW rest_values AS
+SELECT
+    getvariable('bit') AS attribute,
+    ((rest & getvariable('field')) >> getvariable('shift'))::BIGINT AS code,
+    count(DISTINCT record) AS records,
+    count(*) AS msus,
+    sum(score)::HUGEINT AS score
+FROM placed
+WHERE (taken & getvariable('bit')) <> 0
+GROUP BY code;
+
+-- One row per subset, over all ranges of records.
+CREATE OR REPLACE VIEW sets AS
+SELECT
+    taken,
+    sum(msus)::BIGINT AS msus
+FROM set_counts
+GROUP BY taken
+ORDER BY taken;
+
+-- One row per size of the smallest minimal sample unique: the records.
+CREATE OR REPLACE VIEW smallest_sizes AS
+SELECT
+    smallest,
+    count(*) AS records
+FROM scores
+GROUP BY smallest
+ORDER BY smallest;
+
+-- One row: the sum of score^-q over the records with a score, in parts of 2^-80, which add up to the
+-- same in any order.
+CREATE OR REPLACE VIEW powers AS
+SELECT
+    coalesce(
+        sum(round(pow(score::DOUBLE, -asked.exponent) * 1208925819614629174706176)::HUGEINT), 0
+    ) AS powers
+FROM scores
+CROSS JOIN asked;
+
+-- One row per record with a score: its DIS-SUDA.
+CREATE OR REPLACE VIEW chance_of AS
+SELECT
+    record,
+    msus,
+    score,
+    smallest,
+    1 / (1 + asked.odds / (pow(score::DOUBLE, asked.exponent) * asked.powers)) AS chance
+FROM scores
+CROSS JOIN asked;
+
+-- One row per percent of DIS-SUDA, rounded half to even, of records with a score: how many there are,
+-- the sum of their DIS-SUDA in parts of 2^-60, and the highest.
+CREATE OR REPLACE VIEW chances AS
+SELECT
+    round_even(100 * chance, 0)::INTEGER AS bin,
+    count(*) AS records,
+    sum(round(chance * 1152921504606846976)::HUGEINT) AS chances,
+    max(chance) AS highest
+FROM chance_of
+GROUP BY bin
+ORDER BY bin;
+
+-- One row per value of a quasi-identifier, over all ranges of records.
+CREATE OR REPLACE VIEW value_sums AS
+SELECT
+    dictionary.value,
+    dictionary.people AS records,
+    summed.with_msu,
+    summed.msus,
+    summed.score
+FROM (
+    SELECT
+        code,
+        sum(records)::BIGINT AS with_msu,
+        sum(msus)::BIGINT AS msus,
+        sum(score)::HUGEINT AS score
+    FROM value_counts
+    WHERE attribute = wanted
+    GROUP BY code
+) AS summed
+INNER JOIN dictionary ON summed.code = dictionary.code
+ORDER BY summed.score DESC, summed.code;
+
+-- One row per group of records: those with minimal sample uniques, how many they have, their scores.
+CREATE OR REPLACE VIEW group_sums AS
+SELECT
+    members.member,
+    count(*) AS records,
+    count(scores.record) AS with_msu,
+    coalesce(sum(scores.msus), 0)::BIGINT AS msus,
+    coalesce(sum(scores.score), 0)::HUGEINT AS score
+FROM members
+LEFT JOIN scores ON members.record = scores.record
+GROUP BY members.member
+ORDER BY members.member NULLS LAST;
