@@ -45,7 +45,7 @@ def run(
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
-    """Run a study: attacks, sweeps, tables, synthetic releases, special uniques, checks; write a report.
+    """Run a study, from attacks to checks; write results and a report.
 
     Finished results are stored under a digest of all that determines them, and reused. Sweeps
     resume.
