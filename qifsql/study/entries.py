@@ -148,7 +148,7 @@ class Entries:
             source = self.sources.named.get(text)
             if source is None:
                 continue
-            self._check_records(entry.kind, Source((), source.roles, source.places), entry.place)
+            self._check_records(Source((), source.roles, source.places), entry.place)
             where = source.roles.get("where")
             if where and where != options.get("where"):
                 what = "one condition (where) holds for the original, the releases and the control"
