@@ -77,13 +77,15 @@ def test_examples_in_comments_are_a_study_too(here: Path):
     Path("policy.toml").write_text('[[rule]]\nmodel="crs"\nmeasure="blocks"\nat_most=9\n')
     Path("by_sex.csv").write_text("sex,count\nf,600\nm,600\n")
     Path("by_age.csv").write_text("age,count\n30,1200\n")
+    for name in ("synthetic", "held_out"):
+        Path(f"{name}.csv").write_text("age,sex\n19,f\n")
     path = qifsql.init(data="people.parquet")
     text = re.sub(r"^#(?=\S)", "", path.read_text(), flags=re.M)
     path.write_text(text.replace("all_varchar = true", "all_varchar = false"))
     study = qifsql.Study.load(path)
     assert [e.name for e in study.entries] == [
         "everybody", "details", "one_person", "over_the_years", "without_a_key", "subsets",
-        "riskiest", "made", "from_outside", "special", "levels", "own_levels",
+        "riskiest", "made", "from_outside", "generators", "special", "levels", "own_levels",
     ]  # fmt: skip
     planned = qifsql.run(path, dry_run=True)
     assert set(planned.details["entries"]["state"]) == {"to do"}
