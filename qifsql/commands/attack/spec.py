@@ -35,7 +35,7 @@ class AttackOptions(Adversary, Sets, total=False):
         Tabular | None,
         Option(
             form=TEXT,
-            help="Population file: for membership or journalist risk.",
+            help="Population: for membership, journalist risk.",
             panel=DETAILS,
         ),
     ]
