@@ -41,7 +41,7 @@ AnyNull = Annotated[
     AnyNullRule,
     Option(
         form=one_of(*ANY_NULL_RULES),
-        help="Missing: distinct (default: a value), drop, or match-any (bounds).",
+        help="Missing: distinct (default), drop, match-any.",
         panel=DATA,
     ),
 ]
@@ -126,7 +126,7 @@ class Joining(TypedDict, total=False):
         str | Sequence[str] | None,
         Option(
             form=NAMES,
-            help="Person key: one column, or one for each dataset.",
+            help="Person key: one column, or one per dataset.",
             panel=DATA,
         ),
     ]
@@ -174,7 +174,7 @@ class Sets(TypedDict, total=False):
         str | None,
         Option(
             form=NAME,
-            help="Whose record it is: several of a person are a set.",
+            help="Whose record it is; several are one set.",
             panel=DATA,
         ),
     ]

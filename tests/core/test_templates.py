@@ -7,7 +7,7 @@ import runpy
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -80,7 +80,7 @@ def in_order(chosen: Mapping[str, str]) -> list[str]:
 def test_every_view_is_found_by_its_name() -> None:
     written = "".join(path.read_text("utf-8") for path in FILES.values())
     assert len(EVERY) == len(set(EVERY)) == written.count("CREATE OR REPLACE VIEW ")
-    assert len(FILES) <= 62
+    assert len(FILES) <= 66
 
 
 @pytest.mark.parametrize("file", sorted(FILES))
@@ -206,7 +206,8 @@ PEOPLE = """
     ) AS persons(id, age, sex, illness, weight, club);
     CREATE VIEW microdata AS
     SELECT
-        {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight, club AS member_of
+        {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight, club AS member_of,
+        club AS household
     FROM persons;
     CREATE VIEW agreement AS SELECT *, (qid.age = 25)::INTEGER AS mask FROM microdata;
     CREATE TABLE population AS
@@ -436,6 +437,7 @@ OF_A_SECRET = (
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
     *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
 )
+OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
     *("journalist", "members", "profile", "quantiles", "thresholds", "uniques"),
@@ -480,7 +482,7 @@ def test_every_file_is_held_against_the_compiler() -> None:
     compared |= {view for view, _ in OF_TALLIES} | {"tally_owners", "owner_member_kinds"}
     compared |= {*OF_A_GAIN, "tries", "penalty", "tolerance", "nearest", "reaches", "owner_tries"}
     compared |= {*OF_STAKES, "pairs_check", "gains_check", "unknown_values"}
-    compared |= {*OF_BELIEFS, *OF_ALL_VALUES, "agreements", "owner_agreements"}
+    compared |= {*OF_HOUSEHOLDS, *OF_BELIEFS, *OF_ALL_VALUES, "agreements", "owner_agreements"}
     for instead in (OWNERS, OWNERS_BY_WEIGHT, *STAKED.values()):
         compared |= {other for _, other in instead}
     assert compared >= {*PLAIN, *WEIGHTED}
@@ -525,6 +527,8 @@ def bound(
             weight=None if weights is None else "the weight",
             **options,
         )
+        if weights is None and "by" in options and "prior" not in options:
+            spec = replace(spec, household="the group")
         with opened(spec) as (_, attack), duckdb.connect() as con:
             con.execute("ATTACH ':memory:' AS kept")
             yield attack, con
@@ -555,7 +559,8 @@ def verbatim(table: Table, weights: Sequence[Any] | None) -> Iterator[Connection
             people = 'WHERE "the weight" > 0'
         con.execute(
             f"CREATE VIEW microdata AS SELECT {{{struct}}} AS qid, s AS secret, "
-            f'"the key" AS key, "the group" AS member_of{weight} FROM persons {people}'
+            f'"the key" AS key, "the group" AS member_of, "the group" AS household{weight} '
+            f"FROM persons {people}"
         )
         ask(con)
         yield con
@@ -649,13 +654,14 @@ def test_files_run_by_hand_give_what_the_compiler_gives_with_weights(
 
 
 def agrees_about_a_secret(table: Table, weights: list[Any] | None) -> None:
-    views = [*OF_A_SECRET, "counts"]
+    of_households = OF_HOUSEHOLDS if weights is None else ()
+    views = [*OF_A_SECRET, *of_households, "counts"]
     chosen = files(weighted=weights is not None)
     with verbatim(table, weights) as con, bound(table, weights, "cas") as (attack, engine):
         by_hand(con, views, chosen, priors=["uncertainty"])
         both = Both(con, attack, engine, 1)
         both.agree_on_the_result()
-        for view in OF_A_SECRET:
+        for view in (*OF_A_SECRET, *of_households):
             both.agree(view)
         for step in ("cells", "uncertainty"):
             both.agree(f"prior_{step}", step, prior=True)
