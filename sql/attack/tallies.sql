@@ -236,7 +236,7 @@ FROM (
 GROUP BY size, best.people, best.everybody;
 
 -- One row per value of the secret: its number, as in secret_values, and the people who have it.
-CREATE OR REPLACE VIEW tally_people AS
+CREATE OR REPLACE VIEW numbered_values AS
 SELECT
     weight AS people,
     row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
@@ -253,6 +253,6 @@ SELECT
     )::HUGEINT AS overlap,
     any_value(one_value.people::HUGEINT * other_value.people) AS product
 FROM tally_counts
-CROSS JOIN tally_people AS one_value
-JOIN tally_people AS other_value ON other_value.code > one_value.code
+CROSS JOIN numbered_values AS one_value
+JOIN numbered_values AS other_value ON other_value.code > one_value.code
 GROUP BY one_value.code, other_value.code;

@@ -454,7 +454,7 @@ OF_TALLIES = (  # view -> step
     *(("grouped_signatures", "signatures"), ("member_counts", "member_counts")),
     *(("member_kinds", "member_kinds"), ("tally_groups", "groups")),
     *(("tally_guessed_right", "guessed_right"), ("tally_pointwise", "pointwise")),
-    *(("tally_people", "tally_people"), ("tally_value_overlaps", "value_overlaps")),
+    *(("numbered_values", "numbered_values"), ("tally_value_overlaps", "value_overlaps")),
 )
 OWNERS = (  # instead of views about a secret
     *(("blocks", "owners"), ("doubts", "owner_doubts")),
