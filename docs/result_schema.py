@@ -45,9 +45,10 @@ ATTACKED = "results.assessment.SCHEMA"
 INDIVIDUAL = "results.assessment.INDIVIDUAL"
 GAIN = "results.assessment.GAIN"
 KEYLESS = "commands.attack.keyless.keyless.KEYLESS"
+NOISY = "commands.attack.noisy.noisy.NOISY"
 OF_ATTACK = Rows(
     columns=[ATTACKED],
-    more=[INDIVIDUAL, GAIN, KEYLESS, "results.assessment.MEASURES"],
+    more=[INDIVIDUAL, GAIN, KEYLESS, NOISY, "results.assessment.MEASURES"],
     plain={"attack_id": pl.String()},
 )
 ANY = Rows(open=True)

@@ -7,11 +7,11 @@ from typing import Annotated
 from qifsql.adversary.options import Options
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
+    ATTACK,
     CHANCE,
     DETAILS,
     FILE,
     FLAG,
-    KNOWS,
     LINKS,
     NAMES,
     RUN,
@@ -105,26 +105,25 @@ class AttackOptions(Options, total=False):
         str | Sequence[str] | None,
         Option(
             form=TEXTS,
-            help="Knowledge with errors and gaps, next to the exact adversary: "
-            "age:+-2; age:sd=2; city:right=0.9; job:missing=0.3; job:table=FILE. Repeatable.",
-            panel=KNOWS,
+            help="Knowledge with errors and gaps: age:+-2 or sd=2; "
+            "city:right=0.9; job:missing=0.3 or table=FILE.",
+            panel=ATTACK,
         ),
     ]
     draws: Annotated[
         int | None,
         Option(
             form=WHOLE,
-            help="Draw this many people instead of the exact sum.",
-            panel=KNOWS,
-            least=2,
+            help="With --knows: draw so many people.",
+            panel=ATTACK,
         ),
     ]
     records: Annotated[
         str | Path | None,
         Option(
             form=FILE,
-            help="File of expected success per record: .parquet or .csv.",
-            panel=KNOWS,
+            help="With --knows: file of success per record.",
+            panel=ATTACK,
             studied=False,
         ),
     ]
