@@ -28,7 +28,7 @@ def attack(
     output: Output,
     limits: Limits,
 ) -> None:
-    """Measure what an adversary gains from releases: success before and after, degradation."""
+    """Measure what an adversary gains from releases: success before and after."""
     from qifsql.commands.attack.attack import attack as run
     from qifsql.options import show
 

@@ -33,7 +33,7 @@ class AttackOptions(Options, total=False):
         str | Sequence[str],
         Option(
             form=NAMES,
-            help="More: shannon, guessing, capacity, risks, anonymity or all.",
+            help="shannon,guessing,capacity,risks,anonymity or all.",
             panel=DETAILS,
         ),
     ]
@@ -48,7 +48,7 @@ class AttackOptions(Options, total=False):
         Tabular | None,
         Option(
             form=TEXT,
-            help="Population file: for membership or journalist risk.",
+            help="Population: for membership, journalist risk.",
             panel=DETAILS,
         ),
     ]
@@ -73,7 +73,7 @@ class AttackOptions(Options, total=False):
         Option(
             form=TEXTS,
             help="Columns that stay (sex,birth_date) or change "
-            "(age:+1; city:stay=0.93 or stay=?; school:table=moves.csv). Repeatable.",
+            "(age:+1; city:stay=0.93 or stay=?; a:table=FILE).",
             panel=LINKS,
         ),
     ]
@@ -105,8 +105,7 @@ class AttackOptions(Options, total=False):
         str | Sequence[str] | None,
         Option(
             form=TEXTS,
-            help="Knowledge with errors and gaps: age:+-2 or sd=2; "
-            "city:right=0.9; job:missing=0.3 or table=FILE.",
+            help="Noisy: age:+-2; city:right=0.9; job:missing=0.3.",
             panel=ATTACK,
         ),
     ]
