@@ -46,9 +46,10 @@ INDIVIDUAL = "results.assessment.INDIVIDUAL"
 GAIN = "results.assessment.GAIN"
 KEYLESS = "commands.attack.keyless.keyless.KEYLESS"
 LEARNED = "commands.attack.learning.learning.LEARNED"
+NOISY = "commands.attack.noisy.noisy.NOISY"
 OF_ATTACK = Rows(
     columns=[ATTACKED],
-    more=[INDIVIDUAL, GAIN, KEYLESS, LEARNED, "results.assessment.MEASURES"],
+    more=[INDIVIDUAL, GAIN, KEYLESS, LEARNED, NOISY, "results.assessment.MEASURES"],
     plain={"attack_id": pl.String()},
 )
 ANY = Rows(open=True)

@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
 LINKS = "Releases without a person key"
-KNOWS = "Knowledge with errors and gaps"
 OPTIONS = "Options"
 """The panels of options in help texts."""
 

@@ -16,10 +16,6 @@ EXAMPLES = {
         "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
         "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
     ),
-    "And if the year of birth may be 2 off, and the school is known of 7 in 10 people?": (
-        "qifsql attack crs data-samples/school_census_2018.parquet -q "
-        'TP_SEXO,NU_ANO,CO_ENTIDADE --knows "NU_ANO:+-2; CO_ENTIDADE:missing=0.3"'
-    ),
 }
 
 
@@ -32,7 +28,7 @@ def attack(
     output: Output,
     limits: Limits,
 ) -> None:
-    """Measure what an adversary gains from releases: success before and after, degradation."""
+    """Measure what an adversary gains from releases: success before and after."""
     from qifsql.commands.attack.attack import attack as run
     from qifsql.options import show
 

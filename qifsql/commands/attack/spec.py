@@ -7,12 +7,12 @@ from typing import Annotated
 from qifsql.adversary.options import RAPID, Adversary, AnyNull, Sets
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
+    ATTACK,
     CHANCE,
     DETAILS,
     FILE,
     FLAG,
     GROUPS,
-    KNOWS,
     LINKS,
     NAMES,
     RUN,
@@ -85,7 +85,7 @@ class AttackOptions(Adversary, Sets, total=False):
         Option(
             form=TEXTS,
             help="Columns that stay (sex,birth_date) or change "
-            "(age:+1; city:stay=0.93 or stay=?; school:table=moves.csv). Repeatable.",
+            "(age:+1; city:stay=0.93 or stay=?; a:table=FILE).",
             panel=LINKS,
         ),
     ]
@@ -131,26 +131,24 @@ class AttackOptions(Adversary, Sets, total=False):
         str | Sequence[str] | None,
         Option(
             form=TEXTS,
-            help="Knowledge with errors and gaps, next to the exact adversary: "
-            "age:+-2; age:sd=2; city:right=0.9; job:missing=0.3; job:table=FILE. Repeatable.",
-            panel=KNOWS,
+            help="Noisy: age:+-2; city:right=0.9; job:missing=0.3.",
+            panel=ATTACK,
         ),
     ]
     draws: Annotated[
         int | None,
         Option(
             form=WHOLE,
-            help="Draw this many people instead of the exact sum.",
-            panel=KNOWS,
-            least=2,
+            help="With --knows: draw so many people.",
+            panel=ATTACK,
         ),
     ]
     records: Annotated[
         str | Path | None,
         Option(
             form=FILE,
-            help="File of expected success per record: .parquet or .csv.",
-            panel=KNOWS,
+            help="With --knows: file of success per record.",
+            panel=ATTACK,
             studied=False,
         ),
     ]

@@ -83,7 +83,7 @@ class Coded:
         numbers: Numbers | None = None,
         tables: Mapping[str, str] | None = None,
     ) -> exp.Select:
-        """Return the query of a view of ``sql/noisy``; ``own`` is the column of ``qid``.
+        """Return the query of a view of ``sql/noisy.sql``; ``own`` is the column of ``qid``.
 
         ``place`` means ``places``, by default the others that are not known exactly.
         """
