@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from qifsql.commands.synthetic.nearest_people import OF_DISTANCES
-from qifsql.commands.synthetic.questions import OF_LINKS, OF_PREDICATES
+from qifsql.commands.synthetic.questions import OF_ATTEMPTS, OF_LINKS, OF_NEAREST, OF_PREDICATES
 from qifsql.commands.synthetic.subsets import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 from qifsql.errors import InputError, did_you_mean, quoted
 
-OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
+OF_QUESTIONS = (*OF_PREDICATES, *OF_ATTEMPTS, *OF_LINKS, *OF_NEAREST, "inference_risk")
 ABOUT_SECRETS = (*OF_SECRET, *OF_GUESSES, *DIFFERENCES, "inference_risk")
 MEASURES = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS, *OF_DISTANCES)
 OF_CONTROL = (
@@ -37,10 +37,16 @@ class Bound:
         if self.measure in OF_CONTROL and not has_control:
             raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
 
-    def check_details(self, *, questions: bool, split: bool, distances: bool) -> None:
+    def check_details(
+        self, *, questions: bool, split: bool, attempts: bool, links: bool, distances: bool
+    ) -> None:
         """Refuse a bound on a measure that is computed only if it is asked for."""
         if self.measure in OF_QUESTIONS and not questions:
             raise InputError(f"bound {quoted(self.text)} is about a question; add --questions")
+        if self.measure in OF_ATTEMPTS and not attempts:
+            raise InputError(f"bound {quoted(self.text)} is about attempts; add --attempts")
+        if self.measure in OF_NEAREST and not links:
+            raise InputError(f"bound {quoted(self.text)} is about drawn people; add --links")
         if self.measure in OF_LINKS and not split:
             raise InputError(f"bound {quoted(self.text)} is about two sources; add --split")
         if self.measure in OF_DISTANCES and not distances:

@@ -1,6 +1,7 @@
 """The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
-Source: M111 to M123; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
+Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023
+(anonymeter).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from qifsql.commands.synthetic.counted import (
     of_secret,
 )
 from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
-from qifsql.commands.synthetic.questions import Questions, check_split
+from qifsql.commands.synthetic.questions import Questions, attempts_of, check_split, draws_of
 from qifsql.commands.synthetic.required_bounds import Bound, bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
@@ -107,6 +108,12 @@ def synthetic(
         questions: Also answer the three questions of WP 216, each beyond the control: singling out
             by predicates, linkability (with split) and inference.
         split: Quasi-identifiers known from one source; the others are known from a second one.
+        attempts: How many predicates about some columns are drawn from each release, with ranges
+            of numbers; settings.seed decides which. Needs questions.
+        columns: Quasi-identifiers of each of these predicates; 3 by default, or all if fewer.
+        links: How many people of the original and of the control are drawn to link their halves
+            by nearest records; settings.seed decides who. Needs split.
+        neighbours: Nearest records (Gower) of each half, 1 to 100; 1 by default.
         distances: How many records of each release are drawn to measure their Gower distances to
             people; settings.seed decides which.
         require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
@@ -129,7 +136,8 @@ def synthetic(
         >>> result.frame.filter(measure="repU").select("count", "people").row(0)
         (8, 19949)
 
-    Source: M111 to M123; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and Tasnádi 2023.
+    Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and
+    Tasnádi 2023.
 
     """
     options = complete(options, SyntheticOptions)
@@ -222,7 +230,14 @@ class _Work:
     def _answer_questions(self, coded: Coded) -> None:
         """Answer the questions of WP 216, and measure distances, if they are asked for."""
         if self._options["questions"]:
-            questions = Questions(self._tables.doing("singling out"), coded, self._files)
+            seed = self._tables.engine.settings.seed or 0
+            questions = Questions(
+                self._tables.doing("singling out"),
+                coded,
+                self._files,
+                attempts=attempts_of(self._options, len(self._files.qids), seed),
+                draws=draws_of(self._options, seed),
+            )
             for release, measure in questions.singling_out():
                 self._add(release, None, [measure])
             split = as_names(self._options["split"])
@@ -336,6 +351,8 @@ def _check(files: Files, options: SyntheticOptions) -> None:
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
+    attempts_of(options, len(files.qids), 0)
+    draws_of(options, 0)
     draws = options["distances"]
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
@@ -344,6 +361,8 @@ def _check(files: Files, options: SyntheticOptions) -> None:
         bound.check_details(
             questions=options["questions"],
             split=bool(split),
+            attempts=options["attempts"] is not None,
+            links=options["links"] is not None,
             distances=options["distances"] is not None,
         )
 
@@ -377,6 +396,10 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
+        "attempts": options["attempts"],
+        "columns": options["columns"],
+        "links": options["links"],
+        "neighbours": options["neighbours"],
         "distances": options["distances"],
         "require": list(as_tuple(options["require"])),
         "sizes": {
