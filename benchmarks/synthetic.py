@@ -54,6 +54,10 @@ PARTS = {
         "--split",
         "municipality,area",
     ],
+    "with all of them, --attempts 10000, --links 500": [
+        *(*SECRET, "--control", "--questions", "--split", "municipality,area"),
+        *("--attempts", "10000", "--links", "500"),
+    ],
     "with --distances 100": [*SECRET, "--control", "--distances", "100"],
     "--sweep, 255 subsets": [*SECRET, "--sweep"],
 }

@@ -166,9 +166,7 @@ def attempts_of(options: SyntheticOptions, columns: int, seed: int) -> Attempts 
             raise InputError("--columns is about predicates that are drawn; add --attempts")
         return None
     if not options["questions"]:
-        raise InputError(
-            "--attempts is about singling out, one of three questions; add --questions"
-        )
+        raise InputError("--attempts is about one of the three questions; add --questions")
     if attempts < 1:
         raise InputError(f"{attempts} attempts; name 1 or more")
     if of_one is not None and not 1 <= of_one <= columns:

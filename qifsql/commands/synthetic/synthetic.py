@@ -41,6 +41,8 @@ from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 
+FEW = 100  # conditions: an interval is then up to 20 points wide
+
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
@@ -165,7 +167,7 @@ def synthetic(
         frame=frame,
         origin=origin,
         details=work.details(),
-        notes=(*files.notes, *_notes(files, options)),
+        notes=(*files.notes, *_notes(files, options), *_few_conditions(work.measured, options)),
         met=_met(work.measured, required),
         written=written,
     )
@@ -413,6 +415,19 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
             if isinstance(d, Dataset) and d.format == "csv"
         ],
     }
+
+
+def _few_conditions(
+    rows: Sequence[Mapping[str, Any]], options: SyntheticOptions
+) -> tuple[str, ...]:
+    """Return a note for each release of which few of the drawn conditions hold for one record."""
+    return tuple(
+        f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
+        f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "
+        "(--attempts) or about more columns (--columns)"
+        for row in rows
+        if row["measure"] == "singling_out_some" and row["people"] < FEW
+    )
 
 
 def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
