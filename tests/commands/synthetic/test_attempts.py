@@ -123,7 +123,7 @@ def test_predicates_and_links_are_right_on_a_table_written_out_by_hand() -> None
     """The lower median of r in the release is 1, that of s 10.
 
     About r and s: r <= 1 and s <= 10 is true for two records, r >= 2 and s >= 20 for two, r >= 4
-    and s >= 30 for one. About q and r: x and r <= 1, x and r >= 2, y and r >= 4, y and r <= 1; about q
+    and s >= 30 for one. About q and r: x and r <= 1, x and r >= 2, y and r >= 4, y and r <= 1; q
     and s: x and s <= 10, x and s >= 20, y and s >= 30, y and s <= 10: each for one.
     """
     original: list[Row] = [("x", 1, 10), ("y", 5, 30)]
