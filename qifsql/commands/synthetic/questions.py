@@ -160,17 +160,17 @@ MOST = 100  # neighbours
 
 def attempts_of(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
     """Return the predicates that are drawn, with so many quasi-identifiers; None if none are."""
-    attempts, of_one = options["attempts"], options["columns"]
+    attempts, of_one = options["attempts"], options["terms"]
     if attempts is None:
         if of_one is not None:
-            raise InputError("--columns is about predicates that are drawn; add --attempts")
+            raise InputError("--terms is about predicates that are drawn; add --attempts")
         return None
     if not options["questions"]:
         raise InputError("--attempts is about one of the three questions; add --questions")
     if attempts < 1:
         raise InputError(f"{attempts} attempts; name 1 or more")
     if of_one is not None and not 1 <= of_one <= columns:
-        raise InputError(f"predicates about {of_one} columns; name 1 to {columns}")
+        raise InputError(f"predicates of {of_one} terms; name 1 to {columns}")
     return Attempts(number=attempts, columns=of_one or min(COLUMNS, columns), seed=seed)
 
 

@@ -19,7 +19,7 @@ class SyntheticOptions(TypedDict, total=False):
     of the same population, from whom no release was made. ``by``: a column of the original and of
     the control. ``sweep``: every subset of the quasi-identifiers. ``questions``: singling out,
     linkability and inference. ``split``: the quasi-identifiers of the first of two sources.
-    ``attempts``: how many predicates about so many ``columns`` are drawn. ``links``: how many
+    ``attempts``: how many predicates of so many ``terms`` are drawn. ``links``: how many
     people are drawn to be linked by so many nearest records (``neighbours``). ``distances``: how
     many records are drawn to measure their distances. ``require``: bounds on measures.
     ``records``: the file for a row per person and release.
@@ -84,7 +84,7 @@ class SyntheticOptions(TypedDict, total=False):
             least=1,
         ),
     ]
-    columns: Annotated[
+    terms: Annotated[
         int | None,
         Option(
             form=WHOLE,

@@ -112,7 +112,7 @@ def synthetic(
         split: Quasi-identifiers known from one source; the others are known from a second one.
         attempts: How many predicates about some columns are drawn from each release, with ranges
             of numbers; settings.seed decides which. Needs questions.
-        columns: Quasi-identifiers of each of these predicates; 3 by default, or all if fewer.
+        terms: Quasi-identifiers of each of these predicates; 3 by default, or all if fewer.
         links: How many people of the original and of the control are drawn to link their halves
             by nearest records; settings.seed decides who. Needs split.
         neighbours: Nearest records (Gower) of each half, 1 to 100; 1 by default.
@@ -399,7 +399,7 @@ def _described(files: Files, sources: Sources, options: SyntheticOptions) -> dic
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
         "attempts": options["attempts"],
-        "columns": options["columns"],
+        "terms": options["terms"],
         "links": options["links"],
         "neighbours": options["neighbours"],
         "distances": options["distances"],
@@ -424,7 +424,7 @@ def _few_conditions(
     return tuple(
         f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
         f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "
-        "(--attempts) or about more columns (--columns)"
+        "(--attempts) or of more terms (--terms)"
         for row in rows
         if row["measure"] == "singling_out_some" and row["people"] < FEW
     )

@@ -59,7 +59,7 @@ def test_all_predicates_are_counted_as_by_the_oracle(
         qids=QIDS,
         questions=True,
         attempts=2000,
-        columns=size,
+        terms=size,
     )
     measured = values(result, file=1)
     predicates = oracle.some_predicates(release, size, [1, 2])
@@ -136,7 +136,7 @@ def test_predicates_and_links_are_right_on_a_table_written_out_by_hand() -> None
         qids=QIDS,
         questions=True,
         attempts=2000,
-        columns=2,
+        terms=2,
         split="q",
         links=10,
     )
@@ -156,7 +156,7 @@ def test_dates_have_ranges_and_texts_have_none() -> None:
     release = pl.DataFrame({"day": days, "name": ["b", "c", "d", "e"]})
     people = pl.DataFrame({"day": [date(2019, 1, 1), date(2020, 1, 3)], "name": ["a", "d"]})
     result = qifsql.synthetic(
-        people, release, qids="day,name", questions=True, attempts=500, columns=1
+        people, release, qids="day,name", questions=True, attempts=500, terms=1
     )
     # Days up to the first and from the last are true for one record; of the people only the first
     # is that early, nobody that late. Each of four names is true for one record, one for a person.
@@ -174,7 +174,7 @@ ASKED: dict[str, Any] = {
     "qids": "age,sex,race,marital-status,education-num,hours-per-week",
     "questions": True,
     "attempts": 400,
-    "columns": 5,
+    "terms": 5,
     "split": "age,sex,race",
     "links": 40,
     "neighbours": 2,
@@ -242,8 +242,8 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     people = pl.DataFrame(lines, schema=["q", "r", "t"], orient="row")
     for options, text in (
         ({"attempts": 5}, "add --questions"),
-        ({"columns": 2, "questions": True}, "add --attempts"),
-        ({"attempts": 5, "columns": 3, "questions": True}, "1 to 2"),
+        ({"terms": 2, "questions": True}, "add --attempts"),
+        ({"attempts": 5, "terms": 3, "questions": True}, "1 to 2"),
         ({"links": 5, "questions": True}, "add --split"),
         ({"neighbours": 5, "questions": True, "split": "q"}, "add --links"),
         ({"links": 5, "neighbours": 101, "questions": True, "split": "q"}, "1 to 100"),
@@ -256,7 +256,7 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     for name in ("o", "s"):
         people.write_parquet(tmp_path / f"{name}.parquet")
     line = ["synthetic", str(tmp_path / "o.parquet"), str(tmp_path / "s.parquet"), "-q", "q,r"]
-    line += ["--questions", "--split", "q", "--attempts", "50", "--columns", "1", "--links", "2"]
+    line += ["--questions", "--split", "q", "--attempts", "50", "--terms", "1", "--links", "2"]
     shown = run(*line, "--neighbours", "1", "-f", "table")
     assert shown.code == 0
     assert "singling out, some columns" in shown.out
