@@ -24,6 +24,7 @@ QIDS = ["birth_year", "birth_month", "sex", "race", "municipality", "stage", "ar
 FIRST = ["birth_year", "sex", "race", "municipality"]  # of the halves
 KEYS = ["birth_year", "sex", "race", "area"]  # of inference and disclosure
 NEAREST = 3
+TRIES = 100_000  # conditions about three columns
 INSTALL = "pip install anonymeter sdmetrics pyarrow, in an environment of its own; name its Python"
 
 
@@ -33,8 +34,14 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return call(), time.perf_counter() - began
 
 
-def tools(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]:
-    """Run the other tools: the numbers and seconds of each attack. It needs their packages."""
+def tools(
+    folder: Path, attacks: int, one: int, some: int
+) -> dict[str, tuple[dict[str, Any], float]]:
+    """Run the other tools: the numbers and seconds of each attack. It needs their packages.
+
+    They try ``one`` conditions about one column and ``some`` about three, as qifsql has: anonymeter
+    divides by the number that is asked for, also where there are fewer.
+    """
     import warnings
 
     import pandas as pd
@@ -43,10 +50,9 @@ def tools(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]
 
     warnings.simplefilter("ignore")
     files = {path.stem: pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
-    for name in files:
-        files[name]["race"] = "r" + files[name]["race"].astype(str)
-        files[name]["sex"] = "s" + files[name]["sex"].astype(str)
-        files[name]["secret"] = "t" + files[name]["secret"].astype(str)
+    for frame in files.values():
+        for name in ("race", "sex", "secret"):
+            frame[name] = name + frame[name].astype(str)
     original, release, control = (files[n] for n in ("original", "release", "control"))
     data = {"ori": original[QIDS], "syn": release[QIDS], "control": control[QIDS]}
 
@@ -54,14 +60,13 @@ def tools(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]
         evaluator.evaluate(**options)
         results = evaluator.results()
         return {
-            "attempts": results.n_attacks,
+            "attempts": results.n_attacks_ori,
             "original": results.n_success,
             "control": results.n_control,
             "risk": results.risk().value,
         }
 
     def singling_out(mode: str, number: int, **options: Any) -> dict[str, Any]:
-        # Queries are drawn until there are so many; none is left out after that.
         return rates(SinglingOutEvaluator(n_attacks=number, **options, **data), mode=mode)
 
     def linkability() -> dict[str, Any]:
@@ -95,9 +100,9 @@ def tools(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]
 
     single, present, absent = (files[n] for n in ("single", "present", "others_present"))
     return {
-        "singling out, one column": timed(lambda: singling_out("univariate", 10**6)),
+        "singling out, one column": timed(lambda: singling_out("univariate", one)),
         "singling out, 3 columns": timed(
-            lambda: singling_out("multivariate", attacks, n_cols=3, max_attempts=attacks * 20)
+            lambda: singling_out("multivariate", some, n_cols=3, max_attempts=10 * TRIES)
         ),
         f"linkability, {NEAREST} nearest": timed(linkability),
         "inference, one record per key": timed(lambda: inference(single, present, absent)),
@@ -116,7 +121,7 @@ def ours(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]:
         return {row["measure"]: row for row in result.frame.iter_rows(named=True)}
 
     def some(name: str, **options: Any) -> dict[str, Any]:
-        texts = ["race=('r'||race)", "sex=('s'||sex)"]
+        texts = ["race=('race'||race)", "sex=('sex'||sex)"]
         qids = [*texts, *(n for n in QIDS if n not in ("race", "sex"))]
         rows = run(["original", "release", "control"], qids=qids, questions=True, **options)
         row, other, risk = (rows[f"{name}{end}"] for end in ("", "_control", "_risk"))
@@ -141,7 +146,7 @@ def ours(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]:
         rows = run(["original", release, "control"], qids=KEYS, secret="secret")
         return {name: rows[name]["value"] for name in ("iS", "DiSCO", "TCAP", "success_original")}
 
-    tries, links = {"attempts": attacks * 20}, {"split": FIRST, "links": attacks}
+    tries, links = {"attempts": TRIES}, {"split": FIRST, "links": attacks}
     return {
         "singling out, one column": timed(lambda: some("singling_out_one")),
         "singling out, 3 columns": timed(lambda: some("singling_out_some", **tries)),
@@ -191,10 +196,11 @@ def main() -> None:
     parser.add_argument("records", type=int, nargs="?", default=10_000)
     parser.add_argument("--tools", help="Python of an environment with anonymeter and sdmetrics")
     parser.add_argument("--attacks", type=int, default=500)
-    parser.add_argument("--inside", type=Path, help="used by the script itself")
+    parser.add_argument("--inside", nargs=3, help="used by the script itself")
     o = parser.parse_args()
     if o.inside:
-        print(json.dumps(tools(o.inside, o.attacks), default=float))
+        place, *numbers = o.inside
+        print(json.dumps(tools(Path(place), o.attacks, *map(int, numbers)), default=float))
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -202,7 +208,10 @@ def main() -> None:
         print(f"{o.records:,} records in each file; load {os.getloadavg()[0]:.1f}")
         mine, others = ours(folder, o.attacks), {}
         if o.tools:
-            command = [o.tools, __file__, "--inside", name, "--attacks", str(o.attacks)]
+            counts = [
+                str(mine[f"singling out, {n}"][0]["attempts"]) for n in ("one column", "3 columns")
+            ]
+            command = [o.tools, __file__, "--attacks", str(o.attacks), "--inside", name, *counts]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 print(f"the other tools did not run ({INSTALL}):\n{done.stderr[-800:]}")

@@ -10,7 +10,7 @@ from sqlglot import exp
 from qifsql.commands.synthetic.coded import Coded
 from qifsql.commands.synthetic.compared_files import Files
 from qifsql.commands.synthetic.counted import rows_of
-from qifsql.commands.synthetic.scales import UNIT, drop_scales, make_scales, with_place
+from qifsql.commands.synthetic.gower_scales import UNIT, drop_scales, make_scales, with_place
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Measure

@@ -11,8 +11,8 @@ from sqlglot import exp
 from qifsql.commands.synthetic.coded import Coded
 from qifsql.commands.synthetic.compared_files import Files
 from qifsql.commands.synthetic.counted import rows_of
+from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.commands.synthetic.nearest_links import FIRST, SECOND, Draws, NearestLinks
-from qifsql.commands.synthetic.scales import is_ordered
 from qifsql.commands.synthetic.some_predicates import COLUMNS, Attempts, SomePredicates
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.engine.tables import Tables

@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.commands.synthetic.coded import Coded
 from qifsql.commands.synthetic.compared_files import Files
 from qifsql.commands.synthetic.counted import Row, rows_of
-from qifsql.commands.synthetic.scales import is_ordered
+from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Predicates
 from qifsql.query.columns import equal, number
@@ -21,7 +21,7 @@ from qifsql.query.templates import load
 
 COLUMNS = 3  # of a predicate, unless another number is asked for
 SHARES = (256, 16)  # one of so many tuples is looked at first
-LEAST = 1000  # tuples for which it is worth while
+LEAST = 100  # tuples for which it is worth while
 CELLS = "predicate_cells"
 
 
