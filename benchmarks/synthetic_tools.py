@@ -98,9 +98,12 @@ def tools(
         }
         return {name: 1 - score for name, score in scores.items()}
 
+    # It leaves out people and records that equal others: different people are all that it has.
+    first = timed(lambda: singling_out("univariate", one))
     single, present, absent = (files[n] for n in ("single", "present", "others_present"))
     return {
-        "singling out, one column": timed(lambda: singling_out("univariate", one)),
+        "singling out, one column": first,
+        "singling out, one column, different people": first,
         "singling out, 3 columns": timed(
             lambda: singling_out("multivariate", some, n_cols=3, max_attempts=10 * TRIES)
         ),
@@ -120,10 +123,11 @@ def ours(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]:
         result = qifsql.synthetic(original, release, control=control, **options)
         return {row["measure"]: row for row in result.frame.iter_rows(named=True)}
 
-    def some(name: str, **options: Any) -> dict[str, Any]:
+    def some(name: str, ending: str = "", **options: Any) -> dict[str, Any]:
         texts = ["race=('race'||race)", "sex=('sex'||sex)"]
         qids = [*texts, *(n for n in QIDS if n not in ("race", "sex"))]
-        rows = run(["original", "release", "control"], qids=qids, questions=True, **options)
+        names = [f"{file}{ending}" for file in ("original", "release", "control")]
+        rows = run(names, qids=qids, questions=True, **options)
         row, other, risk = (rows[f"{name}{end}"] for end in ("", "_control", "_risk"))
         return {
             "attempts": row["people"],
@@ -149,6 +153,9 @@ def ours(folder: Path, attacks: int) -> dict[str, tuple[dict[str, Any], float]]:
     tries, links = {"attempts": TRIES}, {"split": FIRST, "links": attacks}
     return {
         "singling out, one column": timed(lambda: some("singling_out_one")),
+        "singling out, one column, different people": timed(
+            lambda: some("singling_out_one", "_different")
+        ),
         "singling out, 3 columns": timed(lambda: some("singling_out_some", **tries)),
         f"linkability, {NEAREST} nearest": timed(
             lambda: some("linkability_nearest", neighbours=NEAREST, **links)
@@ -174,6 +181,8 @@ def make(records: int, folder: Path) -> None:
     frames["single"] = frames["release"].unique(KEYS, keep="first", maintain_order=True)
     for name, people in (("present", "original"), ("others_present", "control")):
         frames[name] = frames[people].join(frames["single"], on=KEYS, how="semi")
+    for name in ("original", "release", "control"):
+        frames[f"{name}_different"] = frames[name].unique(QIDS, keep="first", maintain_order=True)
     size = min(frames[name].height for name in ("present", "others_present"))
     for name, frame in frames.items():
         part = frame.head(size) if name.endswith("present") else frame
