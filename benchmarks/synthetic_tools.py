@@ -217,9 +217,8 @@ def main() -> None:
         print(f"{o.records:,} records in each file; load {os.getloadavg()[0]:.1f}")
         mine, others = ours(folder, o.attacks), {}
         if o.tools:
-            counts = [
-                str(mine[f"singling out, {n}"][0]["attempts"]) for n in ("one column", "3 columns")
-            ]
+            kinds = ("one column, different people", "3 columns")
+            counts = [str(mine[f"singling out, {kind}"][0]["attempts"]) for kind in kinds]
             command = [o.tools, __file__, "--attacks", str(o.attacks), "--inside", name, *counts]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:

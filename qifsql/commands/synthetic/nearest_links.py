@@ -70,7 +70,7 @@ class NearestLinks:
             counts = [
                 exp.alias_(number(int(people == name)), name) for name in ("original", "control")
             ]
-            queries.append(exp.select(*keys, *counts).from_(f"drawn_{people}"))
+            queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
         union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
         sums = [
             exp.alias_(exp.cast(exp.Sum(this=exp.column(name)), "BIGINT"), name)
