@@ -243,6 +243,97 @@ CROSS JOIN (
 ) AS ends
 WHERE cells.code <> missing_code;
 
+-- One row per different tuple of one file, in the order of the words: the number of records in it and
+-- in those before it. Cells have one row per tuple; people is the count of the file.
+CREATE OR REPLACE VIEW numbered AS
+SELECT
+    word,
+    sum(cells.people) OVER (ORDER BY word ROWS UNBOUNDED PRECEDING)::BIGINT AS upto
+FROM cells
+WHERE cells.people > 0;
+
+-- One row per attempt at a predicate: the record that is drawn, by its number from 0, and the columns,
+-- by their numbers from 0. The seed decides.
+CREATE OR REPLACE VIEW attempts AS
+SELECT
+    attempt,
+    (md5_number_lower(concat(seed, '|record|', attempt)) % records)::BIGINT AS record,
+    list(field ORDER BY field) AS fields
+FROM (
+    SELECT
+        attempt,
+        field,
+        row_number() OVER (
+            PARTITION BY attempt
+            ORDER BY md5(concat(seed, '|field|', attempt, '|', field)), field
+        ) AS lot
+    FROM range(attempt_count) AS each_attempt (attempt)
+    CROSS JOIN range(field_count) AS each_field (field)
+) AS lots
+WHERE lot <= fields_of_one
+GROUP BY attempt;
+
+-- One row per attempt: its columns, and the words of the record that is drawn.
+CREATE OR REPLACE VIEW drawn_records AS
+SELECT
+    attempts.attempt AS attempt,
+    attempts.fields AS fields,
+    word
+FROM attempts
+ASOF JOIN numbered ON attempts.record < numbered.upto;
+
+-- One row: the code of the lower median of a column of numbers in the release; cells are those of this
+-- column, code is its word. NULL if the release has no value there.
+CREATE OR REPLACE VIEW middles AS
+SELECT min(position) AS middle
+FROM (
+    SELECT
+        cells.code AS position,
+        sum(cells.synthetic) OVER (ORDER BY cells.code) AS upto,
+        sum(cells.synthetic) OVER () AS records
+    FROM cells
+    WHERE cells.synthetic > 0 AND cells.code <> missing_code
+) AS totals
+WHERE 2 * upto >= records;
+
+-- One row per different predicate over one set of columns, and an attempt that made it. The words are
+-- those of the columns without an order, whose values it names. Of columns with an order it names a
+-- range of codes: missing alone; above the median this value and those above; otherwise this value
+-- and those below.
+CREATE OR REPLACE VIEW conditions AS
+SELECT
+    word,
+    CASE WHEN place = missing_code OR place > middle THEN place ELSE 0 END::BIGINT AS low,
+    CASE WHEN place = missing_code OR place <= middle THEN place ELSE greatest_code END::BIGINT
+        AS high,
+    min(attempt) AS attempt
+FROM drawn_values
+GROUP BY word, low, high;
+
+-- One row per predicate: the people and records for which it is true. A row of candidates has the
+-- words and the places of a tuple, and its counts; candidates may be some of all tuples.
+CREATE OR REPLACE VIEW matches AS
+SELECT
+    conditions.attempt AS attempt,
+    sum(candidates.original)::BIGINT AS original,
+    sum(candidates.control)::BIGINT AS control,
+    sum(candidates.synthetic)::BIGINT AS records
+FROM candidates
+INNER JOIN conditions USING (word)
+WHERE each(candidates.place BETWEEN conditions.low AND conditions.high)
+GROUP BY conditions.attempt;
+
+-- One row per predicate that is not yet true for two records: those that some of the tuples show to be
+-- true for more are left out.
+CREATE OR REPLACE VIEW rare_conditions AS
+SELECT conditions.*
+FROM conditions
+ANTI JOIN (
+    SELECT attempt
+    FROM matches
+    WHERE records > 1
+) AS frequent USING (attempt);
+
 -- One row: the people whose two halves an adversary links by equality, in 2^60 parts of a person. She
 -- draws a record of the release that has the first half, and one that has the second; the link is
 -- right if they are one record. Halves are the cells with the keys of both halves.
@@ -272,6 +363,152 @@ INNER JOIN (
     GROUP BY second_key
 ) AS seconds USING (second_key)
 WHERE halves.synthetic > 0;
+
+-- The numbers from 0 of the people of a file in an order that the seed decides: the first are drawn.
+CREATE OR REPLACE VIEW people_lots AS
+SELECT person
+FROM range(people_count) AS everybody (person)
+ORDER BY md5(concat(seed, '|person|', person)), person;
+
+-- One row per drawn person: the words of the person.
+CREATE OR REPLACE VIEW drawn_people AS
+SELECT word
+FROM people_lots
+ASOF JOIN numbered ON people_lots.person < numbered.upto;
+
+-- One row per half of a drawn person that so many records (neighbours) or more have: these are the
+-- nearest ones, and no others need be compared.
+CREATE OR REPLACE VIEW alike AS
+SELECT
+    key AS target,
+    key,
+    halves_of_records.records AS records,
+    TRUE AS tied
+FROM all_targets
+INNER JOIN halves_of_records USING (key)
+WHERE halves_of_records.records >= neighbours;
+
+-- The halves of drawn people that are compared with all halves of records.
+CREATE OR REPLACE VIEW distant AS
+SELECT all_targets.*
+FROM all_targets
+ANTI JOIN alike ON all_targets.key = alike.target;
+
+-- One row per half of a drawn person and half of a record that are compared: their distance, in 2^32
+-- parts of each column. A key has the codes of a half.
+CREATE OR REPLACE VIEW half_pairs AS
+SELECT
+    targets.key AS target,
+    halves_of_records.key AS key,
+    halves_of_records.records AS records,
+    added([least(abs(targets.place - halves_of_records.place), 4294967296)]) AS distance
+FROM targets
+CROSS JOIN halves_of_records;
+
+-- One row per half of a drawn person: a distance within which so many records (neighbours) are, by
+-- those of its pairs; NULL if these are fewer.
+CREATE OR REPLACE VIEW reaches AS
+SELECT
+    target,
+    CASE WHEN count(*) >= neighbours THEN list_max(min(distance, neighbours)) END AS reach
+FROM half_pairs
+GROUP BY target;
+
+-- One row per half of a drawn person and half of a record among the nearest ones: how many records
+-- have it, and whether they are at the largest distance, where more records may be than are wanted.
+CREATE OR REPLACE VIEW nearest_halves AS
+SELECT
+    target,
+    key,
+    records,
+    tied
+FROM (
+    SELECT
+        target,
+        key,
+        records,
+        tied
+    FROM alike
+    UNION ALL
+    SELECT
+        target,
+        key,
+        records,
+        distance = radius AS tied
+    FROM (
+        SELECT
+            target,
+            key,
+            records,
+            distance,
+            min(distance) FILTER (WHERE upto >= neighbours) OVER (PARTITION BY target) AS radius
+        FROM (
+            SELECT
+                half_pairs.target AS target,
+                half_pairs.key AS key,
+                half_pairs.records AS records,
+                half_pairs.distance AS distance,
+                sum(half_pairs.records) OVER (
+                    PARTITION BY half_pairs.target
+                    ORDER BY half_pairs.distance
+                ) AS upto
+            FROM half_pairs
+            INNER JOIN reaches ON half_pairs.target = reaches.target
+            WHERE half_pairs.distance <= coalesce(reaches.reach, half_pairs.distance)
+        ) AS within_reach
+    ) AS all_radii
+    WHERE distance <= radius
+) AS nearest_of_all;
+
+-- One row per half of a drawn person: the records that are nearest for sure, and those at the largest
+-- distance.
+CREATE OR REPLACE VIEW half_sizes AS
+SELECT
+    target,
+    coalesce(sum(records) FILTER (WHERE NOT tied), 0)::BIGINT AS sure,
+    coalesce(sum(records) FILTER (WHERE tied), 0)::BIGINT AS ties
+FROM nearest_halves
+GROUP BY target;
+
+-- One row per different drawn people whose halves have nearest records in common: how many records,
+-- by whether they are nearest to the first and to the second half for sure or tied.
+CREATE OR REPLACE VIEW common_records AS
+SELECT
+    people_drawn.first_key AS first_key,
+    people_drawn.second_key AS second_key,
+    sum(halves.synthetic) FILTER (WHERE NOT firsts.tied AND NOT seconds.tied) AS sure,
+    sum(halves.synthetic) FILTER (WHERE firsts.tied AND NOT seconds.tied) AS first_tied,
+    sum(halves.synthetic) FILTER (WHERE NOT firsts.tied AND seconds.tied) AS second_tied,
+    sum(halves.synthetic) FILTER (WHERE firsts.tied AND seconds.tied) AS both_tied
+FROM people_drawn
+INNER JOIN nearest_first AS firsts ON people_drawn.first_key = firsts.target
+INNER JOIN nearest_second AS seconds ON people_drawn.second_key = seconds.target
+INNER JOIN halves ON firsts.key = halves.first_key AND seconds.key = halves.second_key
+WHERE halves.synthetic > 0
+GROUP BY people_drawn.first_key, people_drawn.second_key;
+
+-- One row per kind of drawn people, who have so many nearest records of each half, and so many in
+-- common: how many people of the original and of the control there are.
+CREATE OR REPLACE VIEW link_kinds AS
+SELECT
+    first_sizes.sure AS first_sure,
+    first_sizes.ties AS first_ties,
+    second_sizes.sure AS second_sure,
+    second_sizes.ties AS second_ties,
+    coalesce(common_records.sure, 0)::BIGINT AS both_sure,
+    coalesce(common_records.first_tied, 0)::BIGINT AS first_tied,
+    coalesce(common_records.second_tied, 0)::BIGINT AS second_tied,
+    coalesce(common_records.both_tied, 0)::BIGINT AS both_tied,
+    sum(people_drawn.original)::BIGINT AS original,
+    sum(people_drawn.control)::BIGINT AS control
+FROM people_drawn
+INNER JOIN first_sizes ON people_drawn.first_key = first_sizes.target
+INNER JOIN second_sizes ON people_drawn.second_key = second_sizes.target
+LEFT JOIN common_records
+    ON
+        people_drawn.first_key = common_records.first_key
+        AND people_drawn.second_key = common_records.second_key
+GROUP BY ALL;
 
 -- One row per value of a column of numbers: its place from 0 to 2^32 between the least and the
 -- greatest one. Missing is farther away than that, and so is every value of a column that has no

@@ -79,6 +79,36 @@ class Coded:
         """Return the columns of counts."""
         return ["original", "control", *(f"synthetic_{r}" for r in self.releases)]
 
+    def code_of(self, place: int, table: str) -> exp.Expr:
+        """Return the code of a quasi-identifier, by its number from 0, in a row of a table."""
+        return self._code(place, exp.column(f"word_{self.fields[place].word}", table))
+
+    def code_of_key(self, place: int, key: exp.Expr) -> exp.Expr:
+        """Return the code of a quasi-identifier in the key of a subset that has it."""
+        if self.words == 1:
+            return self._code(place, key)
+        at = number(self.fields[place].word)
+        return self._code(place, exp.Anonymous(this="list_extract", expressions=[key, at]))
+
+    def key(self, subset: Iterable[int]) -> exp.Expr:
+        """Return one value for the codes of a subset: its word, or a list of its words."""
+        words = [word.this for word in self.masked(subset)]
+        return words[0] if len(words) == 1 else exp.Array(expressions=words)
+
+    def _code(self, place: int, word: exp.Expr) -> exp.Expr:
+        field = self.fields[place]
+        bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
+        if not field.shift:
+            return bits
+        shift = exp.Literal.number(field.shift)
+        return exp.paren(exp.BitwiseRightShift(this=bits, expression=shift))
+
+    def missing(self, place: int) -> int:
+        """Return the code of a missing value of a quasi-identifier; -1 if it has none."""
+        query = exp.select("code").from_(exp.table_(f"dictionary_{place + 1}"))
+        rows = self.tables.rows(query.where(exp.column("value").is_(exp.null())))
+        return int(rows[0][0]) if rows else -1
+
     def masked(self, subset: Iterable[int]) -> list[exp.Expr]:
         """Return the words of a subset: those of a row with the bits of its fields alone."""
         masks = [0] * self.words

@@ -2,7 +2,7 @@
 
 The people of the original are those whom the generator learnt from; those of the control are of
 the same population, and it did not learn from them. Every count is of people or records that agree
-in their quasi-identifiers. The equations are M114 to M123 and M134.
+in their quasi-identifiers. The equations are M114 to M123 and M134 to M136.
 """
 
 import math
@@ -24,7 +24,9 @@ OF_CLASSIFIERS = (
     *("classifier_control", "rapid_control", "classifier_leak"),
 )
 OF_LINKS = ("linkability", "linkability_chance", "linkability_control", "linkability_risk")
-OF_QUESTIONS = (*OF_PREDICATES, *OF_LINKS, "inference_risk")
+OF_ATTEMPTS = tuple(f"singling_out_some{end}" for end in ("", "_control", "_risk"))
+OF_NEAREST = tuple(f"linkability_nearest{end}" for end in ("", "_chance", "_control", "_risk"))
+OF_QUESTIONS = (*OF_PREDICATES, *OF_ATTEMPTS, *OF_LINKS, *OF_NEAREST, "inference_risk")
 OF_DISTANCES = (
     *("distance_zero", "distance_original", "nearest_ratio"),
     *("distance_control", "nearer_original", "nearer_by_chance"),
@@ -118,6 +120,28 @@ class Links:
     control: int
     control_right: Fraction
     records: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkKind:
+    """People who have so many nearest records of both halves, and so many in common.
+
+    ``original`` drawn people of the original and ``control`` ones of the control. Of each half some
+    records are nearest for sure, and the others are drawn among those that are equally far
+    (``ties``). In common are records that are nearest to both for sure (``both_sure``), to the
+    second for sure and tied for the first (``first_tied``), and so on.
+    """
+
+    first_sure: int
+    first_ties: int
+    second_sure: int
+    second_ties: int
+    both_sure: int
+    first_tied: int
+    second_tied: int
+    both_tied: int
+    original: int
+    control: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +274,42 @@ def linkability(links: Links) -> Iterator[Measure]:
     yield _estimated("linkability_control", float(links.control_right), links.control)
     both = float(links.right), links.people, float(links.control_right), links.control
     yield _excess("linkability_risk", *both)
+
+
+def nearest_linkability(
+    kinds: Iterable[LinkKind], *, records: int, neighbours: int
+) -> Iterator[Measure]:
+    """Yield the share of drawn people linked by nearest records, by chance, beyond the control.
+
+    ``records`` are those of the release; so many ``neighbours`` are the nearest ones of each half.
+    """
+    each = [(kind, linked(kind, neighbours)) for kind in kinds]
+    people, others = sum(k.original for k, _ in each), sum(k.control for k, _ in each)
+    right = sum((k.original * chance for k, chance in each), Fraction())
+    name = "linkability_nearest"
+    yield _guessed(name, right, people)
+    apart = Fraction(math.comb(records - neighbours, neighbours), math.comb(records, neighbours))
+    yield Measure(name=f"{name}_chance", value=float(1 - apart))
+    if not others:
+        return
+    other = sum((k.control * chance for k, chance in each), Fraction())
+    yield _guessed(f"{name}_control", other, others)
+    yield _excess(f"{name}_risk", float(right), people, float(other), others)
+
+
+def linked(kind: LinkKind, neighbours: int) -> Fraction:
+    """Return the chance that the nearest records of both halves have one in common (M136)."""
+    if kind.both_sure:
+        return Fraction(1)
+    first, second = neighbours - kind.first_sure, neighbours - kind.second_sure
+    draws = math.comb(kind.first_ties, first)
+    apart = Fraction()
+    for n in range(min(first, kind.both_tied) + 1):
+        ways = math.comb(kind.both_tied, n)
+        ways *= math.comb(kind.first_ties - kind.first_tied - kind.both_tied, first - n)
+        others = math.comb(kind.second_ties - kind.second_tied - n, second)
+        apart += Fraction(ways * others, draws)
+    return 1 - apart / math.comb(kind.second_ties, second)
 
 
 def inference(counts: Guesses) -> Iterator[Measure]:

@@ -594,6 +594,10 @@ def synthetic(d: Draft) -> Words:
         argv += ["--require", d.one("repU<=0.5", "iS<=1", "UiO>=0")]
     if d.chance(0.2):
         argv += ["--questions", *(["--split", qids[0]] if len(qids) > 1 else [])]
+        if d.chance(0.5):
+            argv += ["--attempts", d.one("1", "300"), "--terms", "1"]
+        if len(qids) > 1 and d.chance(0.5):
+            argv += ["--links", d.one("1", "50"), "--neighbours", d.one("1", "3")]
     if d.chance(0.2):
         argv += ["--distances", d.one("1", "50")]
     if d.chance(0.1) and wanted:

@@ -6,6 +6,7 @@ A file is a list of pairs of a tuple of quasi-identifiers and a secret, with Non
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import comb, floor
 from typing import Any
 
@@ -99,6 +100,80 @@ def singled_out(conditions: Sequence[Predicate], people: File, size: int) -> Fra
         n = sum(bool(condition(q)) for q, _ in people)
         rest = len(people) - n
         total += Fraction(n * comb(rest, size - 1), comb(len(people), size))
+    return total
+
+
+def some_predicates(
+    synthetic: Sequence[Sequence[Any]], size: int, ordered: Sequence[int]
+) -> list[Predicate]:
+    """Return all predicates over ``size`` columns made of a record, true for one record alone.
+
+    ``synthetic`` are tuples. Of ordered columns a predicate names those on the far side from the
+    median (lower), this value with them.
+    """
+    middles = {}
+    for i in ordered:
+        values = sorted(row[i] for row in synthetic if row[i] is not None)
+        middles[i] = values[(len(values) - 1) // 2] if values else None
+    different: dict[tuple[object, ...], Predicate] = {}
+    for columns in combinations(range(len(synthetic[0])), size):
+        for row in synthetic:
+            terms = []
+            for i in columns:
+                if row[i] is None or i not in ordered:
+                    terms.append((i, "=", row[i]))
+                else:
+                    terms.append((i, ">=" if row[i] > middles[i] else "<=", row[i]))
+            different[tuple(terms)] = lambda other, terms=terms: all(
+                _holds(other[i], sign, value) for i, sign, value in terms
+            )
+    return [c for c in different.values() if sum(bool(c(row)) for row in synthetic) == 1]
+
+
+def _holds(cell: Any, sign: str, value: Any) -> bool:
+    if sign == "=":
+        return bool(cell == value)
+    return cell is not None and (cell >= value if sign == ">=" else cell <= value)
+
+
+def nearest_linked(
+    synthetic: Sequence[Sequence[Any]],
+    people: Sequence[Sequence[Any]],
+    first: Sequence[int],
+    neighbours: int,
+    everybody: Sequence[Sequence[Any]],
+) -> Fraction:
+    """Return how many people's halves have one of their nearest records in common.
+
+    Every choice of the nearest records is listed; ties make several. Columns are scaled by
+    ``everybody``.
+    """
+    width = len(people[0])
+    scales = []
+    for i in range(width):
+        numbers = [row[i] for row in everybody if isinstance(row[i], int)]
+        scales.append((min(numbers), max(numbers)) if len(set(numbers)) > 1 else None)
+
+    def place(i: int, value: int) -> int:
+        low, high = scales[i] or (0, 0)
+        return floor((value - low) / (high - low) * 2**32 + 0.5)
+
+    def distance(i: int, a: Any, b: Any) -> int:
+        if a is None or b is None or scales[i] is None:
+            return 0 if a == b else 2**32
+        return abs(place(i, a) - place(i, b))
+
+    def choices(person: Sequence[Any], half: Sequence[int]) -> list[set[int]]:
+        far = [sum(distance(i, person[i], row[i]) for i in half) for row in synthetic]
+        least = sorted(far)[:neighbours]
+        every = combinations(range(len(synthetic)), neighbours)
+        return [set(c) for c in every if sorted(far[n] for n in c) == least]
+
+    second = [i for i in range(width) if i not in first]
+    total = Fraction()
+    for person in people:
+        ones, twos = choices(person, first), choices(person, second)
+        total += Fraction(sum(bool(a & b) for a in ones for b in twos), len(ones) * len(twos))
     return total
 
 

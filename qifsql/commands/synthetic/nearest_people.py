@@ -7,20 +7,16 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.questions import is_ordered
+from qifsql.commands.synthetic.gower_scales import UNIT, drop_scales, make_scales, with_place
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
-from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Measure
-from qifsql.query.columns import equal, number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
-UNIT = 2**32  # parts of the distance in one column
-APART = 2**33  # between the places of two values that have no scale
 NOTE = (
     "distances do not show that a release is safe: one that keeps its distance can give away who "
     "was in the original, and one that is near may say nothing about individuals (arXiv "
@@ -82,47 +78,17 @@ class Neighbourhood:
         """Create the table of the different records of all files, with a place per column."""
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]
+        make_scales(self._tables, attributes)
+        k = len(coded.fields)
         for i, attribute in enumerate(attributes, 1):
-            code = self._code(i)
-            if not is_ordered(attribute.type):
-                place: exp.Expr = exp.Mul(this=exp.paren(code), expression=number(APART))
-                query = query.select(exp.alias_(place, f"place_{i}"))
-                continue
-            self._scale(i, attribute.type)
-            of = f"of_{i}"
-            query = query.select(exp.alias_(exp.column("place", of), f"place_{i}"))
-            query = query.join(
-                exp.table_(f"scale_{i}", alias=of), on=equal(exp.column("code", of), code)
+            code = (
+                coded.code_of(i - 1, "coded") if i <= k else exp.column(f"secret_{i - k}", "coded")
             )
+            query = with_place(query, i, attribute, code)
         sums = [
             exp.alias_(exp.cast(exp.Sum(this=exp.column(name, "coded")), "BIGINT"), name)
             for name in coded.counts
         ]
         places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
         self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
-        ordered = [i for i, a in enumerate(attributes, 1) if is_ordered(a.type)]
-        self._tables.drop(*(f"scale_{i}" for i in ordered))
-
-    def _scale(self, i: int, type_: str) -> None:
-        """Create the table of the place of each code of a column of numbers or dates."""
-        value: exp.Expr = exp.column("value")
-        if family(type_) not in NUMBERS:
-            value = exp.Anonymous(this="epoch", expressions=[value])
-        value = exp.cast(value, "DOUBLE")
-        query = exp.select("code", exp.alias_(value, "value")).from_(exp.table_(f"dictionary_{i}"))
-        self._tables.make("values_of_numbers", query)
-        self._tables.make(f"scale_{i}", splice("synthetic/scaled"))
-        self._tables.drop("values_of_numbers")
-
-    def _code(self, i: int) -> exp.Expr:
-        """Return the code of attribute ``i`` of a record."""
-        k = len(self._coded.fields)
-        if i > k:
-            return exp.column(f"secret_{i - k}", "coded")
-        field = self._coded.fields[i - 1]
-        word = exp.column(f"word_{field.word}", "coded")
-        bits = exp.BitwiseAnd(this=word, expression=number(field.mask))
-        if not field.shift:
-            return exp.paren(bits)
-        shift = exp.Literal.number(field.shift)
-        return exp.paren(exp.BitwiseRightShift(this=exp.paren(bits), expression=shift))
+        drop_scales(self._tables, attributes)

@@ -1,6 +1,6 @@
 """Singling out, linkability and inference (WP 216): shares of people, beyond those of a control.
 
-Source: M120 to M122; Giomi, Boenisch, Wehmeyer and Tasnádi 2023 (anonymeter).
+Source: M120 to M122, M135, M136; Giomi, Boenisch, Wehmeyer and Tasnádi 2023 (anonymeter).
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,10 +8,13 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from qifsql.commands.synthetic.gower_scales import is_ordered
+from qifsql.commands.synthetic.nearest_links import FIRST, SECOND, Draws, NearestLinks
+from qifsql.commands.synthetic.some_predicates import COLUMNS, Attempts, SomePredicates
+from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
-from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures import release_measures as measures
@@ -19,27 +22,34 @@ from qifsql.measures.release_measures import Links, Measure, Predicates
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-ORDERED = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
 PARTS = 2**60  # of a person whose halves are linked
-
-
-def is_ordered(type_: str) -> bool:
-    """Return whether values of a type lie on a scale: numbers, dates and times."""
-    return family(type_) in ORDERED
 
 
 class Questions:
     """The questions about all releases; tables of cells are made once for all of them."""
 
-    def __init__(self, tables: Tables, coded: Coded, files: Files) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        coded: Coded,
+        files: Files,
+        *,
+        attempts: Attempts | None,
+        draws: Draws | None,
+    ) -> None:
         self._tables = tables
         self._coded = coded
         self._files = files
+        self._attempts = attempts
+        self._draws = draws
         self._people = files.original.records
         self._control = 0 if files.control is None else files.control.records
 
     def singling_out(self) -> Iterator[tuple[int, Measure]]:
-        """Yield the measures of predicates about one column and about all, for each release."""
+        """Yield the measures of predicates about one column, some and all, for each release."""
+        some = None
+        if self._attempts is not None:
+            some = SomePredicates(self._tables, self._coded, self._files, self._attempts)
         predicates: dict[int, list[Predicates]] = {r: [] for r in self._coded.releases}
         for i, attribute in enumerate(self._files.original.microdata.qids):
             self._tables.make("predicate_cells", self._coded.cells(0, [i]))
@@ -47,15 +57,18 @@ class Questions:
                 predicates[release] += self._equalities(release)
                 if is_ordered(attribute.type):
                     predicates[release] += self._extremes(release, i)
+                    if some is not None:
+                        some.look_up_middle(release, i)
             self._tables.drop("predicate_cells")
         self._tables.make("predicate_cells", self._coded.cells(0))
         for release in self._coded.releases:
             sizes = self._people, self._control
-            for measure in (
-                *measures.singling_out("singling_out_one", predicates[release], *sizes),
-                *measures.singling_out("singling_out_all", self._equalities(release), *sizes),
-            ):
-                yield release, measure
+            kinds = {"one": predicates[release], "all": self._equalities(release)}
+            if some is not None:
+                kinds["some"] = some.predicates(release)
+            for which, each in kinds.items():
+                for measure in measures.singling_out(f"singling_out_{which}", each, *sizes):
+                    yield release, measure
         self._tables.drop("predicate_cells")
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
@@ -64,12 +77,22 @@ class Questions:
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
         keys = [
-            exp.alias_(self._key(subset), name)
-            for subset, name in ((first, "first_key"), (second, "second_key"))
+            exp.alias_(self._coded.key(subset), name)
+            for subset, name in ((first, FIRST), (second, SECOND))
         ]
         columns = [exp.column(name) for name in self._coded.counts]
         self._tables.make("predicate_cells", self._coded.cells(0))
         self._tables.make("halves", exp.select(*keys, *columns).from_("predicate_cells"))
+        nearest = None
+        if self._draws is not None:
+            nearest = NearestLinks(
+                self._tables,
+                self._coded,
+                self._files,
+                draws=self._draws,
+                halves=(first, second),
+            )
+            nearest.make_people(keys)
         self._tables.drop("predicate_cells")
         for release in self._coded.releases:
             column = f"synthetic_{release}"
@@ -86,12 +109,12 @@ class Questions:
             )
             for measure in measures.linkability(links):
                 yield release, measure
+            if nearest is not None:
+                for measure in nearest.measures(release, records):
+                    yield release, measure
         self._tables.drop("halves")
-
-    def _key(self, subset: Sequence[int]) -> exp.Expr:
-        """Return one value for the codes of a subset: its word, or a list of its words."""
-        words = [word.this for word in self._coded.masked(subset)]
-        return words[0] if len(words) == 1 else exp.Array(expressions=words)
+        if nearest is not None:
+            nearest.drop()
 
     def _equalities(self, release: int) -> list[Predicates]:
         """Return the predicates that name the values of one record of a release."""
@@ -107,7 +130,7 @@ class Questions:
         query = splice(
             "synthetic/extremes",
             columns={**_columns(release), "code": word},
-            numbers={"missing_code": self._missing(place)},
+            numbers={"missing_code": self._coded.missing(place) << self._coded.fields[place].shift},
             tables=_CELLS,
         )
         row = rows_of(Plan((), query), self._tables)[0]
@@ -118,18 +141,47 @@ class Questions:
             if row[records] == 1
         ]
 
-    def _missing(self, place: int) -> int:
-        """Return the code of a missing value in the word of a column; -1 if it has none."""
-        query = exp.select("code").from_(exp.table_(f"dictionary_{place + 1}"))
-        rows = self._tables.rows(query.where(exp.column("value").is_(exp.null())))
-        return rows[0][0] << self._coded.fields[place].shift if rows else -1
-
 
 _CELLS = {"cells": "predicate_cells"}
 
 
 def _columns(release: int) -> dict[str, str]:
     return {"synthetic": f"synthetic_{release}"}
+
+
+MOST = 100  # neighbours
+
+
+def attempts_of(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
+    """Return the predicates that are drawn, with so many quasi-identifiers; None if none are."""
+    attempts, of_one = options["attempts"], options["terms"]
+    if attempts is None:
+        if of_one is not None:
+            raise InputError("--terms is about predicates that are drawn; add --attempts")
+        return None
+    if not options["questions"]:
+        raise InputError("--attempts is about one of the three questions; add --questions")
+    if attempts < 1:
+        raise InputError(f"{attempts} attempts; name 1 or more")
+    if of_one is not None and not 1 <= of_one <= columns:
+        raise InputError(f"predicates of {of_one} terms; name 1 to {columns}")
+    return Attempts(number=attempts, columns=of_one or min(COLUMNS, columns), seed=seed)
+
+
+def draws_of(options: SyntheticOptions, seed: int) -> Draws | None:
+    """Return the people who are drawn to be linked by nearest records; None if none are."""
+    links, neighbours = options["links"], options["neighbours"]
+    if links is None:
+        if neighbours is not None:
+            raise InputError("--neighbours is about people who are drawn; add --links")
+        return None
+    if not options["split"]:
+        raise InputError("--links is about two sources; add --split")
+    if links < 1:
+        raise InputError(f"links of {links} people; name 1 or more")
+    if neighbours is not None and not 1 <= neighbours <= MOST:
+        raise InputError(f"{neighbours} neighbours; name 1 to {MOST}")
+    return Draws(number=links, neighbours=neighbours or 1, seed=seed)
 
 
 def check_split(names: Sequence[str], qids: Sequence[str]) -> None:

@@ -9,11 +9,13 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import (
     ABOUT_SECRETS,
     DIFFERENCES,
+    OF_ATTEMPTS,
     OF_CLASSIFIERS,
     OF_CONTROL,
     OF_DISTANCES,
     OF_GUESSES,
     OF_LINKS,
+    OF_NEAREST,
     OF_QUESTIONS,
     OF_RELEASE,
     OF_SECRET,
@@ -44,13 +46,24 @@ class Bound:
             raise InputError(f"bound {quoted(self.text)} needs a control; name one with --control")
 
     def check_details(
-        self, *, questions: bool, split: bool, distances: bool, learner: bool
+        self,
+        *,
+        questions: bool,
+        split: bool,
+        attempts: bool,
+        links: bool,
+        distances: bool,
+        learner: bool,
     ) -> None:
         """Refuse a bound on a measure that is computed only if it is asked for."""
         if self.measure in OF_CLASSIFIERS and not learner:
             raise InputError(f"bound {quoted(self.text)} is about a classifier; add --learner")
         if self.measure in OF_QUESTIONS and not questions:
             raise InputError(f"bound {quoted(self.text)} is about a question; add --questions")
+        if self.measure in OF_ATTEMPTS and not attempts:
+            raise InputError(f"bound {quoted(self.text)} is about attempts; add --attempts")
+        if self.measure in OF_NEAREST and not links:
+            raise InputError(f"bound {quoted(self.text)} is about drawn people; add --links")
         if self.measure in OF_LINKS and not split:
             raise InputError(f"bound {quoted(self.text)} is about two sources; add --split")
         if self.measure in OF_DISTANCES and not distances:

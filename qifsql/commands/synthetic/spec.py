@@ -19,9 +19,11 @@ class SyntheticOptions(TypedDict, total=False):
     of the same population, from whom no release was made. ``by``: a column of the original and of
     the control. ``sweep``: every subset of the quasi-identifiers. ``questions``: singling out,
     linkability and inference. ``split``: the quasi-identifiers of the first of two sources.
-    ``distances``: how many records are drawn to measure their distances. ``require``: bounds on
-    measures. ``records``: the file for a row per person and release. ``learner``: a classifier that
-    also learns from each release; ``rapid``: the threshold of RAPID.
+    ``attempts``: how many predicates of so many ``terms`` are drawn. ``links``: how many
+    people are drawn to be linked by so many nearest records (``neighbours``). ``distances``: how
+    many records are drawn to measure their distances. ``require``: bounds on measures.
+    ``records``: the file for a row per person and release. ``learner``: a classifier that also
+    learns from each release; ``rapid``: the threshold of RAPID.
     """
 
     qids: Annotated[
@@ -71,6 +73,44 @@ class SyntheticOptions(TypedDict, total=False):
             help="Quasi-identifiers known from one source; the others are known from a second "
             "one. For linkability; needs --questions.",
             panel=DETAILS,
+        ),
+    ]
+    attempts: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Draw this many predicates about some columns, with ranges of numbers. For "
+            "singling out; needs --questions (--seed).",
+            panel=DETAILS,
+            least=1,
+        ),
+    ]
+    terms: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Quasi-identifiers of each predicate of --attempts (default: 3, or all if fewer).",
+            panel=DETAILS,
+            least=1,
+        ),
+    ]
+    links: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Draw this many people of the original and of the control and link their halves "
+            "by nearest records. For linkability; needs --split (--seed).",
+            panel=DETAILS,
+            least=1,
+        ),
+    ]
+    neighbours: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help="Nearest records of each half of --links, 1 to 100 (default: 1; Gower distance).",
+            panel=DETAILS,
+            least=1,
         ),
     ]
     distances: Annotated[

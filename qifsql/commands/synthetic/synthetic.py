@@ -1,6 +1,7 @@
 """The measures of synthetic releases: overlap, disclosure, and guesses learnt from them.
 
-Source: M111 to M123; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023 (anonymeter).
+Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi et al. 2023
+(anonymeter).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
-from qifsql.commands.synthetic.questions import Questions, check_split
+from qifsql.commands.synthetic.questions import Questions, attempts_of, check_split, draws_of
 from qifsql.commands.synthetic.required_bounds import bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
@@ -33,6 +34,8 @@ from qifsql.measures import release_measures
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+
+FEW = 100  # conditions: an interval is then up to 20 points wide
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -104,6 +107,12 @@ def synthetic(
         questions: Also answer the three questions of WP 216, each beyond the control: singling out
             by predicates, linkability (with split) and inference.
         split: Quasi-identifiers known from one source; the others are known from a second one.
+        attempts: How many predicates about some columns are drawn from each release, with ranges
+            of numbers; settings.seed decides which. Needs questions.
+        terms: Quasi-identifiers of each of these predicates; 3 by default, or all if fewer.
+        links: How many people of the original and of the control are drawn to link their halves
+            by nearest records; settings.seed decides who. Needs split.
+        neighbours: Nearest records (Gower) of each half, 1 to 100; 1 by default.
         distances: How many records of each release are drawn to measure their Gower distances to
             people; settings.seed decides which.
         require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
@@ -130,7 +139,7 @@ def synthetic(
         >>> result.frame.filter(measure="repU").select("count", "people").row(0)
         (8, 19949)
 
-    Source: M111 to M123, M130 to M134; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and
+    Source: M111 to M123, M130 to M136; Raab, Nowok and Dibben 2024; Giomi, Boenisch, Wehmeyer and
     Tasnádi 2023; Templ, Thees and Müller 2026.
 
     """
@@ -163,6 +172,7 @@ def synthetic(
         details=work.details(),
         notes=(
             *(*files.notes, *_notes(files, options), *work.notes),
+            *_few_conditions(work.measured, options),
             *(bound.note(work.measured) for bound in broken),
         ),
         met=not broken if required else None,
@@ -245,7 +255,14 @@ class _Work:
     def _answer_questions(self, coded: Coded) -> None:
         """Answer the questions of WP 216, and measure distances, if they are asked for."""
         if self._options["questions"]:
-            questions = Questions(self._tables.doing("singling out"), coded, self._files)
+            seed = self._tables.engine.settings.seed or 0
+            questions = Questions(
+                self._tables.doing("singling out"),
+                coded,
+                self._files,
+                attempts=attempts_of(self._options, len(self._files.qids), seed),
+                draws=draws_of(self._options, seed),
+            )
             for release, measure in questions.singling_out():
                 self._add(release, None, [measure])
             split = as_names(self._options["split"])
@@ -394,6 +411,8 @@ def _check(files: Files, options: SyntheticOptions) -> None:
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
+    attempts_of(options, len(files.qids), 0)
+    draws_of(options, 0)
     draws = options["distances"]
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
@@ -402,6 +421,8 @@ def _check(files: Files, options: SyntheticOptions) -> None:
         bound.check_details(
             questions=options["questions"],
             split=bool(split),
+            attempts=options["attempts"] is not None,
+            links=options["links"] is not None,
             distances=options["distances"] is not None,
             learner=options["learner"] is not None,
         )
@@ -433,6 +454,10 @@ def _described(
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
+        "attempts": options["attempts"],
+        "terms": options["terms"],
+        "links": options["links"],
+        "neighbours": options["neighbours"],
         "distances": options["distances"],
         "learner": None if learner is None else learner.name,
         "learner_seed": None if learner is None else learner.seed,
@@ -449,6 +474,19 @@ def _described(
             if isinstance(d, Dataset) and d.format == "csv"
         ],
     }
+
+
+def _few_conditions(
+    rows: Sequence[Mapping[str, Any]], options: SyntheticOptions
+) -> tuple[str, ...]:
+    """Return a note for each release of which few of the drawn conditions hold for one record."""
+    return tuple(
+        f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
+        f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "
+        "(--attempts) or of more terms (--terms)"
+        for row in rows
+        if row["measure"] == "singling_out_some" and row["people"] < FEW
+    )
 
 
 def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:

@@ -280,8 +280,14 @@ def _questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         (said("singling out, one column"), "singling_out_one", "singling_out_one", None),
         (said("singling out, all columns"), "singling_out_all", "singling_out_all", None),
     ]
+    if spec.get("attempts"):
+        text = said("singling out, some columns")
+        names.insert(1, (text, "singling_out_some", "singling_out_some", None))
     if spec["split"]:
         names.append((said("linkability"), "linkability", "linkability", None))
+    if spec.get("links"):
+        text = said("linkability, nearest records")
+        names.append((text, "linkability_nearest", "linkability_nearest", None))
     for secret in spec["secrets"]:
         text = said("inference of {secret}", secret=escaping.cell(secret))
         names.append((text, "success", "inference", secret))
@@ -311,7 +317,33 @@ def _questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         "record of the release, those that are true for one person. Beyond the control: the part "
         "of what the control leaves to find out; only that is about individuals."
     )
-    return [Heading(said("Singling out, linkability, inference")), table, Paragraph(note)]
+    heading = Heading(said("Singling out, linkability, inference"))
+    return [heading, table, Paragraph(note), *_draws(frame, spec)]
+
+
+def _draws(frame: pl.DataFrame, spec: Spec) -> list[Part]:
+    """Return a table of how many predicates and people were drawn, and what chance gives."""
+    attempts, links = spec.get("attempts"), spec.get("links")
+    if not attempts and not links:
+        return []
+    heads = [said("release")]
+    if attempts:
+        heads += [said("drawn conditions"), said("true for one record")]
+    if links:
+        heads += [said("drawn people"), said("nearest records"), said("linked by chance")]
+    table = Table.of(heads, range(1, len(heads)))
+    for file, release in _releases(frame):
+        values = _by_measure(frame.filter(pl.col("secret").is_null()), file)
+        cells = [release]
+        if attempts:
+            conditions = values["singling_out_some"]["people"]
+            cells += [words.count(attempts), words.count(conditions)]
+        if links:
+            cells.append(words.count(values["linkability_nearest"]["people"]))
+            cells.append(words.count(spec["neighbours"] or 1))
+            cells.append(words.percent(values["linkability_nearest_chance"]["value"]))
+        table.add_row(*cells)
+    return [table]
 
 
 def _distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:

@@ -285,9 +285,13 @@ def test_the_examples_of_synthetic_releases_are_those_of_their_command(
     others = qifsql.synthetic(people, last_, control=first, **options)
     measured = dict(others.frame.select("measure", "value").iter_rows())
     assert last(every["singling_out_all"].example) == near(measured["singling_out_all"])
+    drawn = qifsql.synthetic(people, last_, control=first, **options, attempts=500)
+    measured = dict(drawn.frame.select("measure", "value").iter_rows())
+    assert last(every["singling_out_some"].example) == near(measured["singling_out_some"])
     options |= {"qids": "age,gender", "split": "age"}
-    copied = qifsql.synthetic(people, people.reverse(), control=last_, **options)
+    copied = qifsql.synthetic(people, people.reverse(), control=last_, **options, links=100)
     measured = dict(copied.frame.select("measure", "value").iter_rows())
+    assert last(every["linkability_nearest"].example) == near(measured["linkability_nearest"])
     assert last(every["linkability_risk"].example) == near(measured["linkability_risk"])
     words = people.with_columns(pl.col("age").cast(pl.String))
     files = [words, *(words.filter(gender=genders[i]) for i in (0, -1))]
@@ -560,6 +564,8 @@ def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
         measured
         | {  # type: ignore[return-value]
             "singling_out_all": lambda: _singled_out(files[0], files[2]),
+            "singling_out_some": lambda: _singled_out_by_ranges(rows),
+            "linkability_nearest": lambda: _nearest_links(rows),
             "linkability_risk": lambda: _links(rows),
             "inference_risk": lambda: _beyond(
                 *(oracle_synthetic.success(files[1], f) for f in files[::2])
@@ -578,6 +584,23 @@ def _singled_out(original: oracle_synthetic.File, release: oracle_synthetic.File
     conditions = oracle_synthetic.predicates(release, [0])
     right = oracle_synthetic.singled_out(conditions, original, len(original))
     return right / len(conditions) if conditions else Fraction(0)
+
+
+def _singled_out_by_ranges(rows: list[dict[str, str]]) -> Fraction:
+    """Return the share of conditions on the order of k; the release is the last group."""
+    places = {k: i for i, k in enumerate(dict.fromkeys(row["k"] for row in rows))}
+    everybody = [(places[row["k"]],) for row in rows]
+    release = [(places[row["k"]],) for row in rows if row["g"] == _last_group(rows)]
+    conditions = oracle_synthetic.some_predicates(release, 1, [0])
+    right = sum(sum(bool(c(row)) for row in everybody) == 1 for c in conditions)
+    return Fraction(right, len(conditions)) if conditions else Fraction(0)
+
+
+def _nearest_links(rows: list[dict[str, str]]) -> Fraction:
+    """Return the success of linking the column k with g in a copy."""
+    everybody = [(row["k"], row["g"]) for row in rows]
+    right = oracle_synthetic.nearest_linked(everybody, everybody, [0], 1, everybody)
+    return right / len(everybody)
 
 
 def _links(rows: list[dict[str, str]]) -> Fraction:

@@ -154,6 +154,63 @@ def singling_out_all(sample: Sample) -> Lines:
     )
 
 
+def singling_out_some(sample: Sample) -> Lines:
+    """Return the conditions with ranges that are true for one record, and for one person."""
+    first, *_, last = sample.groups if len(sample.groups) > 1 else [*sample.groups] * 2
+    release = {block: sum(v.values()) for block, v in _control(sample).items()}
+    blocks = list(sample.sizes)
+    records = [block for block in blocks for _ in range(release.get(block, 0))]
+    middle = blocks.index(records[(len(records) - 1) // 2])
+    conditions = {}
+    for place, block in enumerate(blocks):
+        if release.get(block):
+            above = place > middle
+            name = f"{block} or {'more' if above else 'less'}"
+            conditions[name] = blocks[place:] if above else blocks[: place + 1]
+    single = {
+        name: each
+        for name, each in conditions.items()
+        if sum(release.get(block, 0) for block in each) == 1
+    }
+    alone = [n for n, each in single.items() if sum(sample.sizes[block] for block in each) == 1]
+    terms = f"{len(alone)}/{len(single)}" if single else "no condition to try"
+    share = Fraction(len(alone), len(single)) if single else Fraction()
+    return (
+        f"the release has the records of {last}, the control those of {first}",
+        *(f"release, {line}" for line in shown(_control(sample))),
+        f"median of the release: {blocks[middle]}",
+        f"conditions: {', '.join(conditions)}",
+        f"of these, true for one record of the release: {', '.join(single) or 'none'}",
+        f"singling out, of these true for one person of the original: {equal(terms, share)}",
+    )
+
+
+def linkability_nearest(sample: Sample) -> Lines:
+    """Return the links by the nearest record of each half in a copy of the original."""
+    totals = {name: group.people for name, group in sample.groups.items()}
+    cells = {
+        (f"{sample.qid} {block}", f"{sample.by} {group}"): sum(values.values())
+        for (block, group), values in sample.cells.items()
+    }
+    lines, right = [], Fraction()
+    for (block, group), n in cells.items():
+        if n:
+            first, second = sample.sizes[block], totals[group]
+            right += Fraction(n * n, first * second)
+            lines.append(
+                f"{block}, {group}: nearest are {first} and {second}, in common {n}: linked with "
+                f"chance {n}/({first}·{second}) = {Fraction(n, first * second)}"
+            )
+    chance = Fraction(1, sample.people)
+    return (
+        "the release is a copy of the original; one nearest record of each half",
+        f"one source knows the {sample.qid}, the other the {sample.by}",
+        *lines,
+        f"by chance: {equal(f'1/{sample.people}', chance)}",
+        f"linkability: {equal(f'({right})/{sample.people}', right / sample.people)}",
+    )
+
+
 def linkability_risk(sample: Sample) -> Lines:
     """Return the links of two halves in a copy of the original, beyond those of the control."""
     last = list(sample.groups)[-1]

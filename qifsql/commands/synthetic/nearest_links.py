@@ -1,0 +1,157 @@
+"""Linkability by nearest records: of drawn people, whose halves have a nearest record in common.
+
+Source: M136; Giomi, Boenisch, Wehmeyer and Tasnádi 2023; Gower 1971.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, with_place
+from qifsql.commands.synthetic.some_predicates import numbered
+from qifsql.counting.coded import Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import rows_of
+from qifsql.engine.tables import Tables
+from qifsql.measures import release_measures as measures
+from qifsql.measures.release_measures import LinkKind, Measure
+from qifsql.query.columns import equal, number
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+SHARE = 64  # one of so many halves is looked at first
+LEAST = 1000  # halves for which it is worth while
+FIRST, SECOND = "first_key", "second_key"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """People who are drawn: how many, the nearest records of each half, the seed."""
+
+    number: int
+    neighbours: int
+    seed: int
+
+
+class NearestLinks:
+    """The drawn people and their halves.
+
+    ``halves`` is the table of the cells of all columns, with a key for each half.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        coded: Coded,
+        files: Files,
+        *,
+        draws: Draws,
+        halves: Sequence[Sequence[int]],
+    ) -> None:
+        self._tables = tables.doing("linking nearest records")
+        self._coded = coded
+        self._files = files
+        self._draws = draws
+        self._halves = dict(zip((FIRST, SECOND), halves, strict=True))
+
+    def make_people(self, keys: Sequence[exp.Expr]) -> None:
+        """Create the table of the drawn people; the cells are those of all columns."""
+        queries = []
+        for file, people in ((self._files.original, "original"), (self._files.control, "control")):
+            if file is None:
+                continue
+            numbers = {"seed": self._draws.seed, "people_count": file.records}
+            lots = splice("synthetic/people_lots", numbers=numbers).limit(self._draws.number)
+            steps = (_step("people_lots", lots), numbered(self._coded, people))
+            query = splice("synthetic/drawn_people", words=self._coded.words)
+            self._tables.make(f"drawn_{people}", Plan(steps, query))
+            counts = [
+                exp.alias_(number(int(people == name)), name) for name in ("original", "control")
+            ]
+            queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
+        union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+        sums = [
+            exp.alias_(exp.cast(exp.Sum(this=exp.column(name)), "BIGINT"), name)
+            for name in ("original", "control")
+        ]
+        query = exp.select(FIRST, SECOND, *sums).from_(union.subquery("everybody"))
+        self._tables.make("people_drawn", query.group_by(FIRST, SECOND))
+        self._tables.drop("drawn_original")
+        if self._files.control is not None:
+            self._tables.drop("drawn_control")
+        make_scales(self._tables, self._files.original.microdata.qids)
+        for key in self._halves:
+            self._make_places(f"targets_{key}", "people_drawn", key)
+
+    def measures(self, release: int, records: int) -> Iterator[Measure]:
+        """Yield the measures of a release of so many records."""
+        neighbours = min(self._draws.neighbours, records)
+        for key in self._halves:
+            self._find_nearest(release, key, neighbours)
+        synthetic = {"synthetic": f"synthetic_{release}"}
+        common = splice("synthetic/common_records", columns=synthetic)
+        plan = Plan((_step("common_records", common),), splice("synthetic/link_kinds"))
+        kinds = [LinkKind(**row) for row in rows_of(plan, self._tables)]
+        self._tables.drop("nearest_first", "nearest_second", "first_sizes", "second_sizes")
+        yield from measures.nearest_linkability(kinds, records=records, neighbours=neighbours)
+
+    def drop(self) -> None:
+        """Drop the tables of drawn people."""
+        self._tables.drop("people_drawn", *(f"targets_{key}" for key in self._halves))
+        drop_scales(self._tables, self._files.original.microdata.qids)
+
+    def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
+        """Create the tables of the nearest halves of records, and of their sizes."""
+        tables, half = self._tables, self._halves[key]
+        name = key.removesuffix("_key")
+        self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")
+        numbers, places = {"neighbours": neighbours}, [i + 1 for i in half]
+        targets = {"all_targets": f"targets_{key}"}
+        tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
+        tables.make("targets", splice("synthetic/distant", tables=targets))
+        pairs = _step("half_pairs", splice("synthetic/half_pairs", places=places))
+        sample = self._make_sample()
+        some = {"halves_of_records": sample}
+        few = _step("half_pairs", splice("synthetic/half_pairs", places=places, tables=some))
+        tables.make("reaches", Plan((few,), splice("synthetic/reaches", numbers=numbers)))
+        query = splice("synthetic/nearest_halves", numbers=numbers)
+        tables.make(f"nearest_{name}", Plan((pairs,), query))
+        sizes = splice("synthetic/half_sizes", tables={"nearest_halves": f"nearest_{name}"})
+        tables.make(f"{name}_sizes", sizes)
+        tables.drop("halves_of_records", "alike", "targets", "reaches")
+        if sample != "halves_of_records":
+            tables.drop(sample)
+
+    def _make_sample(self) -> str:
+        """Create a table of some of the halves of records, if there are many; return its name."""
+        table = "halves_of_records"
+        if self._tables.count(table) < LEAST * SHARE:
+            return table
+        lot = exp.Mod(
+            this=exp.Anonymous(this="hash", expressions=[exp.column("key")]),
+            expression=number(SHARE),
+        )
+        query = exp.select("*").from_(table).where(equal(lot, number(0)))
+        self._tables.make("some_halves", query)
+        return "some_halves"
+
+    def _make_places(self, name: str, table: str, key: str, count: str = "") -> None:
+        """Create a table of the different halves of a table, with their places and counts."""
+        keyed = exp.select(exp.column(key).as_("key")).from_(table).group_by(key)
+        query = exp.select("key")
+        if count:
+            total = exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), "records")
+            keyed = keyed.select(total).where(exp.GT(this=exp.column(count), expression=number(0)))
+            query = query.select("records")
+        query = query.from_(keyed.subquery("keyed"))
+        for i in self._halves[key]:
+            attribute = self._files.original.microdata.qids[i]
+            code = self._coded.code_of_key(i, exp.column("key"))
+            query = with_place(query, i + 1, attribute, code)
+        self._tables.make(name, query)
+
+
+def _step(view: str, query: exp.Select) -> Step:
+    return Step(view, load(f"synthetic/{view}").doc, query)

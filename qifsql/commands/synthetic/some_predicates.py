@@ -1,0 +1,196 @@
+"""Predicates about some columns, drawn from the records of a release, with ranges of numbers.
+
+Source: M135; Giomi, Boenisch, Wehmeyer and Tasnádi 2023 (multivariate singling out).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qifsql.commands.synthetic.gower_scales import is_ordered
+from qifsql.counting.coded import Coded
+from qifsql.counting.compared_files import Files
+from qifsql.counting.counted import Row, rows_of
+from qifsql.engine.tables import Tables
+from qifsql.measures.release_measures import Predicates
+from qifsql.query.columns import equal, number
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
+from qifsql.query.templates import load
+
+COLUMNS = 3  # of a predicate, unless another number is asked for
+SHARES = (256, 16)  # one of so many tuples is looked at first
+LEAST = 100  # tuples for which it is worth while
+CELLS = "predicate_cells"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempts:
+    """Predicates that are drawn: how many, the columns of each, the seed."""
+
+    number: int
+    columns: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The codes of a quasi-identifier of numbers: of a missing value (-1 if none), the largest."""
+
+    missing: int
+    greatest: int
+
+
+class SomePredicates:
+    """The predicates of all releases, counted on the table of the cells of all columns."""
+
+    def __init__(self, tables: Tables, coded: Coded, files: Files, attempts: Attempts) -> None:
+        self._tables = tables.doing("trying predicates")
+        self._coded = coded
+        self._attempts = attempts
+        self._scales: dict[int, Scale] = {}
+        for i, attribute in enumerate(files.original.microdata.qids):
+            if is_ordered(attribute.type):
+                missing = coded.missing(i)
+                self._scales[i] = Scale(missing, coded.values[i] - 1 - (missing >= 0))
+        self._middles: dict[tuple[int, int], int] = {}
+
+    def look_up_middle(self, release: int, place: int) -> None:
+        """Look up the median of a column of numbers; the cells are those of this column."""
+        field = self._coded.fields[place]
+        query = splice(
+            "synthetic/middles",
+            columns={"synthetic": f"synthetic_{release}", "code": f"word_{field.word}"},
+            numbers={"missing_code": self._scales[place].missing << field.shift},
+            tables={"cells": CELLS},
+        )
+        middle = self._tables.rows(query)[0][0]
+        self._middles[release, place] = -1 if middle is None else middle >> field.shift
+
+    def predicates(self, release: int) -> list[Predicates]:
+        """Return the predicates true for one record; the cells are those of all columns."""
+        self._draw(release)
+        samples = self._make_samples(release)
+        columns = exp.select("fields").distinct().from_("drawn_records").order_by("fields")
+        rows: list[Row] = []
+        for n, (fields,) in enumerate(self._tables.rows(columns)):
+            plan = self._plan(release, fields, samples)
+            if n:
+                names = [column.alias_or_name for column in plan.result.expressions]
+                rows += [dict(zip(names, row, strict=True)) for row in self._tables.rows(plan)]
+            else:
+                rows += rows_of(plan, self._tables)
+        self._tables.drop("drawn_records", *samples)
+        return [
+            Predicates(original=row["original"], control=row["control"], number=row["predicates"])
+            for row in rows
+        ]
+
+    def _draw(self, release: int) -> None:
+        """Create the table of the drawn records and columns."""
+        records = self._tables.rows(
+            exp.select(exp.cast(exp.Sum(this=exp.column(f"synthetic_{release}")), "BIGINT")).from_(
+                CELLS
+            )
+        )[0][0]
+        numbers = {
+            "seed": self._attempts.seed,
+            "records": records,
+            "attempt_count": self._attempts.number,
+            "field_count": len(self._coded.fields),
+            "fields_of_one": self._attempts.columns,
+        }
+        steps = (
+            _step("attempts", splice("synthetic/attempts", numbers=numbers)),
+            numbered(self._coded, f"synthetic_{release}"),
+        )
+        query = splice("synthetic/drawn_records", words=self._coded.words)
+        self._tables.make("drawn_records", Plan(steps, query))
+
+    def _make_samples(self, release: int) -> list[str]:
+        """Create tables of some of the tuples of a release, if it has many; return their names."""
+        synthetic = exp.column(f"synthetic_{release}")
+        present = exp.GT(this=synthetic, expression=number(0))
+        count = self._tables.rows(exp.select("count(*)").from_(CELLS).where(present.copy()))[0][0]
+        names = []
+        words = [exp.column(f"word_{i}") for i in range(1, self._coded.words + 1)]
+        for share in SHARES:
+            if count < LEAST * share:
+                continue
+            lot = exp.Mod(
+                this=exp.Anonymous(this="hash", expressions=words), expression=number(share)
+            )
+            query = exp.select("*").from_(CELLS).where(present.copy(), equal(lot, number(0)))
+            names.append(f"sample_{share}")
+            self._tables.make(names[-1], query)
+        return names
+
+    def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:
+        """Return the plan of the predicates over some columns that are true for one record."""
+        ranges = [i for i in fields if i in self._scales]
+        places = [i + 1 for i in ranges]
+        numbers: Mapping[str, Sequence[int]] = {
+            "missing_code": [self._scales[i].missing for i in ranges],
+            "greatest_code": [self._scales[i].greatest for i in ranges],
+            "middle": [self._middles[release, i] for i in ranges],
+        }
+        arrays = exp.Array(expressions=[number(i) for i in fields])
+        drawn = self._values("drawn_records", fields).select("attempt")
+        steps = [
+            Step("drawn_values", "The drawn records, coded.", drawn.where(
+                equal(exp.column("fields"), arrays)
+            )),
+            _step("conditions", splice(
+                "synthetic/conditions", words=self._coded.words, places=places, numbers=numbers
+            )),
+        ]  # fmt: skip
+        conditions = "conditions"
+        for n, table in enumerate([*samples, CELLS], 1):
+            counts: list[exp.Expr] = [exp.column("original"), exp.column("control")]
+            counts.append(exp.column(f"synthetic_{release}").as_("synthetic"))
+            values = self._values(table, fields).select(*counts)
+            names = {"candidates": f"candidates_{n}", "conditions": conditions}
+            query = splice(
+                "synthetic/matches", words=self._coded.words, places=places, tables=names
+            )
+            steps.append(Step(names["candidates"], "Tuples, coded.", values))
+            steps.append(_step("matches", query, f"matches_{n}"))
+            if table == CELLS:
+                break
+            names = {"conditions": conditions, "matches": f"matches_{n}"}
+            conditions = f"conditions_{n}"
+            steps.append(
+                _step(
+                    "rare_conditions", splice("synthetic/rare_conditions", tables=names), conditions
+                )
+            )
+        result = splice(
+            "synthetic/predicates",
+            columns={"synthetic": "records"},
+            tables={"cells": steps[-1].name},
+        )
+        return Plan(tuple(steps), result)
+
+    def _values(self, table: str, fields: Sequence[int]) -> exp.Select:
+        """Return a query for the words of the columns without an order, and the codes of others."""
+        names = [i for i in fields if i not in self._scales]
+        codes = [
+            exp.alias_(self._coded.code_of(i, table), f"place_{i + 1}")
+            for i in fields
+            if i in self._scales
+        ]
+        return exp.select(*self._coded.masked(names), *codes).from_(table)
+
+
+def numbered(coded: Coded, people: str) -> Step:
+    """Return the step that numbers the people or records of a file, whose count is ``people``."""
+    tables = {"cells": CELLS}
+    query = splice(
+        "synthetic/numbered", words=coded.words, columns={"people": people}, tables=tables
+    )
+    return _step("numbered", query)
+
+
+def _step(view: str, query: exp.Select, name: str = "") -> Step:
+    return Step(name or view, load(f"synthetic/{view}").doc, query)
