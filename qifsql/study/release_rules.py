@@ -7,11 +7,14 @@ from qifsql.errors import InputError
 from qifsql.measures.release_measures import (
     ABOUT_SECRETS,
     DIFFERENCES,
+    OF_ATTEMPTS,
+    OF_CLASSIFIERS,
     OF_CONTROL,
     OF_DISTANCES,
     OF_GROUPS,
     OF_GUESSES,
     OF_LINKS,
+    OF_NEAREST,
     OF_QUESTIONS,
     OF_RELEASE,
     OF_SECRET,
@@ -30,7 +33,8 @@ def measures(*, grouped: bool = False) -> list[str]:
     """Return the measures of these rules; distances are none, because they show no safety."""
     if grouped:
         return list(OF_GROUPS)
-    return [*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS]
+    names = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS)
+    return [name for name in names if not unsuitable(name)]
 
 
 def least(measure: str, bound: str) -> float:
@@ -42,6 +46,10 @@ def unsuitable(measure: str) -> str:
     """Return the reason why a measure of a comparison has no rule; empty if it has."""
     if measure in OF_DISTANCES:
         return "is a distance, and distances do not show safety; use repU or individual_leak"
+    if measure in (*OF_ATTEMPTS, *OF_NEAREST):
+        return "is drawn at random; qifsql synthetic --require has it"
+    if measure in OF_CLASSIFIERS:
+        return "needs a classifier; qifsql synthetic --learner --require has it"
     return ""
 
 

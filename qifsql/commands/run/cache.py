@@ -29,7 +29,15 @@ from qifsql.study.entry import Entry
 FORM = 2  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
-DRAWING = ("sample", "table", "distances", "knows", "learner", "attempts", "links")  # options that may draw at random
+DRAWING = (
+    "sample",
+    "table",
+    "distances",
+    "knows",
+    "learner",
+    "attempts",
+    "links",
+)  # options that may draw at random
 IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
 
 
