@@ -99,7 +99,7 @@ class Facts(TypedDict, total=False):
     secret: Annotated[str | Sequence[str], SECRET]
     weight: Annotated[
         str | None,
-        Option(form=TEXT, help="Weight of each record, >= 0: a column or expression."),
+        Option(form=TEXT, help="Weight of each record, >= 0: column or expression."),
     ]
     where: Where
 
@@ -187,8 +187,8 @@ class Worth(Belief, total=False):
         str | Sequence[str],
         Option(
             form=TEXTS,
-            help="Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
-            "matrix:FILE, sql:EXPRESSION over guess and secret. Repeatable.",
+            help="identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
+            "matrix:FILE, sql:SQL. Repeatable.",
         ),
     ]
 
@@ -200,8 +200,8 @@ class Target(TypedDict, total=False):
         Mapping[str, object] | None,
         Option(
             form=TARGET,
-            help='Known value of one person: COLUMN=VALUE, "COLUMN is null" or '
-            '"COLUMN is absent" (from that dataset). Repeatable.',
+            help='One person: COLUMN=VALUE, "COLUMN is null", '
+            '"COLUMN is absent" (in that dataset). Repeatable.',
         ),
     ]
 

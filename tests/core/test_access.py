@@ -203,7 +203,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
 def test_every_connection_is_locked_to_the_files_that_are_named(
     world: Path, connections: list[dict[str, object]]
 ) -> None:
-    without = {"explain", "report", "demo", "init"}
+    without = {"adversaries", "explain", "report", "demo", "init"}
     for name, lines in commands.LINES.items():
         for line in lines if name not in ("demo", "report") else ():
             connections.clear()

@@ -327,7 +327,7 @@ def test_a_collection_is_the_table_that_is_joined_by_hand(drawn: Drawn) -> None:
     assert_frame_equal(own.frame.drop(names), one.frame.drop(names), check_exact=True)
     assert own.frame["secret"].to_list() == [None] * 2 + [s for s in drawn.secrets for _ in "12"]
     assert own.details.keys() == one.details.keys() == {
-        "histogram", "thresholds", "quantiles", "groups",
+        "histogram", "thresholds", "quantiles", "groups", "group_capacity",
     }  # fmt: skip
     for name, table in own.details.items():
         numbers = [n for n in table.columns if n not in ("attack_id", "by")]

@@ -65,7 +65,10 @@ IN_CHARTS = (
     *("noise", "kind", "name"),
 )
 MODELS = "crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
-ALIKE = {"KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte", MODELS}
+ALIKE = {
+    *("KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte", MODELS),
+    *("MSUs", "DIS-SUDA", "{size}: {n}", "{name}: {share}"),
+}
 ENGLISH = re.compile(
     r"(?<![\w/-])(the|of|and|or|with|from|who|whom|which|what|are|is|be|people|persons?|records?|"
     r"blocks?|releases?|guess(es)?|right|share|known|knowing|adversary|values?|links?|count|noise|"

@@ -42,10 +42,11 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     adversary instead.
     """
     alt, _ = extra()
-    names = _names(frame, releases)
     if "knows" in frame.columns:
         frame, names = adversaries(frame)
-    rows = _bars(word_questions(frame), names)
+        rows = _bars(word_questions(frame), names)
+    else:
+        rows = _bars(word_questions(frame), _names(frame, releases))
     amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
     rows = rows.with_columns(amounts)
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])

@@ -121,8 +121,8 @@ class AttackOptions(Adversary, Sets, total=False):
         str | None,
         Option(
             form=TEXT,
-            help="Learner: table (default), decision-tree, random-forest, gradient-boosting, "
-            "logistic-regression (qifsql\\[ml]).",
+            help="table (default), decision-tree, random-forest, gradient-boosting, "
+            "logistic-regression.",
             panel=DETAILS,
         ),
     ]

@@ -361,7 +361,7 @@ REFUSALS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("asked", REFUSALS, ids=str)
+@pytest.mark.parametrize("asked", REFUSALS, ids=",".join)
 def test_what_has_no_meaning_is_refused_by_name(asked: dict[str, Any]) -> None:
     people = pl.DataFrame({"age": [1, 2], "city": ["a", "b"], "s": ["u", "v"]})
     options = {"model": "cas", "qids": "age", "secret": "s", "knows": "age:+-1", **asked}
