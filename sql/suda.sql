@@ -380,3 +380,13 @@ FROM members
 LEFT JOIN scores ON members.record = scores.record
 GROUP BY members.member
 ORDER BY members.member NULLS LAST;
+
+-- One row: the records that miss a value, the complete ones that have a minimal sample unique, and
+-- the quasi-identifiers with missing values, a bit for each position.
+CREATE OR REPLACE VIEW completions AS
+SELECT
+    count(*) FILTER (WHERE numbered.missing <> 0) AS incomplete,
+    count(scores.record) FILTER (WHERE numbered.missing = 0) AS singled_out,
+    bit_or(numbered.missing) AS missing
+FROM numbered
+LEFT JOIN scores ON numbered.record = scores.record;

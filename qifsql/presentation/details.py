@@ -171,6 +171,7 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         "blocks": said("blocks"),
         "k": said("people in the smallest block (k)"),
         "l": said("fewest values in a block (l)"),
+        "records_with_msu": said("records with a minimal sample unique"),
     }
     heads = [said("missing values may be anything"), said("least"), said("most")]
     table = Table.of(heads, right=(1, 2))

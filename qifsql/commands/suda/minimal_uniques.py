@@ -51,6 +51,7 @@ class MinimalUniques:
     """The tables of minimal sample uniques in the engine.
 
     ``most`` is the size of the largest subset, ``scores`` the score of a subset by its size.
+    ``mark_missing``: records have a mark for each value that they miss, also if these count.
     ``history`` are the statements of the streams.
     """
 
@@ -60,6 +61,7 @@ class MinimalUniques:
     scores: Sequence[int]
     omit_missing: bool
     values: bool
+    mark_missing: bool = False
     history: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -95,6 +97,13 @@ class MinimalUniques:
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
         return totals
+
+    def drop(self) -> None:
+        """Drop all tables, so that others of these names can be made."""
+        dictionaries = [f"dictionary_qid_{i}" for i, _ in enumerate(self.microdata.qids, 1)]
+        for name in ("numbered", *EMPTY, *dictionaries):
+            if name != "candidates":  # dropped before
+                self.tables.drop(name)
 
     def rows(self, view: str, **tables: str) -> list[tuple[Any, ...]]:
         """Return the rows of a view over the tables of scores and counts."""
@@ -148,7 +157,7 @@ class MinimalUniques:
             shift = exp.Literal.number(packing.shift(p))
             rest.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
         missing: list[exp.Expr] = [exp.cast(number(0), "BIGINT")]
-        for p, i in enumerate(packing.order) if self.omit_missing else ():
+        for p, i in enumerate(packing.order) if self.omit_missing or self.mark_missing else ():
             absent = exp.column(f"qid_{i + 1}", table="everybody").is_(exp.null())
             flag = exp.Case().when(absent, number(1 << p)).else_(number(0))
             missing.append(exp.paren(flag))

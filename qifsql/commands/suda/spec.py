@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Null, Where, qids_option
+from qifsql.adversary.options import AnyNull, Where, qids_option
 from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, GROUPS, RUN, TEXT, WHOLE, Option
 
 MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
@@ -17,7 +17,8 @@ class SudaOptions(TypedDict, total=False):
 
     ``max_size``: subsets of at most so many quasi-identifiers; by default of all sizes.
     ``fraction``: the sampling fraction of DIS-SUDA, in (0, 1]. A missing value is a value
-    (``null="distinct"``), or its record is left out (``drop``); with ``omit_missing`` the record
+    (``null="distinct"``), its record is left out (``drop``), or it may be anything (``match-any``:
+    bounds of the records with a minimal sample unique); with ``omit_missing`` the record
     stays, but no subset in which it has a missing value counts, as in sdcMicro. ``values``: the
     share of each value in all scores. ``by``: a column whose values are groups of records.
     ``records``: a file for a row per record, to which the ``key`` is copied.
@@ -54,7 +55,7 @@ class SudaOptions(TypedDict, total=False):
         ),
     ]
     where: Where
-    null: Null
+    null: AnyNull
     values: Annotated[
         bool,
         Option(

@@ -1,6 +1,6 @@
 """Minimal sample uniques and SUDA: who is singled out by how little, and which attributes do it.
 
-Source: M140 to M146; Elliot, Manning and Ford 2002; Elliot, Manning, Mayes, Gurd and Bane 2005;
+Source: M140 to M147; Elliot, Manning and Ford 2002; Elliot, Manning, Mayes, Gurd and Bane 2005;
 Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
 """
 
@@ -13,7 +13,9 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.suda import completed
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
 from qifsql.counting.session import check_records, opened
@@ -120,8 +122,9 @@ def suda(
         omit_missing: Leave sets in which the record has a missing value out, as sdcMicro does. By
             default a missing value is a value.
         where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier).
+        null: "distinct" (a missing value is one more value), "drop" (leave out records that miss
+            a quasi-identifier) or "match-any" (a missing value may be anything: bounds of
+            records_with_msu over all completions).
         values: Also the contribution of each value; the table shows values of cells.
         by: Column or named expression whose values are groups of records.
         key: Person key, copied to the file of records.
@@ -130,8 +133,9 @@ def suda(
             and dis_suda in [0, 1].
 
     Returns:
-        A Result. frame: one row per measure with its value. details: by_size, by_set, by_qid,
-        by_dis_suda; by_value and groups on request. Contributions are shares in [0, 1].
+        A Result. frame: one row per measure with its value; with match-any low and high. details:
+        by_size, by_set, by_qid, by_dis_suda; by_value and groups on request; bounds with match-any.
+        Contributions are shares in [0, 1].
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -142,11 +146,13 @@ def suda(
         >>> result.details["by_size"]["size"].to_list()
         [1, 2]
 
-    Source: M140 to M146; Elliot, Manning and Ford 2002; Elliot et al. 2005; sdcMicro.
+    Source: M140 to M147; Elliot, Manning and Ford 2002; Elliot et al. 2005; sdcMicro.
 
     """
     options = complete(options, SudaOptions)
     fraction = _fraction(options["fraction"])
+    if any_value := options["null"] == MATCH_ANY:
+        completed.check_options(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
@@ -168,6 +174,7 @@ def suda(
             [score_of_size(n, most, size) for size in range(1, n + 1)],
             omit_missing=options["omit_missing"],
             values=options["values"],
+            mark_missing=any_value,
         )
         totals = uniques.find()
         summary = Summary.of(uniques, totals, fraction)
@@ -185,9 +192,15 @@ def suda(
         details = summary.details(
             [q.name for q in bound.microdata.qids], grouped=options["by"] is not None
         )
-        origin = origin.of(bound, spec, **more).sending(dict.fromkeys(uniques.tables.statements))
-    frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-    notes = (*bound.microdata.notes, *_remarks(totals))
+        statements = dict.fromkeys(uniques.tables.statements)
+        frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
+        notes = (*bound.microdata.notes, *_remarks(totals))
+        if any_value:
+            more["null"] = MATCH_ANY
+            bounds = completed.bounds(uniques, statements)
+            frame, details["bounds"] = completed.bounded(frame, bounds), bounds
+            notes += completed.NOTES
+        origin = origin.of(bound, spec, **more).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
 
 
@@ -352,6 +365,8 @@ def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[Sud
     """Check options and names against the data; raise InputError if one does not fit."""
     options = complete(options, SudaOptions)
     _fraction(options["fraction"])
+    if options["null"] == MATCH_ANY:
+        completed.check_options(options)
     with opened(_attack(source, options), settings) as (_, bound):
         _largest(options["max_size"], _checked(bound))
 
@@ -363,7 +378,7 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
         qids=options["qids"],
         key=options["key"],
         where=options["where"],
-        null=options["null"],
+        null="drop" if options["null"] == "drop" else "distinct",
         by=options["by"],
     )
 

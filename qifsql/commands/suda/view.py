@@ -5,13 +5,16 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "by_dis_suda"))
+KIND = Kind(
+    columns=("measure", "value"),
+    shared=("by_size", "by_set", "by_qid", "by_dis_suda", "bounds"),
+)
 TITLE = "Special uniques: {name}"
 LISTED = 10  # sets and values that are shown; all are in the files
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
@@ -25,6 +28,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         Heading(said("Singled out by parts of {qids}", qids=qids)),
         Paragraph(_extent(values, spec)),
     ]
+    if "bounds" in tables:
+        parts += details.DRAWN["bounds"]({}, tables["bounds"])
     if not values["msus"]:
         return parts
     if "by_size" in tables:

@@ -2,8 +2,9 @@
 
 import csv
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import factorial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from effort import examples
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import Table, tables, to_arrow
 from terminal import run
@@ -406,3 +407,53 @@ def _unique_pairs(person: dict[str, int], people: list[dict[str, int]], names: l
         and sum(p[a] == person[a] and p[b] == person[b] for p in people) == 1
     ]
     return len(alone) + len(both)
+
+
+@st.composite
+def incomplete(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Few records of three attributes, with at most four missing values."""
+    values = st.sampled_from([1, 2, None])
+    rows = draw(st.lists(st.tuples(values, values, values), min_size=1, max_size=5))
+    missing = [place for place, row in enumerate(rows) for cell in row if cell is None]
+    assume(len(missing) <= 4)
+    return [dict(zip("abc", row, strict=True)) for row in rows]
+
+
+def completions(records: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """All ways to fill in: each missing value is one that occurs, or one of the new values."""
+    cells = [(i, q) for i, record in enumerate(records) for q in record if record[q] is None]
+    news = range(10, 10 + len(cells))
+    for filling in product([1, 2, *news], repeat=len(cells)):
+        filled = [dict(record) for record in records]
+        for (i, q), value in zip(cells, filling, strict=True):
+            filled[i][q] = value
+        yield filled
+
+
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
+@given(incomplete(), st.integers(1, 3))
+def test_bounds_hold_over_all_completions_and_are_attained_where_they_are_sharp(
+    records: list[dict[str, Any]], most: int
+):
+    qids = ["a", "b", "c"]
+    table = pa.Table.from_pylist(records, pa.schema([(q, pa.int64()) for q in qids]))
+    result = qifsql.suda(table, qids=qids, max_size=most, null="match-any")
+    (line,) = result.details["bounds"].to_dicts()
+    having = {
+        sum(map(bool, oracle.minimal_uniques(filled, qids, most)))
+        for filled in completions(records)
+    }
+    assert line["low"] <= min(having)
+    assert line["high"] >= max(having)
+    assert not line["low_sharp"] or line["low"] == min(having)
+    assert line["high_sharp"]
+    assert line["high"] == max(having)
+    row = result.frame.row(by_predicate=pl.col("measure") == "records_with_msu", named=True)
+    assert (row["low"], row["high"]) == (line["low"], line["high"])
+
+
+@pytest.mark.parametrize("name", ["omit_missing", "values", "by", "records"])
+def test_what_is_not_bounded_is_refused_with_match_any(name: str, tmp_path: Path):
+    value: Any = {"by": "a", "records": tmp_path / "r.csv"}.get(name, True)
+    with pytest.raises(InputError, match=f"leave {name} out"):
+        qifsql.suda(pl.DataFrame({"a": [1, None]}), qids="a", null="match-any", **{name: value})

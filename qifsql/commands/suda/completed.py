@@ -1,0 +1,87 @@
+"""Minimal sample uniques over all completions of missing values: bounds of who has one.
+
+A set of quasi-identifiers without missing values singles out the same records in every completion.
+If every missing value is a value of its own, each incomplete record is singled out by one of them,
+and complete records by the same sets as if missing were one value more. Source: M147.
+"""
+
+from dataclasses import replace
+
+import polars as pl
+
+from qifsql.commands.suda.minimal_uniques import MinimalUniques
+from qifsql.commands.suda.spec import SudaOptions
+from qifsql.errors import InputError
+from qifsql.measures.special_uniques import score_of_size
+
+MEASURE = "records_with_msu"  # the measure that is bounded
+BOUNDS: dict[str, pl.DataType] = {
+    "measure": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "low_sharp": pl.Boolean(),
+    "high_sharp": pl.Boolean(),
+}
+"""The least and the greatest value over all completions of missing values; ``value`` is that of the
+completion in which missing is one value more. A bound that is not sharp holds, but perhaps no
+completion attains it."""
+REFUSED = ("omit_missing", "values", "by", "records", "key")
+NOTES = (
+    "low and high hold for every value that a missing one may have; the other numbers take a "
+    "missing value as one value more, which is one of its completions",
+)
+
+
+def check_options(options: SudaOptions) -> None:
+    """Refuse options whose results would not be bounds."""
+    for name in REFUSED:
+        if options.get(name):
+            raise InputError(
+                "null match-any bounds how many records have a minimal sample unique; leave "
+                f"{name} out"
+            )
+
+
+def bounds(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame:
+    """Return the bounds of the records with a minimal sample unique.
+
+    The tables of ``uniques`` are replaced; ``statements`` gets those that are sent.
+    """
+    (row,) = uniques.rows("completions")
+    incomplete, certain, missing = map(int, row)
+    found = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
+    low = found if not missing else _without(uniques, missing, statements)
+    line = (MEASURE, found, low, incomplete + certain, low == found, True)
+    return pl.DataFrame([line], schema=BOUNDS, orient="row")
+
+
+def _without(uniques: MinimalUniques, missing: int, statements: dict[str, None]) -> int:
+    """Return how many records have a minimal sample unique without attributes with missing values.
+
+    ``missing`` are these attributes, a bit for each position.
+    """
+    microdata, packing = uniques.microdata, uniques.packing
+    incomplete = set(packing.numbers(missing))
+    qids = tuple(q for i, q in enumerate(microdata.qids) if i not in incomplete)
+    if not qids:
+        return 0
+    uniques.drop()
+    most = min(uniques.most, len(qids))
+    part = MinimalUniques(
+        uniques.engine,
+        replace(microdata, qids=qids),
+        most,
+        [score_of_size(len(qids), most, size) for size in range(1, len(qids) + 1)],
+        omit_missing=False,
+        values=False,
+    )
+    part.find()
+    records = sum(int(records) for _, records in part.rows("smallest_sizes"))
+    statements.update(dict.fromkeys(part.tables.statements))
+    return records
+
+
+def bounded(frame: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the result with the columns ``low`` and ``high``."""
+    return frame.join(bounds.select("measure", "low", "high"), on="measure", how="left")
