@@ -155,7 +155,10 @@ KINDS: dict[str, dict[str, Rows]] = {
         "magnitudes": Rows(columns=["commands.tables.magnitude.MAGNITUDES"]),
     },
     "suda": {
-        "results": Rows(columns=["commands.suda.suda.SUDA"]),
+        "results": Rows(
+            columns=["commands.suda.suda.SUDA"], more=["commands.suda.msu_bounds.ENDS"]
+        ),
+        "bounds": Rows(columns=["commands.suda.msu_bounds.BOUNDS"]),
         "by_size": Rows(columns=["commands.suda.suda.BY_SIZE"]),
         "by_set": Rows(columns=["commands.suda.suda.BY_SET"]),
         "by_qid": Rows(columns=["commands.suda.suda.BY_QID"]),

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.suda import completed
+from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
 from qifsql.counting.session import check_records, opened
@@ -152,7 +152,7 @@ def suda(
     options = complete(options, SudaOptions)
     fraction = _fraction(options["fraction"])
     if any_value := options["null"] == MATCH_ANY:
-        completed.check_options(options)
+        msu_bounds.check_options(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
@@ -197,9 +197,9 @@ def suda(
         notes = (*bound.microdata.notes, *_remarks(totals))
         if any_value:
             more["null"] = MATCH_ANY
-            bounds = completed.bounds(uniques, statements)
-            frame, details["bounds"] = completed.bounded(frame, bounds), bounds
-            notes += completed.NOTES
+            bounds = msu_bounds.bounds(uniques, statements)
+            frame, details["bounds"] = msu_bounds.bounded(frame, bounds), bounds
+            notes += msu_bounds.NOTES
         origin = origin.of(bound, spec, **more).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
 
@@ -366,7 +366,7 @@ def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[Sud
     options = complete(options, SudaOptions)
     _fraction(options["fraction"])
     if options["null"] == MATCH_ANY:
-        completed.check_options(options)
+        msu_bounds.check_options(options)
     with opened(_attack(source, options), settings) as (_, bound):
         _largest(options["max_size"], _checked(bound))
 

@@ -26,6 +26,8 @@ BOUNDS: dict[str, pl.DataType] = {
 """The least and the greatest value over all completions of missing values; ``value`` is that of the
 completion in which missing is one value more. A bound that is not sharp holds, but perhaps no
 completion attains it."""
+ENDS: dict[str, pl.DataType] = {"low": pl.Float64(), "high": pl.Float64()}
+"""Further columns of the rows with match-any: the bounds, NULL for measures without bounds."""
 REFUSED = ("omit_missing", "values", "by", "records", "key")
 NOTES = (
     "low and high hold for every value that a missing one may have; the other numbers take a "
@@ -50,9 +52,9 @@ def bounds(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame
     """
     (row,) = uniques.rows("completions")
     incomplete, certain, missing = map(int, row)
-    found = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
-    low = found if not missing else _without(uniques, missing, statements)
-    line = (MEASURE, found, low, incomplete + certain, low == found, True)
+    count = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
+    low = count if not missing else _without(uniques, missing, statements)
+    line = (MEASURE, count, low, incomplete + certain, low == count, True)
     return pl.DataFrame([line], schema=BOUNDS, orient="row")
 
 
@@ -84,4 +86,4 @@ def _without(uniques: MinimalUniques, missing: int, statements: dict[str, None])
 
 def bounded(frame: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result with the columns ``low`` and ``high``."""
-    return frame.join(bounds.select("measure", "low", "high"), on="measure", how="left")
+    return frame.join(bounds.select("measure", *ENDS), on="measure", how="left")
