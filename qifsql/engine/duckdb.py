@@ -96,8 +96,9 @@ class DuckDB:
         if (limit := self.settings.memory_limit) is not None:
             options["memory_limit"] = limit
         try:
-            if (self.settings.memory or "1")[:1] in "-+0":
-                raise duckdb.InvalidInputException("memory must be above 0")
+            memory = self.settings.memory or "1"
+            if memory[:1] in "-+0" or not memory.isascii():
+                raise duckdb.InvalidInputException("memory must be a size above 0")
             self._connection = duckdb.connect(config=options)
             files = [self.partial(path) for path in outputs]
             self._connection.execute(setting("memory_limit", self._counted(writing=bool(files))))

@@ -160,6 +160,7 @@ VALUES: dict[str, Value] = {
     "--magnitude": lambda d: [f"{identifier(d.data.weight)}:{row(d.qids(1, 2))}"],
     "--mapping": _new("mapping", ".parquet", ".csv"),
     "--max": _one("10", "100000"),
+    "--max-size": _one("1", "2", "3"),
     "--measures": _one("all", "shannon", "guessing", "capacity", "risks", "shannon,guessing"),
     "--mechanism": _one("oblivious", "local", "randomised_response", "all"),
     "--member": lambda d: [d.one(d.data.weight, f"flag={identifier(d.data.weight)} > 1")],

@@ -72,7 +72,8 @@ def test_what_others_have_is_left_alone(here: Path):
     (here / "mine").mkdir()
     (here / "mine" / "letter").write_text("dear")
     Path("temp", f"{PREFIX}link").symlink_to(here / "mine")
-    Path("temp", f"{PREFIX}open").mkdir(mode=0o755)
+    Path("temp", f"{PREFIX}open").mkdir()
+    Path("temp", f"{PREFIX}open").chmod(0o755)  # whatever the umask is
     Path("temp", f"{PREFIX}full").mkdir(mode=0o700)
     Path("temp", f"{PREFIX}full", "values").write_text("of a process that has no lock")
     Path("temp", "qifsql-of-an-earlier-version").mkdir(mode=0o700)

@@ -46,7 +46,7 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
         individuals="msus",
         contribution="contribution",
     )
-    axis = alt.Axis(format=PERCENT)
+    axis = alt.Axis(labelExpr=PERCENT)
     bars = (
         alt.Chart(data(alt, rows), height={"step": 24}, width=420)
         .mark_bar(color=BLUE)

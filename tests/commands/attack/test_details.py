@@ -31,15 +31,14 @@ def test_json_has_every_table_under_its_name(thesis: Path) -> None:
     done = run("attack", "crs,cas", thesis, *ASKED, *DETAILS, "--measures", "all", "-f", "json")
     assert done.code == 0, done.err
     document = json.loads(done.out)
-    assert {"qifsql", "spec", "results", "histogram", "thresholds", "quantiles", "groups"} == set(
-        document
-    )
+    tables = {"histogram", "thresholds", "quantiles", "groups", "group_capacity"}
+    assert {"qifsql", "spec", "results", *tables} == set(document)
     ids = [row["attack_id"] for row in document["results"]]
     assert len(set(ids)) == 2
     for name in ("histogram", "thresholds", "quantiles", "groups"):
         assert {row["attack_id"] for row in document[name]} == set(ids)
     assert document["spec"]["measures"] == [
-        *("shannon", "guessing", "capacity", "risks", "anonymity")
+        *("shannon", "guessing", "capacity", "pointwise", "security", "risks", "anonymity")
     ]
     assert document["spec"]["by"] == "gender"
 

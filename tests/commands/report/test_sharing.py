@@ -146,6 +146,8 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "policy", ("check", i.data, "--policy", own / "policy.toml")
     yield "sweep", ("sweep", i.data, *KNOWN, *WANTED, *FILTER, "--threshold", "0.5", "--histogram")
     tree = ("--hierarchy", own / "tree.csv", "--show-blocks")
+    laws = ("--knows", "town=0.5,born=0.5,wage=0.5", "--threshold", "0.5")
+    yield "adversaries", ("adversaries", i.out / "sweep.parquet", *laws)
     yield "levels", ("levels", i.data, *KNOWN, *WANTED, *FILTER, *tree, "--k", "3", "--l", "2")
     yield "columns", ("describe", i.data, *FILTER)
     yield "values", ("describe", i.data, "--values", "5")

@@ -125,7 +125,8 @@ store = "counts.duckdb"
         null="drop",
     )  # fmt: skip
     assert_frame_equal(untimed(found.frame), untimed(alone.frame))
-    assert found.details.keys() == {"histogram", "thresholds", "quantiles", "groups"}
+    names = {"histogram", "thresholds", "quantiles", "groups", "group_capacity"}
+    assert found.details.keys() == names
     for name, table in alone.details.items():
         assert_frame_equal(untimed(found.details[name]), untimed(table))
     assert (here / "counts.duckdb").exists()

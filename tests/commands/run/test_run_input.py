@@ -163,7 +163,8 @@ def test_a_dataset_that_is_wrong_is_told_once(here: Path):
         (["population = 'nobody'"], 0, "nobody does not exist"),
         (["gain = ['identity', 'worth:none.csv']"], 0, "none.csv does not exist"),
         (["gain = [", "'identity',", "'tires:3']"], 2, 'there is no gain "tires:3"'),
-        (["null = 'match-any'"], 0, 'null is "distinct" or "drop", not "match-any"'),
+        (["null = 'any'"], 0, 'null is "distinct", "drop" or "match-any", not "any"'),
+        (["null = 'match-any'"], 0, "null match-any bounds the success against everybody"),
         (["name2 = 1"], 0, 'there is no "name2" here; did you mean "name"?'),
     ],
 )
@@ -400,7 +401,7 @@ def test_every_option_of_the_functions_has_a_key():
     from qifsql.commands.sweep.spec import SweepOptions
 
     managed = {"settings", "source", "model", "options", "workspace", "keep", "restart", "explain"}
-    managed |= {"told", "policy", "join"}
+    managed |= {"told", "policy", "join", "records"}
     for name, function, options in [("attack", qifsql.attack, AttackOptions),
                                     ("sweep", qifsql.sweep, SweepOptions),
                                     ("check", qifsql.check, CheckOptions)]:  # fmt: skip
