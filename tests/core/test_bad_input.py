@@ -357,6 +357,7 @@ def test_a_filter_that_is_no_condition(here: Path):
         (("attack", "crs", "people.parquet", "-q", "age", "-o", "r.xyz"), "must end in one of"),
         (("records", "people.parquet", "-q", "age", "-o", "r.json"), "must end in one of"),
         (("attack", "crs", "people.parquet", "-q", "age", "--memory", "lots"), "memory=lots"),
+        (("attack", "crs", "people.parquet", "-q", "age", "--memory", "\udcff"), "memory="),
         (("attack", "crs", "people.parquet", "-q", "age", "--threads", "0"), "threads=0"),
         (("attack", "crs", "people.parquet", "-q", "age", "--threads", "-3"), "threads=-3"),
         (("sweep", "people.parquet", "-q", "age", "--threads", "20000"), "threads=20000"),
