@@ -8,14 +8,16 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
+import pyarrow as pa
 
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.threads import in_threads
 
+T = TypeVar("T")
 WHERE = "the workspace (remove it to start over)"  # the source of streams, by default
 
 
@@ -40,16 +42,33 @@ class Stream:
 
         For a statement that creates or fills a table, this is one row: the number of its rows.
         """
+        return self._run(lambda cursor: cursor.execute(sql, list(parameters)).fetchall())
+
+    def arrow(self, sql: str) -> pa.Table:
+        """Return the rows of a query as columns."""
+        return self._run(lambda cursor: cursor.execute(sql).to_arrow_table())
+
+    @contextmanager
+    def reading(self, name: str, table: pa.Table) -> Iterator[None]:
+        """Let the statements inside read a table under a name."""
+        register(self._cursor, {name: table})
+        try:
+            yield
+        finally:
+            self._cursor.unregister(name)
+
+    def _run(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Return what a call of the connection returns."""
         if threading.current_thread() is not threading.main_thread():
-            return self._fetch(sql, parameters)
+            return self._called(call)
         # The main thread receives Ctrl-C, so another thread runs the statement.
-        results: list[list[tuple[Any, ...]]] = []
-        together([self], lambda _s: results.append(self._fetch(sql, parameters)), look=silent)
+        results: list[T] = []
+        together([self], lambda _s: results.append(self._called(call)), look=silent)
         return results[0]
 
-    def _fetch(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+    def _called(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         try:
-            return self._cursor.execute(sql, list(parameters)).fetchall()
+            return call(self._cursor)
         except duckdb.Error as e:
             raise translated(e, self._where, self._settings, ours=True) from e
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from qifsql import __version__
+from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
@@ -65,6 +66,7 @@ class Job:
     sweep: str
     may_roll: bool
     memory: str
+    walk: str = "auto"
     versions: tuple[str, str] = VERSIONS
 
 
@@ -112,7 +114,7 @@ def sums(job: Job, people: pa.Table) -> pa.Table:
 def _settled(job: Job, stream: Stream) -> pa.Table:
     began = time.perf_counter()
     layout, task = job.layout, job.task
-    worker = Worker(stream, layout, job.sizes)
+    worker = Worker(stream, layout, job.sizes, compiled=compiled.wanted(job.walk, layout))
     rows = stream.count(creating("coded", packing(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":

@@ -131,6 +131,7 @@ class Pass:
     progress: Progress
     out_of_time: Callable[[], bool]
     shared: SharedFolder | None = None
+    compiled: bool = False
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
     history: dict[str, None] = field(default_factory=dict)
 
@@ -172,7 +173,7 @@ class Pass:
             pending = self.workspace.pending(self.number)
 
     def _worker(self, stream: Stream) -> Worker:
-        return Worker(stream, self.layout, self.strategy.sizes)
+        return Worker(stream, self.layout, self.strategy.sizes, compiled=self.compiled)
 
     def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
         """Let every stream take task after task."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.data.option import DETAILS, FLAG, RUN, SECONDS, SHARE, SIZES, TEXTS, Option
+from qifsql.data.option import DETAILS, FLAG, RUN, SECONDS, SHARE, SIZES, TEXT, TEXTS, Option
 from qifsql.errors import InputError, quoted, several
 
 Tell = Callable[[str], None]
@@ -32,6 +32,7 @@ class SweepSpec:
     restart: bool = False
     time_budget: float | None = None
     explain: bool = False
+    walk: str = "auto"
     tell: Tell = lambda _line: None
 
     def plain(self) -> dict[str, Any]:
@@ -119,6 +120,15 @@ class SweepOptions(Knowledge, Joining, total=False):
             form=FLAG,
             help="Show the plan with estimated and actual cost.",
             panel=DETAILS,
+            studied=False,
+        ),
+    ]
+    walk: Annotated[
+        str,
+        Option(
+            form=TEXT,
+            help="auto (compiled if qifsql[fast] is installed and it pays), sql or compiled.",
+            panel=RUN,
             studied=False,
         ),
     ]

@@ -5,7 +5,7 @@ from typing import Any, Unpack, cast
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
-from qifsql.commands.sweep import plan
+from qifsql.commands.sweep import compiled, plan
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, choose
@@ -74,6 +74,9 @@ def sweep(
         restart: Discard the workspace and start over.
         time_budget: Seconds after which nothing more is begun.
         explain: Report the plan with estimated and actual seconds (details["plan"]).
+        walk: "auto": compiled if qifsql[fast] is installed and the people are so many that it
+            pays; "sql"; "compiled". The numbers are the same. Where "compiled" is asked for and
+            cannot take the data, the walk is in SQL, and a note says so.
 
     Returns:
         A Sweep. frame: one row per subset and question, with the columns of an attack, k, l and
@@ -104,6 +107,7 @@ def sweep(
     threshold, search = options.get("threshold"), options.get("search", False)
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError("a threshold (--threshold) is a success, from 0 to 1")
+    compiled.check(options.get("walk", "auto"))
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
@@ -135,6 +139,7 @@ def sweep(
         restart=options.get("restart", False),
         time_budget=options.get("time_budget"),
         explain=options.get("explain", False),
+        walk=options.get("walk", "auto"),
         tell=told or silent,
     )
     return run(attack, spec, settings)

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
-from qifsql.commands.sweep import answers, plan, result, samples, strategies
+from qifsql.commands.sweep import answers, compiled, plan, result, samples, strategies
 from qifsql.commands.sweep.layout import Layout, fits, passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
@@ -254,6 +254,7 @@ class SweepRun:
                 progress=progress,
                 out_of_time=self._out_of_time,
                 shared=self.shared,
+                compiled=compiled.wanted(self.spec.walk, layout),
             )
             for number, layout in enumerate(layouts)
         ]
@@ -284,6 +285,8 @@ class SweepRun:
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
         notes = list(self.bound.microdata.notes)
+        if self.spec.walk == "compiled" and not all(each.compiled for each in self.passes):
+            notes.append(compiled.SQL)
         if self.bound.microdata.null == "drop":
             notes += self._left_out(frame)
         if not self.finished:

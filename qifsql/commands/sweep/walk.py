@@ -10,6 +10,7 @@ A block is *settled*, and leaves the walk, when nothing varies in it, or when it
 subset with all attributes that it took, no attribute that it dropped, and any of the free ones. The
 walk ends with a list: the number of blocks of each kind in each state.
 
+With ``qifsql[fast]``, ``compiled.walk`` does the same; this walk is the reference.
 ``sql/sweep/macros.sql`` defines the terms. Related work: bottom-up cubes (Beyer and Ramakrishnan
 1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
 
@@ -29,6 +30,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.worker import TWO, Chunk, Worker
 
 SHRINKS = 0.8  # most blocks per row of the table before for which a new table saves time
@@ -49,11 +51,12 @@ def settle(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
     wasted = 0.0
     if choice.walks():
         began, enough = time.thread_time(), choice.enough(chunk.rows)
-        done = walk(worker, chunk, lambda: time.thread_time() - began <= enough)
+        way = compiled.walk if worker.compiled else walk
+        done = way(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)
         if done:
-            return "walk", 0.0
+            return "compiled" if worker.compiled else "walk", 0.0
         wasted = seconds
         worker.forget()
     began = time.thread_time()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial, reduce
 
+import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.sweep.layout import Layout
@@ -96,12 +97,18 @@ class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
     Only subsets of the ``sizes`` are measured. Settled blocks are collected in the temporary table
-    ``settled`` until they are read from there.
+    ``settled`` until they are read from there. ``compiled``: the walk is that of ``kernel.py``,
+    which sums up what it settles itself (``summed``).
     """
 
-    def __init__(self, stream: Stream, layout: Layout, sizes: Sizes) -> None:
+    def __init__(
+        self, stream: Stream, layout: Layout, sizes: Sizes, *, compiled: bool = False
+    ) -> None:
         self.stream = stream
         self.layout = layout
+        self.sizes = sizes
+        self.compiled = compiled
+        self.summed = False
         self.say = spoken(layout.words, valued=layout.valued)
         self._history: dict[str, None] = {}
         fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
@@ -172,11 +179,14 @@ class Worker:
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
+        if self.summed:
+            return
         self.stream.rows(self._kinds)
         self.make("found", "found")
 
     def forget(self) -> None:
         """Delete the settled blocks."""
+        self.summed = False
         self.stream.rows(FORGET)
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
@@ -186,6 +196,10 @@ class Worker:
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a file."""
         return self.stream.rows(self._note(self.say.select(file, **tables)))
+
+    def arrow(self, query: exp.Query) -> pa.Table:
+        """Return the rows of a query as columns."""
+        return self.stream.arrow(self._note(render(query)))
 
     def _note(self, statement: str) -> str:
         self._history[statement] = None
@@ -317,19 +331,20 @@ def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
 
 def _unpacked(layout: Layout) -> exp.Select:
     """Return the settled rows with a column for the people and for each value of each secret."""
-    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(_counter(layout, 0), "size")]
+    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter(layout, 0), "size")]
     place = 1
     for j, values in layout.secrets.items():
-        last: exp.Expr = _counter(layout, 0)
+        last: exp.Expr = counter(layout, 0)
         for code in range(values - 1):
-            columns.append(exp.alias_(_counter(layout, place), f"tally_{j}_{code}"))
-            last = exp.Sub(this=last, expression=_counter(layout, place))
+            columns.append(exp.alias_(counter(layout, place), f"tally_{j}_{code}"))
+            last = exp.Sub(this=last, expression=counter(layout, place))
             place += 1
         columns.append(exp.alias_(last, f"tally_{j}_{values - 1}"))
     return exp.select(*columns, "blocks").from_("settled")
 
 
-def _counter(layout: Layout, counter: int) -> exp.Expr:
+def counter(layout: Layout, counter: int) -> exp.Expr:
+    """Return a counter of a block, read from its word; 0 is that of the people."""
     word, below = layout.place(counter)
     column = exp.column(f"word_{word}")
     shifted = exp.paren(exp.BitwiseRightShift(this=column, expression=_literal(below)))

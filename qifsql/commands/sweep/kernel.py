@@ -1,0 +1,362 @@
+# mypy: disable-error-code="untyped-decorator"
+"""The condensed walk over one chunk, compiled: what ``walk.walk`` and ``sql/sweep/walk.sql`` do.
+
+The terms are those of ``sql/sweep/macros.sql``. A row is a different person: ``rest``, then *lanes*
+of two counters of 32 bits each; the lowest counts the people who are alike. The rows of a block
+stand together, sorted by ``rest``. So the blocks that take the first attribute that varies are
+runs of rows; the block that drops it is a copy above all rows in use, sorted again, with equal
+rows added up. Blocks that wait are on a stack, and the last one is next: its rows are in the cache
+of the core.
+
+Settled blocks of few people are counted by *kind*: a number that packs their state and counters.
+The others are rows of ``large``: state, lanes, number of blocks. ``answer`` sums up both.
+
+No function makes an array: ``walk`` and ``answer`` return where room is short, and ``compiled.py``
+makes room and calls again. So numba need not count references to arrays, which took 60 % of the
+time (``_nrt=False``); functions that are called for every block are put in place of their calls,
+which took half of the rest. numba keeps the compiled code beside this file.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+U = np.uint64
+ONE, HALF, COUNTER = U(1), U(32), U(0xFFFFFFFF)
+START, END, TOP, STATE, OPEN = range(5)  # a block that waits: its rows, free rows, state, open
+FEW = 24  # rows that are sorted by insertion
+WAITING, KINDS, LARGE, ANSWERS, DONE, WORK = range(6)  # counts; done: settled blocks summed up
+BLOCKS, PEOPLE, MODE, CERTAIN, LEAST, VALUES = range(6)  # the whole numbers of an answer
+PERCENT, QUESTION = U(7), U(12)  # bits of the key of an answer below the question, and the state
+compiled = njit(nogil=True, cache=True, _nrt=False)
+inlined = njit(nogil=True, cache=True, _nrt=False, inline="always")
+
+
+@inlined
+def bit_count(x: Any) -> Any:
+    """Return the number of bits that are set."""
+    n = 0
+    while x:
+        x &= x - ONE
+        n += 1
+    return n
+
+
+@inlined
+def lowest(x: Any) -> Any:
+    """Return the lowest bit that is set."""
+    return x & (~x + ONE)
+
+
+@inlined
+def varying(differs: Any, among: Any, fields: Any) -> Any:
+    """Return the attributes ``among`` these whose codes have some of the bits that differ."""
+    found = U(0)
+    while among:
+        bit = lowest(among)
+        among ^= bit
+        if differs & fields[bit_number(bit)]:
+            found |= bit
+    return found
+
+
+@inlined
+def bit_number(bit: Any) -> Any:
+    """Return the number of a bit."""
+    n = 0
+    while bit > ONE:
+        bit >>= ONE
+        n += 1
+    return n
+
+
+@inlined
+def place(keys: Any, key: Any) -> Any:
+    """Return the place of a key in a table, or the free one where it belongs; 0 is no key."""
+    last = U(len(keys) - 1)
+    i = (key * U(0x9E3779B97F4A7C15)) >> U(20) & last
+    while keys[i] != key and keys[i] != 0:
+        i = (i + ONE) & last
+    return i
+
+
+@inlined
+def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, times: Any,
+           large: Any, counts: Any) -> None:  # fmt: skip
+    """Settle blocks whose counters are in a row; pack these in so many bits each."""
+    width = rows.shape[1]
+    if (rows[row, 1] & COUNTER) >> bits == 0 and 4 * counts[KINDS] < 3 * len(kinds):
+        key, below = state << bits * U(2 * width - 2), U(0)
+        for lane in range(1, width):
+            key |= (rows[row, lane] & COUNTER) << below | (rows[row, lane] >> HALF) << below + bits
+            below += bits + bits
+        i = place(kinds, key)
+        if kinds[i] == 0:
+            kinds[i] = key
+            counts[KINDS] += 1
+        times[i] += blocks
+    else:
+        to = counts[LARGE]
+        large[to, 0], large[to, width] = state, U(blocks)
+        for lane in range(1, width):
+            large[to, lane] = rows[row, lane]
+        counts[LARGE] += 1
+
+
+@inlined
+def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: Any, kinds: Any,
+                times: Any, large: Any, counts: Any) -> None:  # fmt: skip
+    """Settle the rows from start to end, each of which is a block by itself."""
+    people = 0
+    for row in range(start, end):
+        if rows[row, 1] & COUNTER == ONE:
+            people += 1
+        else:
+            settle(rows, row, state, 1, bits, kinds, times, large, counts)
+    if people:  # who are alone: their values do not matter
+        settle(alone, 0, state, people, bits, kinds, times, large, counts)
+
+
+@compiled
+def merged(rows: Any, a: int, b: int, end: int, to: int) -> int:
+    """Write the sorted rows from a to b and from b to end in one order; return the end of them."""
+    i, j, width = a, b, rows.shape[1]
+    while i < b or j < end:
+        if j == end or (i < b and rows[i, 0] < rows[j, 0]):
+            for w in range(width):
+                rows[to, w] = rows[i, w]
+            i += 1
+        elif i == b or rows[j, 0] < rows[i, 0]:
+            for w in range(width):
+                rows[to, w] = rows[j, w]
+            j += 1
+        else:  # equal rows are added up
+            rows[to, 0] = rows[i, 0]
+            for w in range(1, width):
+                rows[to, w] = rows[i, w] + rows[j, w]
+            i, j = i + 1, j + 1
+        to += 1
+    return to
+
+
+@compiled
+def inserted(rows: Any, start: int, end: int, to: int, kept: Any) -> int:
+    """Write few rows with these bits of ``rest``, in order, equal ones added up; return the end."""
+    last, width = to, rows.shape[1]
+    for r in range(start, end):
+        rest, i = rows[r, 0] & kept, last
+        while i > to and rows[i - 1, 0] > rest:
+            i -= 1
+        if i > to and rows[i - 1, 0] == rest:
+            for w in range(1, width):
+                rows[i - 1, w] += rows[r, w]
+            continue
+        for j in range(last, i, -1):
+            for w in range(width):
+                rows[j, w] = rows[j - 1, w]
+        rows[i, 0] = rest
+        for w in range(1, width):
+            rows[i, w] = rows[r, w]
+        last += 1
+    return last
+
+
+@compiled
+def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> int:
+    """Write the rows of a block without an attribute, equal ones added up; return the end.
+
+    The rows that share a code of the attribute are in order already: runs, merged in pairs.
+    """
+    if end - start <= FEW:
+        return inserted(rows, start, end, to, ~field)
+    n, here, there = 0, to, to + end - start
+    for r in range(start, end):
+        if r == start or (rows[r, 0] ^ rows[r - 1, 0]) & field:
+            runs[n] = to + r - start
+            n += 1
+        rows[to + r - start, 0] = rows[r, 0] & ~field
+        for w in range(1, rows.shape[1]):
+            rows[to + r - start, w] = rows[r, w]
+    runs[n] = there
+    while n > 1:
+        at, pairs = there, 0
+        for r in range(0, n, 2):
+            a, b, last = runs[r], runs[r + 1], runs[min(r + 2, n)]
+            runs[pairs] = at
+            at = merged(rows, a, b, last, at)
+            pairs += 1
+        runs[pairs] = at
+        n, here, there = pairs, there, here
+    size = runs[1] - runs[0]
+    if here != to:
+        for r in range(size):
+            for w in range(rows.shape[1]):
+                rows[to + r, w] = rows[here + r, w]
+    return to + size
+
+
+@inlined
+def wait(waiting: Any, n: int, start: int, end: int, top: int, state: Any, open_: Any) -> None:
+    """Put a block on the stack."""
+    waiting[n, START], waiting[n, END], waiting[n, TOP] = start, end, top
+    waiting[n, STATE], waiting[n, OPEN] = np.int64(state), np.int64(open_)
+
+
+@compiled
+def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int, spare: int,
+         limit: int, runs: Any, sums: Any, alone: Any, kinds: Any, times: Any, large: Any,
+         counts: Any) -> None:  # fmt: skip
+    """Settle the blocks that wait, until room is short or so many rows were visited.
+
+    ``first``: an attribute that all take. ``fields``: the bits of each attribute in ``rest``.
+    ``most`` attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch,
+    ``alone`` is a row of one person.
+    """
+    n, width = U(len(fields)), rows.shape[1]
+    every = (ONE << n) - ONE
+    while counts[WAITING] and counts[WORK] < limit and 2 * counts[KINDS] < len(kinds):
+        depth = counts[WAITING] - 1
+        start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
+        if short(rows, waiting, runs, large, counts, top, end - start):
+            return
+        state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
+        known, undecided = state >> n, state & every
+        bit = lowest(open_)
+        field, rest, left = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
+        counts[WORK] += end - start
+        if rest and bit_count(every & ~(known | undecided)) < spare:  # the attribute may drop
+            last = dropped(rows, start, end, top, field, runs)
+            if rest & (rest - ONE):
+                wait(waiting, depth, top, last, last, known << n | left, rest)
+                depth, top = depth + 1, last
+            else:  # one attribute is open: if it is taken, each row is a block
+                settle_rows(rows, top, last, (known | rest) << n | (left & ~rest), alone, bits,
+                            kinds, times, large, counts)  # fmt: skip
+        if bit == first:
+            rest = left
+        taken = known | bit
+        full = bit_count(taken & ~left) >= most
+        same, people, i = (taken | left) << n | left, 0, start
+        while i < end:  # each run of rows that share the code takes the attribute
+            one, code, differs, j = rows[i, 0], rows[i, 0] & field, U(0), i + 1
+            for lane in range(1, width):
+                sums[0, lane] = rows[i, lane]
+            while j < end and rows[j, 0] & field == code:
+                differs |= rows[j, 0] ^ one
+                for lane in range(1, width):
+                    sums[0, lane] += rows[j, lane]
+                j += 1
+            size = sums[0, 1] & COUNTER
+            if size == ONE:
+                people += 1
+            else:
+                open_ = varying(differs, rest, fields) if differs else U(0)
+                new = (taken | (left & ~open_)) << n | left
+                is_pair = size == U(2) and not full
+                settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
+                       counts)  # fmt: skip
+                if open_ and not is_pair and not full:
+                    if open_ & (open_ - ONE):
+                        wait(waiting, depth, i, j, top, new, open_)
+                        depth += 1
+                    else:
+                        settle_rows(rows, i, j, (new | open_ << n) ^ open_, alone, bits, kinds,
+                                    times, large, counts)  # fmt: skip
+            i = j
+        if people:
+            settle(alone, 0, same, people, bits, kinds, times, large, counts)
+        counts[WAITING] = depth
+
+
+@inlined
+def short(rows: Any, waiting: Any, runs: Any, large: Any, counts: Any, top: int, size: int) -> bool:
+    """Return whether a block of so many rows may need more room than there is."""
+    return (
+        top + 2 * size > len(rows)
+        or counts[WAITING] + size // 3 + 2 > len(waiting)
+        or size >= len(runs)
+        or counts[LARGE] + 3 * size + 3 > len(large)
+    )
+
+
+@inlined
+def counter(rows: Any, row: int, i: int) -> Any:
+    """Return a counter of a row; 0 is that of the people."""
+    lane = rows[row, 1 + i // 2]
+    return np.int64(lane >> HALF if i % 2 else lane & COUNTER)
+
+
+@compiled
+def add(answers: Any, found: Any, worst: Any, counts: Any, state: Any, questions: Any, rows: Any,
+        row: int, blocks: int) -> None:  # fmt: skip
+    """Add blocks, whose counters are in a row, to the answers.
+
+    A question is the first counter of a secret and its number of values, of which the last has no
+    counter; no values: whose record it is.
+    """
+    people = counter(rows, row, 0)
+    for question in range(len(questions)):
+        mode, values, left = 0, 0, people
+        for i in range(questions[question, 1] - 1):
+            n = counter(rows, row, questions[question, 0] + i)
+            left, mode, values = left - n, max(mode, n), values + (n > 0)
+        mode, values = max(mode, left), values + (left > 0)
+        if questions[question, 1] == 0:
+            mode, values = 1, people
+        percent = U(np.rint(100 * mode / people))
+        key = state << QUESTION | U(question) << PERCENT | percent
+        i = place(answers, key)
+        if answers[i] == 0:
+            answers[i] = key
+            counts[ANSWERS] += 1
+            found[i, LEAST], found[i, VALUES] = people, values
+        found[i, BLOCKS] += blocks
+        found[i, PEOPLE] += people * blocks
+        found[i, MODE] += mode * blocks
+        found[i, CERTAIN] += people * blocks if mode == people else 0
+        found[i, LEAST] = min(found[i, LEAST], people)
+        found[i, VALUES] = min(found[i, VALUES], values)
+        worst[i] = max(worst[i], mode / people)
+
+
+@compiled
+def answer(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
+           found: Any, worst: Any, counts: Any) -> None:  # fmt: skip
+    """Sum up settled blocks by state, question and percent, until room is short."""
+    width = sums.shape[1]
+    below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE
+    while counts[DONE] < len(kinds) + counts[LARGE]:
+        if 2 * (counts[ANSWERS] + len(questions)) > len(answers):
+            return
+        i = counts[DONE]
+        counts[DONE] += 1
+        if i >= len(kinds):
+            row = i - len(kinds)
+            add(answers, found, worst, counts, large[row, 0], questions, large, row,
+                np.int64(large[row, width]))  # fmt: skip
+        elif kinds[i]:
+            for lane in range(1, width):
+                packed = kinds[i] >> bits * U(2 * lane - 2)
+                sums[0, lane] = packed & mask | (packed >> bits & mask) << HALF
+            add(answers, found, worst, counts, kinds[i] >> below, questions, sums, 0, times[i])
+
+
+@compiled
+def moved(kinds: Any, times: Any, to: Any, counted: Any) -> None:
+    """Copy the kinds to a larger table."""
+    for i in range(len(kinds)):
+        if kinds[i]:
+            j = place(to, kinds[i])
+            to[j], counted[j] = kinds[i], times[i]
+
+
+@compiled
+def moved_rows(answers: Any, found: Any, worst: Any, to: Any, numbers: Any, chances: Any) -> None:
+    """Copy the answers to a larger table."""
+    for i in range(len(answers)):
+        if answers[i]:
+            j = place(to, answers[i])
+            to[j], chances[j] = answers[i], worst[i]
+            for number in range(found.shape[1]):
+                numbers[j, number] = found[i, number]
