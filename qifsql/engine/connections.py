@@ -46,7 +46,7 @@ class Stream:
 
     def arrow(self, sql: str) -> pa.Table:
         """Return the rows of a query as columns."""
-        return self._run(lambda cursor: cursor.execute(sql).to_arrow_table())
+        return self._run(lambda cursor: cursor.sql(sql).to_arrow_table())
 
     @contextmanager
     def reading(self, name: str, table: pa.Table) -> Iterator[None]:

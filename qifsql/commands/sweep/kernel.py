@@ -1,4 +1,3 @@
-# mypy: disable-error-code="untyped-decorator"
 """The condensed walk over one chunk, compiled: what ``walk.walk`` and ``sql/sweep/walk.sql`` do.
 
 The terms are those of ``sql/sweep/macros.sql``. A row is a different person: ``rest``, then *lanes*
@@ -29,8 +28,8 @@ FEW = 24  # rows that are sorted by insertion
 WAITING, KINDS, LARGE, ANSWERS, DONE, WORK = range(6)  # counts; done: settled blocks summed up
 BLOCKS, PEOPLE, MODE, CERTAIN, LEAST, VALUES = range(6)  # the whole numbers of an answer
 PERCENT, QUESTION = U(7), U(12)  # bits of the key of an answer below the question, and the state
-compiled = njit(nogil=True, cache=True, _nrt=False)
-inlined = njit(nogil=True, cache=True, _nrt=False, inline="always")
+compiled: Any = njit(nogil=True, cache=True, _nrt=False)  # type: ignore[call-overload]
+inlined: Any = njit(nogil=True, cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
 
 
 @inlined
@@ -119,7 +118,7 @@ def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: A
 
 
 @compiled
-def merged(rows: Any, a: int, b: int, end: int, to: int) -> int:
+def merged(rows: Any, a: int, b: int, end: int, to: int) -> Any:
     """Write the sorted rows from a to b and from b to end in one order; return the end of them."""
     i, j, width = a, b, rows.shape[1]
     while i < b or j < end:
@@ -141,7 +140,7 @@ def merged(rows: Any, a: int, b: int, end: int, to: int) -> int:
 
 
 @compiled
-def inserted(rows: Any, start: int, end: int, to: int, kept: Any) -> int:
+def inserted(rows: Any, start: int, end: int, to: int, kept: Any) -> Any:
     """Write few rows with these bits of ``rest``, in order, equal ones added up; return the end."""
     last, width = to, rows.shape[1]
     for r in range(start, end):
@@ -163,7 +162,7 @@ def inserted(rows: Any, start: int, end: int, to: int, kept: Any) -> int:
 
 
 @compiled
-def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> int:
+def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
     """Write the rows of a block without an attribute, equal ones added up; return the end.
 
     The rows that share a code of the attribute are in order already: runs, merged in pairs.

@@ -1,0 +1,28 @@
+"""Every test of a sweep runs with the walk in SQL and with the compiled walk."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from qifsql.commands.sweep import compiled
+
+ONCE = ("test_sweep_cli", "test_sweep_shown", "test_sweep_sql", "test_sweep_choice")
+"""Modules about what is shown or sent, not about numbers; they see the walk in SQL."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "walk" in metafunc.fixturenames:
+        once = metafunc.module.__name__.rpartition(".")[2] in ONCE
+        metafunc.parametrize("walk", ["sql"] if once else ["sql", "compiled"], indirect=True,
+                             scope="module")  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def walk(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The walk that a sweep chooses: compiled for however few people, or never."""
+    if request.param == "compiled" and not compiled.installed():
+        pytest.skip("numba is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "WORTH", 0 if request.param == "compiled" else math.inf)
+        yield request.param
