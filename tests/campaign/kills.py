@@ -246,6 +246,11 @@ CASES: dict[str, Case] = {
         ("sweep", "people.parquet", *KNOWN, "--workspace", "kept.sweep", "-f", "json"),
         *(12_000, _results),
     ),
+    "sweep --walk": Case(
+        ("sweep", "people.parquet", *KNOWN, "--walk", "compiled", "--workspace", "kept.sweep",
+         "-f", "json"),
+        *(12_000, _results),
+    ),
     "sweep": Case(("sweep", "people.csv", *KNOWN, "-f", "json"), 12_000, _results),
     "attack -o": Case(
         ("attack", "crs,cas", "people.csv", *KNOWN, "--histogram", "-o", "risk.parquet"),

@@ -240,6 +240,7 @@ VALUES: dict[str, Value] = {
     "--until": _one("crs<=0.5", "k>=2", "cas<=0.9", "reconstructed<=0"),
     "--useful": lambda d: [row(d.qids(1, 1))],
     "--values": _one("1", "5"),
+    "--walk": _one("auto", "auto", "sql", "compiled"),
     "--wave": _column,
     "--weight": lambda d: [d.one(d.data.weight, f"{identifier(d.data.weight)} + 1")],
     "--where": lambda d: [recipes.where(d)],
