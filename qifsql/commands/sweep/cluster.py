@@ -305,6 +305,7 @@ class ClusterPass(Pass):
             sweep=self.engine.scratch.name,
             may_roll=self.strategy.whole,
             memory=self._memory(),
+            compiled=self.compiled,
         )
         frame = self._chunks(task)
         with warnings.catch_warnings():

@@ -57,7 +57,7 @@ class Job:
     """One task for many chunks: what executors do with each of them.
 
     ``sweep`` distinguishes the measured times of sweeps in a process. ``memory`` is the limit for
-    DuckDB. ``versions`` are those of qifsql and of the engine on the driver.
+    DuckDB. ``compiled``: where the extra is installed, the walk is compiled. ``versions`` are those of qifsql and of the engine on the driver.
     """
 
     layout: Layout
@@ -66,7 +66,7 @@ class Job:
     sweep: str
     may_roll: bool
     memory: str
-    walk: str = "auto"
+    compiled: bool = False
     versions: tuple[str, str] = VERSIONS
 
 
@@ -114,7 +114,7 @@ def sums(job: Job, people: pa.Table) -> pa.Table:
 def _settled(job: Job, stream: Stream) -> pa.Table:
     began = time.perf_counter()
     layout, task = job.layout, job.task
-    worker = Worker(stream, layout, job.sizes, compiled=compiled.wanted(job.walk, layout))
+    worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.installed())
     rows = stream.count(creating("coded", packing(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":
