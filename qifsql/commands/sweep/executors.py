@@ -57,7 +57,8 @@ class Job:
     """One task for many chunks: what executors do with each of them.
 
     ``sweep`` distinguishes the measured times of sweeps in a process. ``memory`` is the limit for
-    DuckDB. ``compiled``: where the extra is installed, the walk is compiled. ``versions`` are those of qifsql and of the engine on the driver.
+    DuckDB. ``compiled``: where the extra is installed, the walk is compiled. ``versions`` are those
+    of qifsql and of the engine on the driver.
     """
 
     layout: Layout
