@@ -58,7 +58,7 @@ lock:  ## renew requirements/: the newest versions that pyproject.toml allows, w
 dist:  ## build the wheel and the source distribution of the last commit: the same bytes on every machine
 	$(PYTHON) -m venv $(BUILT)/dist
 	$(BUILT)/dist/bin/python $(PIP) $(HASHED) requirements/build.txt
-	rm -rf $(BUILT)/clone && git clone --quiet . $(BUILT)/clone
+	rm -rf dist $(BUILT)/clone && git clone --quiet . $(BUILT)/clone
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BUILT)/dist/bin/python -m build --no-isolation --outdir dist $(BUILT)/clone
 
 sbom: dist  ## list what the wheel needs, in the versions of requirements/core.txt: dist/qifsql.cdx.json (CycloneDX)
@@ -70,7 +70,7 @@ sbom: dist  ## list what the wheel needs, in the versions of requirements/core.t
 		--mc-type application --output-reproducible --output-file dist/qifsql.cdx.json
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) demo-report site
+	rm -rf $(VENV) build demo-report dist site
 
 $(READY): pyproject.toml $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "qifsql needs Python 3.11")'
