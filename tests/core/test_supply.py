@@ -1,4 +1,4 @@
-"""What is installed, built and published: locks, the action, the image, the release, SECURITY.md.
+"""Locks, the action, the image, the release and SECURITY.md: installed, built and published parts.
 
 That two builds are equal byte for byte is a step of ``.ci/run``: it needs two clones.
 """
