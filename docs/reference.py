@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import formulas
 import polars as pl
 import result_schema
 from typer.testing import CliRunner
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
         "python.md": _python(),
         "measures.md": _measures(),
         "columns.md": _columns(),
+        "sources.md": formulas.page(),
         "studies.md": _studies(),
         "policies.md": _policies(),
         "sql.md": (folder() / "README.md").read_text("utf-8"),
