@@ -100,13 +100,16 @@ def of_kinds(
     }
 
 
-def risks(posterior: Sequence[Kind]) -> dict[str, Number]:
-    """Return the risks of re-identification that need no population."""
+def risks(posterior: Sequence[Kind], *, owner: bool, population: bool) -> dict[str, Number]:
+    """Return the risks of re-identification; with a population, those that do not need it."""
     people = sum(kind.size * kind.blocks for kind in posterior)
-    return {
-        "prosecutor_risk": Fraction(1, min(kind.size for kind in posterior)),
-        "marketer_risk": Fraction(sum(kind.blocks for kind in posterior), people),
+    highest = Fraction(1, min(kind.size for kind in posterior))
+    share = Fraction(sum(kind.blocks for kind in posterior), people)
+    numbers: dict[str, Number] = {
+        "prosecutor_risk": highest if owner else None,
+        "marketer_risk": share if owner else None,
     }
+    return numbers if owner and population else numbers | {"journalist_risk": None}
 
 
 def log2(number: Fraction) -> float:
@@ -144,3 +147,12 @@ def capacity(shares: Iterable[tuple[int, int]]) -> dict[str, Number]:
     """Return the sum over blocks of the largest share that a value has in the block, and bits."""
     total = sum((Fraction(people, everybody) for people, everybody in shares), Fraction())
     return {"capacity": total, "capacity_bits": log2(total)}
+
+
+def security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
+    """Return the least overlap of two values over all blocks; 0 if some pair shares no block."""
+    if values < 2:
+        return Fraction(1)
+    if overlap is None or pairs < values * (values - 1) // 2:
+        return Fraction(0)
+    return overlap

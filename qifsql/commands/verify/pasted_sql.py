@@ -61,7 +61,7 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         numbers |= _details(stored, answers, numbers)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return Repetition(WAY, broken="the SQL of the manifest gives other columns than counts")
-    return Repetition(WAY, numbers, reason="the SQL of the manifest does not give this number")
+    return Repetition(WAY, numbers)
 
 
 def _obstacle(stored: Stored, script: str) -> str:
@@ -141,8 +141,8 @@ def _row(
     numbers = exact_measures.of_kinds(prior, posterior, owner=owner, gain=gain)
     if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
         del numbers["records"]
-    if owner:
-        numbers |= exact_measures.risks(posterior)
+    population = bool(stored.spec.get("population"))
+    numbers |= exact_measures.risks(posterior, owner=owner, population=population)
     if not question.individual and not _progressive(stored):
         numbers |= _measures(question, answers, posterior)
     return {
@@ -175,6 +175,11 @@ def _measures(
     if ("capacity", j, 0) in answers:
         rows = answers["capacity", j, 0][0]
         numbers |= exact_measures.capacity((int(r["people"]), int(r["everybody"])) for r in rows)
+    if ("security", j, 0) in answers and ("domain", j, 0) in answers:
+        values = int(answers["domain", j, 0][0][0]["values"])
+        row = answers["security", j, 0][0][0]
+        overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
+        numbers["bayes_security"] = exact_measures.security(values, row["pairs"], overlap)
     if ("pointwise", j, 0) in answers:
         rows = answers["pointwise", j, 0][0]
         everybody = sum(kind.size * kind.blocks for kind in posterior)
@@ -206,6 +211,7 @@ def _details(
             same = [line for line in rows if float(line[name]) == float(row[name])]
             for column in columns:
                 numbers[table, i, column] = same[0][column] if same else 0
+    numbers |= _capacities(stored, answers, by_id)
     if "groups" in stored.details:
         for i, row in enumerate(stored.details["groups"].iter_rows(named=True)):
             question = by_id.get(row["attack_id"])
@@ -213,15 +219,38 @@ def _details(
             same = [line for line in rows if line["member_of"] == row["group"]]
             if question is not None and same:
                 prior = results.get((RESULTS, question.row, "prior_probabilistic"))
-                values = _group(same[0], rows, prior)
+                right = _first(answers, "guessed_right", question) or []
+                values = _group(same[0], rows, right, prior)
                 numbers |= {("groups", i, column): value for column, value in values.items()}
     return numbers
 
 
-def _group(row: Mapping[str, Any], rows: Rows, prior: Number) -> dict[str, Number]:
-    """Return the numbers of one group; ``rows`` are all groups of its question."""
+def _capacities(
+    stored: Stored, answers: Mapping[Key, list[Rows]], by_id: Mapping[str, Question]
+) -> dict[Place, Number]:
+    """Return the capacities of groups."""
+    numbers: dict[Place, Number] = {}
+    table = stored.details.get("group_capacity")
+    for i, row in enumerate(() if table is None else table.iter_rows(named=True)):
+        question = by_id.get(row["attack_id"])
+        parts = answers.get(("group_capacity", question.secret, 0)) if question else None
+        same = [line for line in (parts or [[]])[0] if line["member_of"] == row["group"]]
+        if same:
+            shares = [(int(line["people"]), int(line["everybody"])) for line in same]
+            values = exact_measures.capacity(shares)
+            numbers |= {("group_capacity", i, name): value for name, value in values.items()}
+        rows = _first(answers, "groups", question) or []
+        for line in (line for line in rows if line["member_of"] == row["group"]):
+            numbers["group_capacity", i, "individuals"] = line["individuals"]
+    return numbers
+
+
+def _group(row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number) -> dict[str, Number]:
+    """Return the numbers of one group; ``rows`` and ``right`` are of all groups of its question."""
     numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
     numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in rows)
+    shares = [line["guessed_right"] for line in right if line["member_of"] == row["member_of"]]
+    numbers["guessed_right"] = shares[0] if shares else None
     if prior:
         numbers["prior_probabilistic"] = prior
         numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)

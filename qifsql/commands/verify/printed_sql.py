@@ -18,7 +18,6 @@ from qifsql.results.stored import Stored
 
 SIMPLE = "two-level SQL"
 PRINTED = "SQL of the request"
-ABSENT = "this SQL does not give this number"
 
 
 def repeat(
@@ -30,9 +29,9 @@ def repeat(
         if answers is None:
             yield Repetition(way, reason=reason)
         elif simple:
-            yield Repetition(way, _simple(stored, answers), reason=ABSENT)
+            yield Repetition(way, _simple(stored, answers))
         else:
-            yield Repetition(way, by_question(stored, answers), reason=ABSENT)
+            yield Repetition(way, by_question(stored, answers))
 
 
 def answers_of(

@@ -26,7 +26,6 @@ from qifsql.results.stored import Stored
 WAY = "SQLite"
 MOST = 200_000  # people that are counted here
 PAIRS = 20_000  # pairs of values that are compared for the Bayes security
-NO_NUMBER = "this number is not computed again"
 TOO_MANY = f"more than {MOST:,} people"
 TOO_HEAVY = "the weights do not fit into the numbers of SQLite"
 
@@ -78,14 +77,15 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             before = blocks(answer, (), width, question.secret)
         except EngineError:  # SQLite has whole numbers of 63 bits
             return Repetition(WAY, reason=TOO_HEAVY)
-        values = of_blocks(before, after, owner=not question.secret)
+        population = bool(stored.spec.get("population"))
+        values = of_blocks(before, after, owner=not question.secret, population=population)
         numbers |= {
             (RESULTS, question.row, name): value
             for name, value in values.items()
             if name in stored.frame.columns
         }
         numbers |= _details(stored, question, after)
-    return Repetition(WAY, numbers, reason=NO_NUMBER)
+    return Repetition(WAY, numbers)
 
 
 def numbers_of(answer: Answer, places: Iterable[int], width: int, secret: int) -> dict[str, Number]:
@@ -147,14 +147,15 @@ def _text(value: object) -> str:
     return "" if value is None else f"={value!r}"
 
 
-def of_blocks(before: Sequence[Block], after: Sequence[Block], *, owner: bool) -> dict[str, Number]:
+def of_blocks(
+    before: Sequence[Block], after: Sequence[Block], *, owner: bool, population: bool = False
+) -> dict[str, Number]:
     """Return every number of an attack that follows from its blocks."""
     prior = [block.kind(owner=owner) for block in before]
     posterior = [block.kind(owner=owner) for block in after]
     numbers = exact_measures.of_kinds(prior, posterior, owner=owner)
     weighted = any(block.people != block.weight for block in after)
-    if owner:
-        numbers |= exact_measures.risks(posterior)
+    numbers |= exact_measures.risks(posterior, owner=owner, population=population)
     if weighted:
         return numbers
     for when, every in (("prior", before), ("posterior", after)):

@@ -79,9 +79,9 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         "prior": inputs.paths.get(str(spec.get("prior")), spec.get("prior")),
     }
     models = tuple(map(str, spec["models"]))
-    made = Request(models, source, {name: value for name, value in options.items() if value})
-    _check(made, spec, settings)
-    return made
+    attack = Request(models, source, {name: value for name, value in options.items() if value})
+    _check(attack, spec, settings)
+    return attack
 
 
 def _source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
@@ -98,7 +98,7 @@ def _source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
         keys = collection.get("keys") or None
         return Collection.of(sources, key=keys, absent=collection.get("absent", "null"))
     aside = _side_files(spec)
-    files = [file for file in paths if file not in aside and Path(file).name not in aside]
+    files = [file for file in paths if file not in aside and Path(file).name not in aside] or paths
     return _opened(str(names[0]), [inputs.paths[file] for file in files], csv, hive)
 
 
@@ -141,6 +141,8 @@ def _named(name: str, expressions: Mapping[str, str]) -> str:
     if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):  # a column; a coarser form
         return name
     tree = parsed(expressions[name])
+    if isinstance(tree, exp.Column):  # a column of a collection, with its tag
+        return tree.name
     for column in tree.find_all(exp.Column):
         if column.table == SOURCE:
             column.set("table", None)
@@ -148,12 +150,12 @@ def _named(name: str, expressions: Mapping[str, str]) -> str:
     return f"{quote}{name}{quote}={render(tree)}"
 
 
-def _check(made: Request, spec: Mapping[str, Any], settings: Settings) -> None:
+def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> None:
     """Refuse a request that is bound to other columns than those of the manifest."""
-    adversary = {n: v for n, v in made.options.items() if n in Options.__annotations__}
+    adversary = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
-        attack = Attack.of(made.models, made.source, **cast("Options", adversary))
-        attack = replace(attack, person=made.options.get("person"))
+        attack = Attack.of(repeated.models, repeated.source, **cast("Options", adversary))
+        attack = replace(attack, person=repeated.options.get("person"))
         with opened(attack, settings, joined=False) as (_, bound):
             again = json.loads(json.dumps(Origin.now().of(bound, attack).spec, default=str))
     except InternalError:

@@ -64,7 +64,7 @@ def _printed(
         if answers is None:
             return Repetition(printed_sql.PRINTED, reason=reason)
         numbers |= _placed(rows, printed_sql.by_question(part, answers))
-    return Repetition(printed_sql.PRINTED, numbers, reason=printed_sql.ABSENT)
+    return Repetition(printed_sql.PRINTED, numbers)
 
 
 def _counted(
@@ -96,7 +96,7 @@ def _counted(
                 if name in part.frame.columns
             }
             numbers |= _placed(rows, within)
-    return Repetition(way, numbers, reason=second_engine.NO_NUMBER)
+    return Repetition(way, numbers)
 
 
 def _placed(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:

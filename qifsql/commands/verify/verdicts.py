@@ -96,7 +96,7 @@ def _of(
         return verdicts
     reasons = dict.fromkeys(f"{r.way}: {r.reason}" for r in repetitions if r.reason)
     nothing = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
-    return [{**start, **nothing, "reason": "; ".join(reasons) or "no way gives this number"}]
+    return [{**start, **nothing, "reason": "; ".join(["no way gives this number", *reasons])}]
 
 
 def unchecked(
