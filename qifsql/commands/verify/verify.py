@@ -14,7 +14,7 @@ from qifsql.commands.verify.stored_request import RepetitionError, request
 from qifsql.data.files import several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import several
+from qifsql.errors import DatasetError, several
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
@@ -75,7 +75,14 @@ def verify(
     for stored in results:
         inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})
         files += [*inputs.now, *stored.files]
-        rows = _checked(stored, inputs, chosen, settings)
+        try:
+            rows = _checked(stored, inputs, chosen, settings)
+        except (LookupError, TypeError, ValueError, AttributeError) as e:  # of the stored files
+            raise DatasetError(
+                f"the table or the manifest of {stored.name} is damaged: they do not fit together; "
+                "store the result again",
+                detail=str(e),
+            ) from e
         frames.append(pl.DataFrame(rows, schema=verdicts.SCHEMA))
     frame = pl.concat(frames)
     counts = verdicts.summary(frame)
