@@ -6,12 +6,14 @@ It runs texts as they are, reads the named files alone, and writes none.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import duckdb
 
 from qifsql.data.relation import escaped
+from qifsql.engine.access import lock
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, private_folder, silent
 from qifsql.engine.threads import in_threads
@@ -47,8 +49,7 @@ class BareDuckDB:
         self._settings = settings
         self._where = where
         self._folder = private_folder(settings.temp)
-        names = [name for path in paths for name in (path, escaped(path))]
-        journals = [f"{path}.wal" for path in paths]
+        names = [Path(name) for path in paths for name in (path, escaped(path))]
         options: dict[str, Any] = {
             "temp_directory": str(self._folder.path),
             "autoinstall_known_extensions": False,
@@ -64,9 +65,8 @@ class BareDuckDB:
         try:
             self._connection = duckdb.connect(config=options)
             self._connection.execute("SET TimeZone = 'UTC'")
-            self._connection.execute("SET allowed_paths = ?", [[*names, *journals]])
-            self._connection.execute("SET allowed_directories = ?", [[str(self._folder.path)]])
-            self._connection.execute("SET enable_external_access = false")
+            for statement in lock(names, (), [self._folder.path]):
+                self._connection.execute(statement)
         except BaseException as e:
             self._folder.remove()
             if isinstance(e, duckdb.Error):
@@ -109,7 +109,8 @@ class BareDuckDB:
             return [
                 answer
                 for statement in statements
-                if (answer := self._answer(statement, most)) is not None
+                if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # it is so already
+                and (answer := self._answer(statement, most)) is not None
             ]
         except duckdb.Error as e:
             raise translated(e, self._where, self._settings) from e

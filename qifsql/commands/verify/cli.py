@@ -17,7 +17,7 @@ Stored = Annotated[
 ]
 Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="The attacked data, if they were moved."),
+    typer.Argument(metavar="FILE", help="The attacked data, if they were moved."),
 ]
 
 EXAMPLES = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import check_file, path_text
+from qifsql.data.files import check_file
 from qifsql.errors import DatasetError, InputError, quoted
 from qifsql.results.stored import Stored
 
@@ -28,7 +28,7 @@ class Inputs:
         return {before: now for before, now in self.paths.items() if before != now}
 
 
-def locate(stored: Stored, sources: Sequence[str | Path], home: Path | None) -> Inputs:
+def locate(stored: Stored, sources: Sequence[str], home: Path | None) -> Inputs:
     """Return the files of a stored result, found by their digests.
 
     A file is looked for among ``sources``, at its path in the manifest, and in the folder ``home``
@@ -43,7 +43,7 @@ def locate(stored: Stored, sources: Sequence[str | Path], home: Path | None) -> 
         }
         if not digests.keys() & expected:
             raise InputError(
-                f"{quoted(path_text(source))} is not the data of {stored.name}: its SHA-256 digest "
+                f"{quoted(source)} is not the data of {stored.name}: its SHA-256 digest "
                 "is not in the manifest; name the file that was attacked, unchanged"
             )
         by_digest |= digests
@@ -54,9 +54,8 @@ def locate(stored: Stored, sources: Sequence[str | Path], home: Path | None) -> 
     return Inputs(places)
 
 
-def _files(source: str | Path) -> tuple[str, ...]:
+def _files(text: str) -> tuple[str, ...]:
     """Return the files of a source: a file, a folder, a glob, or a table of a database."""
-    text = path_text(source)
     if Path(text).is_file():  # also a database, whose table is in the manifest
         check_file(text)
         return (text,)
@@ -65,6 +64,11 @@ def _files(source: str | Path) -> tuple[str, ...]:
 
 def _elsewhere(before: str, digest: str, name: str, home: Path | None) -> str:
     """Return where a file is that nobody named: at its old path, or next to the result."""
+    if before == "frame":
+        raise InputError(
+            f"{name} is about a data frame, which is not stored; write the data to a file, and "
+            "store the result of that file"
+        )
     changed = False
     for place in _places(before, home):
         try:

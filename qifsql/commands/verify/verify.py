@@ -11,7 +11,7 @@ from qifsql.commands.verify.input_digests import Inputs, locate
 from qifsql.commands.verify.numbers import Repetition, places
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import RepetitionError, request
-from qifsql.data.files import several_paths
+from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, several
@@ -67,10 +67,10 @@ def verify(
     chosen = complete(options, VerifyOptions)
     settings = (settings or Settings()).of_duckdb
     origin = Origin.now(settings, "verify")
-    results = read([result])
-    home = None if isinstance(result, Result) else Path(result)
-    home = home.parent if home is not None and home.is_file() else home
-    sources = [] if source is None else several_paths(source)
+    sources = [] if source is None else list(map(path_text, several_paths(source)))
+    place = None if isinstance(result, Result) else Path(path_text(result))
+    results = read([result if isinstance(result, Result) else path_text(result)])
+    home = place.parent if place is not None and place.is_file() else place
     frames, files = [], []
     for stored in results:
         inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})

@@ -2,13 +2,11 @@
 
 import polars as pl
 
-from qifsql.commands.verify.verdicts import AGREES, DIFFERS, LEFT_OUT, NOT_CHECKED, SCHEMA
+from qifsql.commands.verify.verdicts import AGREES, DIFFERS, LEFT_OUT, NOT_CHECKED
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
-from qifsql.results.kinds import Kind
 
-KIND = Kind(columns=("column", "stored", "recomputed", "way", "verdict"), types=SCHEMA)
 SHOWN = 40  # numbers that differ, in one table
 
 
@@ -47,6 +45,16 @@ def sentence(counts: Spec) -> str:
     return said(message, **numbers)
 
 
+def _way(name: str) -> str:
+    """Return the name of a way in the language of the reader."""
+    ways = {
+        "SQL of the manifest": said("SQL of the manifest"),
+        "SQL of the request": said("SQL of the request"),
+        "two-level SQL": said("two-level SQL"),
+    }
+    return ways.get(name, name)
+
+
 def _names(spec: Spec) -> str:
     return ", ".join(escaping.cell(name) for name in spec["results"])
 
@@ -56,7 +64,7 @@ def _ways(frame: pl.DataFrame) -> Table:
     sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
     for (way,), rows in frame.drop_nulls("way").group_by("way", maintain_order=True):
         counts = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
-        sheet.add_row(said(str(way)), *map(words.count, counts))
+        sheet.add_row(_way(str(way)), *map(words.count, counts))
     return sheet
 
 
@@ -66,7 +74,7 @@ def _differing(frame: pl.DataFrame) -> Table:
     for row in frame.head(SHOWN).iter_rows(named=True):
         numbers = (_number(row[name]) for name in ("stored", "recomputed"))
         place = (row["table"], str(row["row"]), row["column"])
-        again = row["reason"] or said(row["way"])
+        again = row["reason"] or _way(row["way"])
         sheet.add_row(*(escaping.cell(text) for text in place), *map(Bad, numbers), again)
     return sheet
 
