@@ -149,6 +149,32 @@ def capacity(shares: Iterable[tuple[int, int]]) -> dict[str, Number]:
     return {"capacity": total, "capacity_bits": log2(total)}
 
 
+def of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[str, Number]:
+    """Return the measures of re-identification that follow from the sizes of blocks."""
+    numbers: dict[str, Number] = {}
+    people = sum(kind.size * kind.blocks for kind in posterior)
+    for when, kinds in (("prior", prior), ("posterior", posterior)):
+        shares = [(Fraction(kind.size * kind.blocks, people), kind.size) for kind in kinds]
+        numbers[f"{when}_entropy"] = math.fsum(
+            float(share) * log2(Fraction(size)) for share, size in shares
+        )
+        numbers[f"{when}_guessing"] = sum((s * (size + 1) / 2 for s, size in shares), Fraction())
+    blocks = sum(kind.blocks for kind in posterior)
+    ratios = [(Fraction(people, kind.size), kind.size * kind.blocks) for kind in posterior]
+    return {
+        **numbers,
+        "mutual_information": difference(numbers["prior_entropy"], numbers["posterior_entropy"]),
+        **capacity([(blocks, 1)]),
+        **pointwise(ratios),
+        "bayes_security": int(blocks == 1),
+    }
+
+
+def difference(before: Number, after: Number) -> float:
+    """Return a number less another one."""
+    return float(before or 0) - float(after or 0)
+
+
 def security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
     """Return the least overlap of two values over all blocks; 0 if some pair shares no block."""
     if values < 2:

@@ -144,7 +144,10 @@ def _row(
     population = bool(stored.spec.get("population"))
     numbers |= exact_measures.risks(posterior, owner=owner, population=population)
     if not question.individual and not _progressive(stored):
-        numbers |= _measures(question, answers, posterior)
+        if owner and not stored.spec.get("weight"):
+            numbers |= exact_measures.of_owner(prior, posterior)
+        else:
+            numbers |= _measures(question, answers, posterior)
     return {
         (RESULTS, question.row, name): value
         for name, value in numbers.items()
@@ -170,16 +173,14 @@ def _measures(
             if isinstance(row["guessing"], int):
                 numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
     if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
-        before, after = numbers["prior_entropy"], numbers["posterior_entropy"]
-        numbers["mutual_information"] = float(before or 0) - float(after or 0)
+        numbers["mutual_information"] = exact_measures.difference(
+            numbers["prior_entropy"], numbers["posterior_entropy"]
+        )
     if ("capacity", j, 0) in answers:
         rows = answers["capacity", j, 0][0]
         numbers |= exact_measures.capacity((int(r["people"]), int(r["everybody"])) for r in rows)
-    if ("security", j, 0) in answers and ("domain", j, 0) in answers:
-        values = int(answers["domain", j, 0][0][0]["values"])
-        row = answers["security", j, 0][0][0]
-        overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
-        numbers["bayes_security"] = exact_measures.security(values, row["pairs"], overlap)
+    if ("domain", j, 0) in answers:
+        numbers |= _security(question, answers, posterior)
     if ("pointwise", j, 0) in answers:
         rows = answers["pointwise", j, 0][0]
         everybody = sum(kind.size * kind.blocks for kind in posterior)
@@ -191,6 +192,24 @@ def _measures(
             for r in rows
         )
     return numbers
+
+
+def _security(
+    question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
+) -> dict[str, Number]:
+    """Return the Bayes security; it is 0 if there are fewer pairs in blocks than pairs of values.
+
+    Nothing is returned if the SQL compares no pairs.
+    """
+    values = int(answers["domain", question.secret, 0][0][0]["values"])
+    inside = sum(kind.blocks * kind.values * (kind.values - 1) // 2 for kind in posterior)
+    if inside < values * (values - 1) // 2:
+        return {"bayes_security": Fraction(0)}
+    if ("security", question.secret, 0) not in answers:
+        return {}
+    row = answers["security", question.secret, 0][0][0]
+    overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
+    return {"bayes_security": exact_measures.security(values, row["pairs"], overlap)}
 
 
 def _details(

@@ -158,18 +158,15 @@ def of_blocks(
     numbers |= exact_measures.risks(posterior, owner=owner, population=population)
     if weighted:
         return numbers
+    if owner:
+        return numbers | exact_measures.of_owner(prior, posterior)
     for when, every in (("prior", before), ("posterior", after)):
-        numbers[f"{when}_entropy"] = math.fsum(_entropy(every, owner=owner))
-        numbers[f"{when}_guessing"] = _guesses(every, owner=owner)
-    numbers["mutual_information"] = float(numbers["prior_entropy"] or 0) - float(
-        numbers["posterior_entropy"] or 0
+        numbers[f"{when}_entropy"] = _entropy(every)
+        numbers[f"{when}_guessing"] = _guesses(every)
+    numbers["mutual_information"] = exact_measures.difference(
+        numbers["prior_entropy"], numbers["posterior_entropy"]
     )
     everybody = sum(kind.size for kind in posterior)
-    if owner:
-        numbers |= exact_measures.capacity((1, 1) for _ in after)
-        ratios = ((Fraction(everybody, block.size), block.size) for block in after)
-        numbers |= exact_measures.pointwise(ratios)
-        return numbers | {"bayes_security": int(len(after) == 1)}
     of_value = before[0].people
     best = [max(Fraction(n, of_value[v]) for v, n in block.people.items()) for block in after]
     numbers |= exact_measures.capacity((share.numerator, share.denominator) for share in best)
@@ -178,28 +175,22 @@ def of_blocks(
     return numbers | _security(after, of_value)
 
 
-def _entropy(every: Sequence[Block], *, owner: bool) -> list[float]:
-    """Return the share of each block in the mean Shannon entropy, in bits."""
+def _entropy(every: Sequence[Block]) -> float:
+    """Return the mean Shannon entropy of the blocks, in bits."""
     everybody = sum(block.size for block in every)
-    parts = []
-    for block in every:
-        counts = [1] * block.size if owner else list(block.people.values())
-        if owner:
-            parts.append(block.size / everybody * log2(Fraction(block.size)))
-            continue
-        parts += [n / everybody * log2(Fraction(block.size, n)) for n in counts]
-    return parts
+    return math.fsum(
+        n / everybody * log2(Fraction(block.size, n))
+        for block in every
+        for n in block.people.values()
+    )
 
 
-def _guesses(every: Sequence[Block], *, owner: bool) -> Fraction:
+def _guesses(every: Sequence[Block]) -> Fraction:
     """Return the mean number of guesses, the most frequent value first."""
     everybody, total = sum(block.size for block in every), 0
     for block in every:
-        if owner:
-            total += block.size * (block.size + 1) // 2
-        else:
-            ordered = sorted(block.people.values(), reverse=True)
-            total += sum(i * n for i, n in enumerate(ordered, 1))
+        ordered = sorted(block.people.values(), reverse=True)
+        total += sum(i * n for i, n in enumerate(ordered, 1))
     return Fraction(total, everybody)
 
 
