@@ -9,7 +9,7 @@ from qifsql.query.render import render
 from qifsql.query.templates import load
 
 Person = tuple[str, str | None, int]
-"""What is known of a person, the value of the secret, and the weight."""
+"""The block of a person, the value of the secret, and the weight."""
 Cell = tuple[str, str | None, int, int, int]
 """Block, value of the secret; people, their weight, the weight of the heaviest."""
 

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+import polars as pl
+
 from qifsql.commands.sql.sql import sql
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.exact_measures import Kind, Number, log2
@@ -105,6 +107,8 @@ def obstacle(stored: Stored, request: Request) -> str | None:
         return "beliefs before the release are not counts of people"
     if stored.frame["datasets"].n_unique() > 1:
         return "a progressive attack is not repeated by SQLite"
+    if stored.frame.filter(pl.col("records") > MOST).height:
+        return TOO_MANY
     return None
 
 

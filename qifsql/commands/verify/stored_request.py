@@ -24,7 +24,7 @@ from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored
 
 SAME = ("models", "qids", "secrets", "expressions", "key", "weight", "where", "null", "target")
-"""What a request that is made again must share with the manifest."""
+"""Entries of the manifest that a request made again must share with it."""
 COPIED = "the statements read a copy that qifsql makes of files of this format"
 APART = {
     "learn": "the adversary learns from another file",

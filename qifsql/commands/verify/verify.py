@@ -118,12 +118,12 @@ def _checked(
         return _swept(stored, inputs, chosen["subsets"] or SUBSETS, settings)
     repetitions = [pasted_sql.repeat(stored, inputs, settings)]
     try:
-        asked = request(stored, inputs, settings)
+        repeated = request(stored, inputs, settings)
     except RepetitionError as e:
         repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
     else:
-        repetitions += printed_sql.repeat(stored, asked, inputs, settings)
-        repetitions.append(second_engine.repeat(stored, asked, inputs, settings))
+        repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
+        repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
     return verdicts.rows(stored, list(places(stored)), repetitions)
 
 
@@ -132,11 +132,11 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
     if stored.spec.get("sample") is not None:
         return verdicts.unchecked(stored, "the numbers of a sweep of a sample are estimates")
     try:
-        asked = request(stored, inputs, settings)
+        repeated = request(stored, inputs, settings)
     except RepetitionError as e:
         return verdicts.unchecked(stored, str(e))
     subsets = subset_checks.drawn(stored, most, settings.seed)
-    repetitions = subset_checks.repeat(stored, asked, inputs, settings, subsets)
+    repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
     chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
     every = stored.frame["qids"].n_unique()
