@@ -10,7 +10,9 @@ from qifsql.commands.verify.exact_measures import Number
 from qifsql.results.stored import Stored
 
 RESULTS = "results"  # the name of the table of results, as in JSON
-PARAMETERS = ("datasets", "n_qids", "subset", "seconds", "bin", "threshold", "quantile", "group")
+PARAMETERS = frozenset(
+    ("datasets", "n_qids", "subset", "seconds", "bin", "threshold", "quantile", "wanted")
+)
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
 Place = tuple[str, int, str]
@@ -66,13 +68,16 @@ def questions(stored: Stored) -> list[Question]:
     return rows
 
 
-def places(stored: Stored) -> Iterator[Place]:
-    """Return the place of every number of a stored result."""
+def places(stored: Stored, *only: str) -> Iterator[Place]:
+    """Return the place of every number of a stored result, or of these tables alone."""
+    parameters = PARAMETERS | ({"l"} if stored.kind == "levels" else set())
     for table, frame in tables(stored).items():
+        if only and table not in only:
+            continue
         names = [
             name
             for name, kind in frame.schema.items()
-            if kind.is_numeric() and name not in PARAMETERS
+            if kind.is_numeric() and name not in parameters
         ]
         yield from ((table, row, name) for row, name in product(range(frame.height), names))
 

@@ -6,9 +6,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql.commands.verify import pasted_sql, printed_sql, second_engine, subset_checks, verdicts
+from qifsql.commands.verify import (
+    level_checks,
+    pasted_sql,
+    printed_sql,
+    second_engine,
+    subset_checks,
+    verdicts,
+)
 from qifsql.commands.verify.input_digests import Inputs, locate
-from qifsql.commands.verify.numbers import Repetition, places
+from qifsql.commands.verify.numbers import RESULTS, Repetition, places
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import RepetitionError, request
 from qifsql.data.files import path_text, several_paths
@@ -19,7 +26,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
-KINDS = ("attack", "sweep")  # whose numbers are recomputed
+KINDS = ("attack", "sweep", "levels")  # whose numbers are recomputed
 
 
 def verify(
@@ -33,7 +40,8 @@ def verify(
 
     The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
-    SQLite, for at most 200,000 people. The measures are computed in exact fractions, by other code
+    SQLite, for at most 200,000 people. Levels are counted by SQLite alone, subsets of a sweep by
+    both but the SQL of the manifest. The measures are computed in exact fractions, by other code
     than that of attack. Counts must be equal, other numbers within 1e-12.
 
     Args:
@@ -116,6 +124,8 @@ def _checked(
         return verdicts.unchecked(stored, repetitions[0].reason)
     if stored.kind == "sweep":
         return _swept(stored, inputs, chosen["subsets"] or SUBSETS, settings)
+    if stored.kind == "levels":
+        return _levels(stored, inputs, settings)
     repetitions = [pasted_sql.repeat(stored, inputs, settings)]
     try:
         repeated = request(stored, inputs, settings)
@@ -125,6 +135,19 @@ def _checked(
         repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
         repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
     return verdicts.rows(stored, list(places(stored)), repetitions)
+
+
+def _levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
+    """Return the verdicts on the levels of a release."""
+    try:
+        repeated = request(stored, inputs, settings)
+    except RepetitionError as e:
+        return verdicts.unchecked(stored, str(e))
+    repetitions = [level_checks.repeat(stored, repeated, inputs, settings)]
+    return [
+        *verdicts.rows(stored, list(places(stored, RESULTS)), repetitions),
+        *verdicts.unchecked(stored, "details of levels are not recomputed", stored.details),
+    ]
 
 
 def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> list[dict[str, Any]]:

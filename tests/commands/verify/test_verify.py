@@ -337,6 +337,25 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
 
 
+def test_levels_are_counted_again(people: Path) -> None:
+    result = qifsql.levels(people, qids="sex", secret="ill", k=3, l=2)
+    checked = qifsql.verify(result)
+    assert checked.met
+    values = checked.frame.filter(pl.col("column") == "value", verdict="agrees")["row"]
+    names = {result.frame["measure"][row] for row in values}
+    assert {"k", "average_class_size", "l_distinct", "l_entropy", "alpha", "t_equal"} <= names
+    assert {"basic_beta", "enhanced_beta", "delta_disclosure"} <= names
+    path = result.save(people.with_name("levels.json"))
+
+    def plant(document: dict[str, Any]) -> None:
+        for row in document["results"]:
+            if row["measure"] in names:
+                row["value"] *= 1.001
+
+    again = qifsql.verify(edited(path, plant))
+    assert differing(again) == {("results", row, "value") for row in values}
+
+
 def test_agreement_is_about_one_person_of_a_trillion() -> None:
     assert agree(0.1, Fraction(1, 10), NUMBER, whole=False)
     assert not agree(0.1 + 1e-12, Fraction(1, 10), NUMBER, whole=False)
