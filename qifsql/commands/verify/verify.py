@@ -40,9 +40,9 @@ def verify(
 
     The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
-    SQLite, for at most 200,000 people. Levels are counted by SQLite alone, subsets of a sweep by
-    both but the SQL of the manifest. The measures are computed in exact fractions, by other code
-    than that of attack. Counts must be equal, other numbers within 1e-12.
+    SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
+    SQLite. The measures are computed in exact fractions, by other code than that of attack. Counts
+    must be equal, other numbers within 1e-12.
 
     Args:
         result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder
