@@ -8,7 +8,7 @@ SUBSETS = 20  # of a sweep that are recomputed, by default
 
 
 class VerifyOptions(TypedDict, total=False):
-    """Which numbers are recomputed, and how.
+    """The ways that are taken, and the subsets of a sweep.
 
     ``sql``: only by the SQL of the manifest. ``subsets``: how many subsets of a sweep.
     """
