@@ -228,13 +228,20 @@ def _details(stored: Stored, question: Question, after: Sequence[Block]) -> dict
     numbers: dict[Place, Number] = {}
     successes = sorted(_successes(after, owner=not question.secret))
     for table in ("histogram", "thresholds", "quantiles"):
-        if table not in stored.details:
+        unclear = table == "histogram" and stored.spec.get("weight") and _between_bins(successes)
+        if table not in stored.details or unclear:
             continue
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
             if row["attack_id"] == own_id:
                 values = _detail(table, row, successes)
                 numbers |= {(table, i, name): value for name, value in values.items()}
     return numbers
+
+
+def _between_bins(successes: Iterable[tuple[Fraction, int]]) -> bool:
+    """Return whether a success is so close to the border of two bins that doubles may differ."""
+    near = Fraction(1, 10**9)
+    return any(abs(100 * success % 1 - Fraction(1, 2)) < near for success, _ in successes)
 
 
 def _successes(after: Sequence[Block], *, owner: bool) -> list[tuple[Fraction, int]]:

@@ -356,6 +356,18 @@ def test_levels_are_counted_again(people: Path) -> None:
     assert differing(again) == {("results", row, "value") for row in values}
 
 
+def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
+    """Doubles of fractional weights may round 87.5 % up or down, as the histogram documents."""
+    frame = pl.DataFrame({"a": [1] * 8, "s": ["x"] * 7 + ["y"], "w": [0.1] * 8})
+    frame.write_parquet(people)
+    result = qifsql.attack("cas", people, qids="a", secret="s", weight="w", histogram=True)
+    assert result.frame[NUMBER][0] == pytest.approx(0.875)
+    checked = qifsql.verify(result)
+    assert checked.met
+    ways = checked.frame.filter(table="histogram")["way"].unique().to_list()
+    assert ways == ["SQL of the manifest"]
+
+
 def test_agreement_is_about_one_person_of_a_trillion() -> None:
     assert agree(0.1, Fraction(1, 10), NUMBER, whole=False)
     assert not agree(0.1 + 1e-12, Fraction(1, 10), NUMBER, whole=False)
