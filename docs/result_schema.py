@@ -176,6 +176,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "patterns": Rows(columns=["commands.unhash.unhash.PATTERNS"]),
     },
     "unicity": {"results": Rows(columns=["commands.unicity.unicity.UNICITY"])},
+    "verify": {"results": Rows(columns=["commands.verify.verdicts.SCHEMA"])},
     "what_if": {
         "results": Rows(columns=["commands.what_if.what_if.SCHEMA"], open=True),
         "columns": Rows(columns=["counting.losses.COLUMNS"]),

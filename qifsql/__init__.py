@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import unhash as unhash
     from qifsql.commands.unicity.unicity import unicity as unicity
+    from qifsql.commands.verify.verify import verify as verify
     from qifsql.commands.what_if.what_if import what_if as what_if
     from qifsql.commands.wp29.wp29 import wp29 as wp29
     from qifsql.data.collection import Collection as Collection

@@ -15,7 +15,7 @@ JOBS = {
     "Inspect": ("describe", "blocks", "hyper", "records", "receipt", "refines"),
     "Protect": ("treat", "anonymise", "what_if", "compare", "dp", "dit"),
     "Decide and report": ("check", "run", "init", "report"),
-    "Learn and verify": ("demo", "explain", "sql", "shell"),
+    "Learn and verify": ("demo", "explain", "sql", "shell", "verify"),
 }
 """The commands by job, in the order of ``qifsql --help``; ``-`` is ``_`` here."""
 

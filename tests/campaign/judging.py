@@ -18,7 +18,8 @@ from campaign.draft import Step
 from campaign.tables import CANARY, HUSH
 
 CODES = (0, 2, 3, 4)
-VERDICTS = ("check", "levels", "what-if", "run", "tables", "synthetic")  # commands that end with 4
+VERDICTS = ("check", "levels", "what-if", "run", "tables", "synthetic", "verify")
+"""Commands that end with 4."""
 MACHINE = ("--memory", "--temp", "--threads", "--timeout", "--command", "--out", "-o")
 BESIDE = (".manifest.json",)
 WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay after an error

@@ -241,6 +241,15 @@ def adversaries(d: Draft) -> Words:
     return ["adversaries", out, *knows, *several]
 
 
+def verify(d: Draft) -> Words:
+    """A stored attack or sweep, and the data that it was made from."""
+    qids, out = d.qids(1, 3), d.new("checked") + d.one(".parquet", ".json")
+    model = d.one(["sweep"], ["attack", "crs"])
+    secret = d.wants(d.secret()) if model == ["sweep"] else []
+    d.steps.append(Step([*model, d.file, *d.known(qids), *secret, "-o", out]))
+    return ["verify", out, *d.one([], [], [d.file])]
+
+
 def chances(d: Draft, qids: Sequence[str]) -> str:
     """The chance that each attribute is known."""
     name = d.one("", "", "neighbour: ", "*=0.1,")
@@ -668,7 +677,7 @@ RECIPES: dict[str, Recipe] = {
     "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
-    "what-if": what_if, "tables": tables, "synthetic": synthetic,
+    "what-if": what_if, "tables": tables, "synthetic": synthetic, "verify": verify,
     "explain": explain, "sql": sql, "shell": shell,
     "demo": demo,
 }  # fmt: skip

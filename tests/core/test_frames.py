@@ -114,6 +114,8 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "what_if hierarchies": lambda f: qifsql.what_if(
         FILE, change="age:h", hierarchies={"age": f}, **KNOWN
     ),
+    "verify": qifsql.verify,
+    "verify source": lambda f: qifsql.verify("risk.parquet", f),
     "wp29": lambda f: qifsql.wp29(f, **KNOWN),
     "wp29 register": lambda f: qifsql.wp29(FILE, register=f, **KNOWN),
 }
@@ -144,6 +146,8 @@ FILES = (
     ),
     "what_if hierarchies",
     "adversaries",
+    "verify",
+    "verify source",
 )
 """Places of files: of a frame nothing can be read there, or nothing written."""
 

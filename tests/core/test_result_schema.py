@@ -53,6 +53,7 @@ BEFORE = {  # command lines that write the files of a command
         "sweep people.parquet -q age,gender -s illness --histogram -o bins.parquet",
     ),
     **dict.fromkeys(("compare", "compose"), command_lines.LINES["anonymise"]),
+    "verify": (command_lines.LINES["attack"][0], command_lines.LINES["sweep"][0]),
 }
 
 

@@ -1,0 +1,1 @@
+"""``qifsql verify``: recompute the numbers of a stored result by other ways."""

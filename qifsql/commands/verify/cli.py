@@ -1,0 +1,65 @@
+"""``qifsql verify``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qifsql.commands.verify.spec import VerifyOptions
+from qifsql.options import runtime
+from qifsql.options.groups import Limits, Output
+
+DIFFERENT = 4  # the exit code
+
+Stored = Annotated[
+    Path,
+    typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder."),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FILE", help="The attacked data, if they were moved."),
+]
+
+EXAMPLES = {
+    "Store a result, and let somebody else check it.": (
+        "qifsql attack crs data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO "
+        "-o risk.parquet && qifsql verify risk.parquet"
+    ),
+    "The data are elsewhere now; run only the SQL of the manifest.": (
+        "qifsql verify risk.parquet data-samples/school_census_2018.parquet --sql"
+    ),
+}
+
+
+def verify(
+    result: Stored,
+    options: VerifyOptions,
+    output: Output,
+    limits: Limits,
+    files: Files = None,
+) -> None:
+    """Recompute each number of a stored result by other ways; exit code 4 if one differs.
+
+    An attack is repeated by the SQL of its manifest, as it is, in a bare DuckDB; by the
+    SQL that qifsql sql prints; and by SQLite (at most 200,000 people). The measures are
+    computed in exact fractions, by other code than that of qifsql attack.
+
+    The data are found by their SHA-256 digests, at their old place, next to RESULT, or in
+    FILE. Counts agree if they are equal, other numbers within 1e-12. Exit code 4 also
+    where nothing could be checked; numbers that no way gives are listed with the reason.
+    """
+    from qifsql.commands.verify.verify import verify as run
+    from qifsql.options import show
+
+    show.check(output)
+    with limits.settings() as settings:
+        checked = run(result, files, settings=settings, **options)
+    runtime.remarks(checked.notes, quiet=limits.quiet)
+    title = f"qifsql: check of {result.name}"
+    try:
+        show.show(show.Shown(result=checked, title=title), output)
+    except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
+        if checked.met:
+            raise
+    if not checked.met:
+        raise typer.Exit(DIFFERENT)

@@ -1,0 +1,87 @@
+"""The numbers of a stored result, and those that a way of checking gives for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import polars as pl
+
+from qifsql.commands.verify.exact_measures import Number
+from qifsql.results.stored import Stored
+
+RESULTS = "results"  # the name of the table of results, as in JSON
+PARAMETERS = frozenset(
+    ("datasets", "n_qids", "subset", "seconds", "bin", "threshold", "quantile", "wanted")
+)
+"""Columns that say what is counted, or how long it took; they are not recomputed."""
+
+Place = tuple[str, int, str]
+"""The table, the number of its row from 0, and the column of a number."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """The numbers that one way gives, by place; ``reason`` says why it gives no others.
+
+    ``broken`` says why the way that should give the numbers cannot be taken, such as SQL that does
+    not run: all numbers then differ.
+    """
+
+    way: str
+    numbers: Mapping[Place, Number] = field(default_factory=dict)
+    reason: str = ""
+    broken: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row of an attack: its number, model, secret (0: the owner) and gain (0: identity)."""
+
+    row: int
+    model: str
+    secret: int
+    gain: int
+    datasets: int
+
+    @property
+    def individual(self) -> bool:
+        """Return whether the attack is on one person."""
+        return self.model[0] == "I"
+
+
+def questions(stored: Stored) -> list[Question]:
+    """Return the rows of a stored attack as questions."""
+    secrets = [str(name) for name in stored.spec["secrets"]]
+    gains = [str(gain) for gain in stored.spec.get("gains") or ["identity"]]
+    gains = list(dict.fromkeys(gains))
+    others = [gain for gain in gains if gain != "identity"]
+    numbers = [0 if gain == "identity" else others.index(gain) + 1 for gain in gains]
+    seen: dict[tuple[object, ...], int] = {}
+    rows = []
+    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        name = row["secret"]
+        secret = secrets.index(name) + 1 if name in secrets else 0
+        model, datasets = str(row["model"]), int(row["datasets"])
+        key = (model, name, datasets)
+        place = seen[key] = seen.get(key, -1) + 1
+        rows.append(Question(i, model, secret, numbers[min(place, len(numbers) - 1)], datasets))
+    return rows
+
+
+def places(stored: Stored, *only: str) -> Iterator[Place]:
+    """Return the place of every number of a stored result, or of these tables alone."""
+    parameters = PARAMETERS | ({"l"} if stored.kind == "levels" else set())
+    for table, frame in tables(stored).items():
+        if only and table not in only:
+            continue
+        names = [
+            name
+            for name, kind in frame.schema.items()
+            if kind.is_numeric() and name not in parameters
+        ]
+        yield from ((table, row, name) for row, name in product(range(frame.height), names))
+
+
+def tables(stored: Stored) -> dict[str, pl.DataFrame]:
+    """Return the tables of a stored result, that of results first."""
+    return {RESULTS: stored.frame, **stored.details}

@@ -1,0 +1,283 @@
+"""The SQL of a manifest, pasted as it is into a bare DuckDB; the measures in exact fractions."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.commands.verify import exact_measures
+from qifsql.commands.verify.exact_measures import Kind, Number
+from qifsql.commands.verify.input_digests import Inputs, literals
+from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
+from qifsql.commands.verify.stored_request import APART, COPIED
+from qifsql.engine.bare import Answer, BareDuckDB
+from qifsql.engine.settings import Settings
+from qifsql.errors import ExpressionError, InputError, InternalError
+from qifsql.query.render import parsed
+from qifsql.results.stored import Stored
+
+WAY = "SQL of the manifest"
+ENGINE_TABLE = re.compile(r'memory\."?main"?\."?(copy_|loaded_csv)', re.IGNORECASE)
+STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
+Rows = list[dict[str, Any]]
+Key = tuple[str, int, int]
+"""The kind of a step (``profile``), the secret and the gain."""
+GROUP_COLUMNS = {
+    "individuals": "individuals",
+    "singled_out": "singled_out",
+    "individuals_certain": "certain",
+    "posterior_deterministic": "deterministic",
+    "posterior_probabilistic": "probabilistic",
+    "worst_case": "worst_case",
+}
+DETAILS = {  # table: the column that names a row, and the columns of numbers
+    "histogram": ("bin", ("individuals",)),
+    "thresholds": ("threshold", ("individuals",)),
+    "quantiles": ("quantile", ("success",)),
+}
+
+
+def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
+    """Return the numbers of a stored attack by the SQL of its manifest."""
+    script = str(stored.manifest["sql"])
+    if reason := _obstacle(stored, script):
+        return Repetition(WAY, reason=reason)
+    for before, now in literals(inputs.moved.items()).items():
+        script = script.replace(before, now)
+    try:
+        with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
+            answers = _by_step(bare.run(script))
+    except (InputError, ExpressionError, InternalError) as e:
+        return Repetition(WAY, broken=f"the SQL of the manifest does not run: {e}")
+    if not any(kind == "profile" for kind, *_ in answers):
+        return Repetition(WAY, broken="the SQL of the manifest counts no blocks")
+    numbers: dict[Place, Number] = {}
+    try:
+        for question in questions(stored):
+            numbers |= _row(question, answers, stored)
+        numbers |= _details(stored, answers, numbers)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return Repetition(WAY, broken="the SQL of the manifest gives other columns than counts")
+    return Repetition(WAY, numbers)
+
+
+def _obstacle(stored: Stored, script: str) -> str:
+    """Return why this SQL cannot be pasted; empty if it can."""
+    if stored.manifest.get("engine") == "spark":
+        return "the counts were made on Spark; the manifest has their SQL for DuckDB"
+    for option, why in APART.items():
+        if stored.spec.get(option):
+            return why
+    if stored.kind != "attack":
+        return f"the SQL of a result of {stored.kind} is not a script that can be pasted"
+    if "ATTACH IF NOT EXISTS ':memory:' AS kept" not in script:
+        if "AS kept" in script:
+            return "the SQL reads a file of counts (--store), not the data"
+        return ""
+    files = {str(file["path"]) for file in stored.manifest["inputs"]}
+    if "frame" in files:
+        return "the data were a data frame"
+    formats = {Path(file).suffix.casefold() for file in files}
+    if formats & {".json", ".jsonl", ".ndjson", ".xlsx", ".dta", ".sav", ".sas7bdat", ".sqlite"}:
+        return COPIED
+    return ""
+
+
+def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
+    """Return the rows of all answers by step, secret and gain, in the order of the statements."""
+    steps: dict[Key, list[Rows]] = {}
+    for answer in answers:
+        if answer.columns[:2] != ("secret", "gain"):
+            continue
+        rows = answer.lines()
+        for name in _sources(answer.statement):
+            match = STEP.fullmatch(name)
+            kind = match["kind"] if match else name
+            j, g = _numbers(name, rows)
+            part = [row for row in rows if (row["secret"], row["gain"]) == (j, g)]
+            steps.setdefault((kind, j, g), []).append(part)
+    return steps
+
+
+def _sources(statement: str) -> list[str]:
+    """Return the steps that a statement reads last, one for each part of its UNION."""
+    tree = parsed(statement)
+    selects: list[exp.Select] = []
+    parts = [tree]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, exp.SetOperation):
+            parts += [part.this, part.expression]
+        elif isinstance(part, exp.Select):
+            selects.append(part)
+    return [str(select.args["from_"].this.name) for select in selects]
+
+
+def _numbers(name: str, rows: Rows) -> tuple[int, int]:
+    """Return the numbers of the secret and the gain in the name of a step (``profile_1_2``)."""
+    ends = re.findall(r"_(\d+)", name)
+    secret = int(ends[0]) if ends else int(rows[0]["secret"])
+    return secret, int(ends[1]) if len(ends) > 1 else 0
+
+
+def _row(
+    question: Question, answers: Mapping[Key, list[Rows]], stored: Stored
+) -> dict[Place, Number]:
+    """Return the numbers of one row of the table of results."""
+    part = question.datasets - 1 if _progressive(stored) else 0
+
+    def kinds(step: str) -> list[Kind]:
+        j, g = question.secret, question.gain
+        if (step, j, g) not in answers and not (j or g):  # blocks of a secret are blocks of people
+            j = min(secret for kind, secret, _ in answers if kind == step and secret)
+        rows = answers[step, j, g][part]
+        return [Kind.of_row(row) for row in rows if row["size"] is not None]
+
+    prior, posterior = kinds("prior_profile"), kinds("profile")
+    owner, gain = not question.secret, bool(question.gain)
+    numbers = exact_measures.of_kinds(prior, posterior, owner=owner, gain=gain)
+    if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
+        del numbers["records"]
+    population = bool(stored.spec.get("population"))
+    numbers |= exact_measures.risks(posterior, owner=owner, population=population)
+    if not question.individual and not _progressive(stored):
+        if owner and not stored.spec.get("weight"):
+            numbers |= exact_measures.of_owner(prior, posterior)
+        else:
+            numbers |= _measures(question, answers, posterior)
+    return {
+        (RESULTS, question.row, name): value
+        for name, value in numbers.items()
+        if name in stored.frame.columns
+    }
+
+
+def _progressive(stored: Stored) -> bool:
+    return stored.frame["datasets"].n_unique() > 1
+
+
+def _measures(
+    question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
+) -> dict[str, Number]:
+    """Return the measures that need more than a profile."""
+    j = question.secret
+    numbers: dict[str, Number] = {}
+    for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
+        if (step, j, 0) in answers:
+            ((row,), *_) = answers[step, j, 0]
+            people = sum(kind.size * kind.blocks for kind in posterior)
+            numbers[f"{when}_entropy"] = row["entropy"]
+            if isinstance(row["guessing"], int):
+                numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
+    if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
+        numbers["mutual_information"] = exact_measures.difference(
+            numbers["prior_entropy"], numbers["posterior_entropy"]
+        )
+    if ("capacity", j, 0) in answers:
+        rows = answers["capacity", j, 0][0]
+        numbers |= exact_measures.capacity((int(r["people"]), int(r["everybody"])) for r in rows)
+    if ("domain", j, 0) in answers:
+        numbers |= _security(question, answers, posterior)
+    if ("pointwise", j, 0) in answers:
+        rows = answers["pointwise", j, 0][0]
+        everybody = sum(kind.size * kind.blocks for kind in posterior)
+        numbers |= exact_measures.pointwise(
+            (
+                Fraction(r["people"] * everybody, r["size"] * r["everybody"]),
+                r["size"] * r["blocks"],
+            )
+            for r in rows
+        )
+    return numbers
+
+
+def _security(
+    question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
+) -> dict[str, Number]:
+    """Return the Bayes security; it is 0 if there are fewer pairs in blocks than pairs of values.
+
+    Nothing is returned if the SQL compares no pairs.
+    """
+    values = int(answers["domain", question.secret, 0][0][0]["values"])
+    inside = sum(kind.blocks * kind.values * (kind.values - 1) // 2 for kind in posterior)
+    if inside < values * (values - 1) // 2:
+        return {"bayes_security": Fraction(0)}
+    if ("security", question.secret, 0) not in answers:
+        return {}
+    row = answers["security", question.secret, 0][0][0]
+    overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
+    return {"bayes_security": exact_measures.security(values, row["pairs"], overlap)}
+
+
+def _details(
+    stored: Stored, answers: Mapping[Key, list[Rows]], results: Mapping[Place, Number]
+) -> dict[Place, Number]:
+    """Return the numbers of the tables of details that SQL gives row by row."""
+    if "attack_id" not in stored.frame.columns or _progressive(stored):
+        return {}
+    by_id = {stored.frame["attack_id"][q.row]: q for q in questions(stored)}
+    numbers: dict[Place, Number] = {}
+    for table, (name, columns) in DETAILS.items():
+        if table not in stored.details:
+            continue
+        for i, row in enumerate(stored.details[table].iter_rows(named=True)):
+            rows = _first(answers, table, by_id.get(row["attack_id"]))
+            if rows is None:
+                continue
+            same = [line for line in rows if float(line[name]) == float(row[name])]
+            for column in columns:
+                numbers[table, i, column] = same[0][column] if same else 0
+    numbers |= _capacities(stored, answers, by_id)
+    if "groups" in stored.details:
+        for i, row in enumerate(stored.details["groups"].iter_rows(named=True)):
+            question = by_id.get(row["attack_id"])
+            rows = _first(answers, "groups", question) or []
+            same = [line for line in rows if line["member_of"] == row["group"]]
+            if question is not None and same:
+                prior = results.get((RESULTS, question.row, "prior_probabilistic"))
+                right = _first(answers, "guessed_right", question) or []
+                values = _group(same[0], rows, right, prior)
+                numbers |= {("groups", i, column): value for column, value in values.items()}
+    return numbers
+
+
+def _capacities(
+    stored: Stored, answers: Mapping[Key, list[Rows]], by_id: Mapping[str, Question]
+) -> dict[Place, Number]:
+    """Return the capacities of groups."""
+    numbers: dict[Place, Number] = {}
+    table = stored.details.get("group_capacity")
+    for i, row in enumerate(() if table is None else table.iter_rows(named=True)):
+        question = by_id.get(row["attack_id"])
+        parts = answers.get(("group_capacity", question.secret, 0)) if question else None
+        same = [line for line in (parts or [[]])[0] if line["member_of"] == row["group"]]
+        if same:
+            shares = [(int(line["people"]), int(line["everybody"])) for line in same]
+            values = exact_measures.capacity(shares)
+            numbers |= {("group_capacity", i, name): value for name, value in values.items()}
+        rows = _first(answers, "groups", question) or []
+        for line in (line for line in rows if line["member_of"] == row["group"]):
+            numbers["group_capacity", i, "individuals"] = line["individuals"]
+    return numbers
+
+
+def _group(row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number) -> dict[str, Number]:
+    """Return the numbers of one group; ``rows`` and ``right`` are of all groups of its question."""
+    numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
+    numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in rows)
+    shares = [line["guessed_right"] for line in right if line["member_of"] == row["member_of"]]
+    numbers["guessed_right"] = shares[0] if shares else None
+    if prior:
+        numbers["prior_probabilistic"] = prior
+        numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)
+    return numbers
+
+
+def _first(answers: Mapping[Key, list[Rows]], step: str, question: Question | None) -> Rows | None:
+    if question is None:
+        return None
+    parts = answers.get((step, question.secret, question.gain))
+    return parts[0] if parts else None

@@ -1,0 +1,33 @@
+"""Options of ``verify``."""
+
+from typing import Annotated, TypedDict
+
+from qifsql.data.option import FLAG, WHOLE, Option
+
+SUBSETS = 20  # of a sweep that are recomputed, by default
+
+
+class VerifyOptions(TypedDict, total=False):
+    """The ways that are taken, and the subsets of a sweep.
+
+    ``sql``: only by the SQL of the manifest. ``subsets``: how many subsets of a sweep.
+    """
+
+    sql: Annotated[
+        bool,
+        Option(
+            form=FLAG,
+            help="Only run the SQL of the manifest as it is, in a bare DuckDB.",
+        ),
+    ]
+    subsets: Annotated[
+        int | None,
+        Option(
+            form=WHOLE,
+            help=f"Sweep: recompute this many subsets, drawn by --seed (default {SUBSETS}).",
+            least=1,
+        ),
+    ]
+
+
+OPTIONS = VerifyOptions

@@ -1,0 +1,172 @@
+"""The request of a stored attack, made again from its manifest."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from sqlglot import exp
+
+from qifsql.adversary.options import Options
+from qifsql.adversary.spec import Attack
+from qifsql.commands.verify.input_digests import Inputs
+from qifsql.counting.session import opened
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import SOURCE
+from qifsql.data.formats import CONVERTED
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, InternalError
+from qifsql.query.render import parsed, render
+from qifsql.results.storage import Origin
+from qifsql.results.stored import Stored
+
+SAME = ("models", "qids", "secrets", "expressions", "key", "weight", "where", "null", "target")
+"""Entries of the manifest that a request made again must share with it."""
+COPIED = "the statements read a copy that qifsql makes of files of this format"
+APART = {
+    "learn": "the adversary learns from another file",
+    "link": "the releases are linked without a key",
+    "knows": "what the adversary knows has errors or gaps",
+}
+"""Attacks that are not a GROUP BY of one release or collection, by their option."""
+
+
+class RepetitionError(Exception):
+    """A way cannot be taken for this result; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An attack as ``qifsql sql`` takes it: models, data, options of the adversary."""
+
+    models: tuple[str, ...]
+    source: Dataset | Collection
+    options: Mapping[str, Any]
+
+    def about(self, qids: Sequence[str]) -> "Request":
+        """Return the same attack with other quasi-identifiers."""
+        return replace(self, options={**self.options, "qids": list(qids)})
+
+
+def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
+    """Return the request of a stored attack or sweep on the files where they are now.
+
+    Raises RepetitionError if the manifest does not say enough to make it again.
+    """
+    spec = stored.spec
+    for option, why in APART.items():
+        if spec.get(option):
+            raise RepetitionError(why)
+    if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):
+        raise RepetitionError("the manifest does not name the column or the file of membership")
+    source = _source(stored, inputs)
+    if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
+        raise RepetitionError(COPIED)
+    collection = spec.get("collection") or {}
+    options: dict[str, Any] = {
+        "qids": [_named(name, spec["expressions"]) for name in spec["qids"]],
+        "secret": [_named(name, spec["expressions"]) for name in spec["secrets"]],
+        **{name: spec.get(name) for name in ("weight", "where", "by", "person")},
+        "null": "distinct" if spec["null"] == "match-any" else spec["null"],
+        "key": collection.get("keys") or spec.get("key"),
+        "wave": collection.get("wave"),
+        "absent": collection.get("absent", "null"),
+        "target": spec.get("target"),
+        "gain": [_moved_gain(gain, inputs) for gain in spec.get("gains") or ()],
+        "prior": inputs.paths.get(str(spec.get("prior")), spec.get("prior")),
+    }
+    models = tuple(map(str, spec["models"]))
+    attack = Request(models, source, {name: value for name, value in options.items() if value})
+    _check(attack, spec, settings)
+    return attack
+
+
+def _source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
+    """Return the dataset or collection of the manifest, at the paths where the files are now."""
+    spec, csv = stored.spec, stored.spec.get("csv") or {}
+    hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
+    collection = spec.get("collection") or {}
+    names = list(collection.get("datasets") or [spec["dataset"]])
+    paths = list(inputs.paths)
+    if collection.get("wave"):
+        names = [spec["dataset"]]
+    elif collection:
+        sources = [_opened(name, [inputs.paths[_path(name, paths)]], csv, hive) for name in names]
+        keys = collection.get("keys") or None
+        return Collection.of(sources, key=keys, absent=collection.get("absent", "null"))
+    aside = _side_files(spec)
+    files = [file for file in paths if file not in aside and Path(file).name not in aside] or paths
+    return _opened(str(names[0]), [inputs.paths[file] for file in files], csv, hive)
+
+
+def _opened(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
+    table, at, _ = name.rpartition("@")
+    first = f"{table}@{paths[0]}" if at and Path(paths[0]).name != name else paths[0]
+    dataset = Dataset.open(
+        first,
+        all_varchar=bool(csv.get("all_varchar")),
+        delimiter=csv.get("delimiter"),
+        encoding=csv.get("encoding"),
+    )
+    return dataset if at else replace(dataset, paths=tuple(paths), hive=hive, name=name)
+
+
+def _path(name: str, paths: Sequence[str]) -> str:
+    """Return the path of a dataset of a collection; RepetitionError if it is not one file."""
+    files = [path for path in paths if Path(path).name == Path(name.rpartition("@")[2]).name]
+    if len(files) != 1:
+        raise RepetitionError(f"the manifest does not say which files are those of {name}")
+    return files[0]
+
+
+def _side_files(spec: Mapping[str, Any]) -> set[str]:
+    """Return the files of the attack that are not the attacked ones."""
+    gains = [str(gain).partition(":") for gain in spec.get("gains") or ()]
+    files = {path for kind, _, path in gains if kind in ("worth", "matrix")}
+    population = spec.get("population")
+    others = [population] if isinstance(population, str) else list(population or ())
+    return files | {str(file) for file in (spec.get("prior"), *others) if file}
+
+
+def _moved_gain(gain: object, inputs: Inputs) -> str:
+    kind, colon, path = str(gain).partition(":")
+    return f"{kind}{colon}{inputs.paths.get(path, path)}"
+
+
+def _named(name: str, expressions: Mapping[str, str]) -> str:
+    """Return a quasi-identifier or secret as a user writes it."""
+    if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):  # a column; a coarser form
+        return name
+    tree = parsed(expressions[name])
+    if isinstance(tree, exp.Column):  # a column of a collection, with its tag
+        return tree.name
+    for column in tree.find_all(exp.Column):
+        if column.table == SOURCE:
+            column.set("table", None)
+    quote = '"' if re.search(r"\W", name) else ""
+    return f"{quote}{name}{quote}={render(tree)}"
+
+
+def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> None:
+    """Refuse a request that is bound to other columns than those of the manifest."""
+    adversary = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
+    try:
+        attack = Attack.of(repeated.models, repeated.source, **cast("Options", adversary))
+        attack = replace(attack, person=repeated.options.get("person"))
+        with opened(attack, settings, joined=False) as (_, bound):
+            again = json.loads(json.dumps(Origin.now().of(bound, attack).spec, default=str))
+    except InternalError:
+        raise
+    except (InputError, TypeError) as e:
+        raise RepetitionError("the request of the manifest does not fit the data") from e
+    other = [n for n in SAME if again.get(n) != spec.get(n) and not _same_rule(n, spec)]
+    if other:
+        raise RepetitionError(f"the manifest does not say enough about {', '.join(other)}")
+
+
+def _same_rule(name: str, spec: Mapping[str, Any]) -> bool:
+    """Return whether a rule differs by its name alone: match-any starts from distinct."""
+    return name == "null" and spec.get("null") == "match-any"

@@ -1,0 +1,139 @@
+"""Verdicts on numbers: a stored number against the one that a way of checking gives."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.verify.exact_measures import Number
+from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, tables
+from qifsql.results.stored import Stored
+
+AGREES, DIFFERS, NOT_CHECKED = "agrees", "differs", "not checked"
+LEFT_OUT = "left out"
+NAME, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
+
+SCHEMA: dict[str, pl.DataType] = {
+    **{"result": NAME, "attack_id": NAME, "table": NAME, "row": COUNT, "column": NAME},
+    **{"stored": NUMBER, "recomputed": NUMBER, "way": NAME, "verdict": NAME, "reason": NAME},
+}
+"""One row for each number of a stored result, and way that recomputes it.
+
+``result`` is the name of the stored result, ``attack_id`` joins a number to its row (a digest of
+the request; NULL if the result has none), ``table`` is ``results`` or the name of details, ``row``
+counts the rows of the table from 0; without a ``column`` the whole row, or the whole table, is not
+checked. ``stored`` and ``recomputed`` are the two numbers (NULL:
+undefined). ``way`` says how it was recomputed, NULL if it was not. ``verdict`` is ``agrees``,
+``differs`` or ``not checked``, ``reason`` says why a number is not checked, or why the way that
+should give it failed."""
+
+NEAR = Fraction(1, 10**12)
+DIFFERENCES = frozenset(
+    (
+        *("degradation_deterministic", "leakage_additive", "min_entropy_leakage", "gap"),
+        *("prior_entropy", "posterior_entropy", "mutual_information", "capacity_bits"),
+        *("pointwise_mean", "pointwise_median", "pointwise_q95", "pointwise_worst"),
+    )
+)
+"""Columns of differences and logarithms, whose rounding errors are not in proportion to them."""
+
+
+def agree(stored: Number, recomputed: Number, column: str, *, whole: bool) -> bool:
+    """Return whether a stored number is the recomputed one.
+
+    Counts are equal. Other numbers differ by at most 1e-12 of the number, or for differences and
+    logarithms by at most 1e-12: a double has 2e-16, a few hundred of which add up, and one person
+    of a trillion changes more. NULL (undefined) agrees with NULL alone.
+    """
+    if stored is None or recomputed is None:
+        return stored is None and recomputed is None
+    if not _finite(stored) or not _finite(recomputed):
+        return float(stored) == float(recomputed)
+    if whole:
+        return Fraction(stored) == Fraction(recomputed)
+    exact = Fraction(recomputed)
+    scale = max(Fraction(1), abs(exact)) if column in DIFFERENCES else abs(exact)
+    return abs(Fraction(stored) - exact) <= NEAR * scale
+
+
+def _finite(number: Fraction | int | float) -> bool:
+    return not isinstance(number, float) or math.isfinite(number)
+
+
+def rows(
+    stored: Stored, everything: Sequence[Place], repetitions: Sequence[Repetition]
+) -> list[dict[str, Any]]:
+    """Return a verdict on each number by each way, or that no way gives it."""
+    frames = tables(stored)
+    return [
+        {"result": stored.name, "attack_id": _id(frames[table], row), **verdict}
+        for table, row, column in everything
+        for verdict in _of((table, row, column), frames[table], repetitions)
+    ]
+
+
+def _of(
+    place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
+) -> list[dict[str, Any]]:
+    table, row, column = place
+    value = frame[column][row]
+    whole = frame.schema[column].is_integer()
+    start = {"table": table, "row": row, "column": column, "stored": _double(value)}
+    verdicts: list[dict[str, Any]] = []
+    for repetition in repetitions:
+        again = repetition.numbers.get(place)
+        if repetition.broken:
+            same, reason = False, repetition.broken
+        elif place in repetition.numbers:
+            same, reason = agree(value, again, column, whole=whole), None
+        else:
+            continue
+        verdict = {"verdict": AGREES if same else DIFFERS, "reason": reason}
+        verdicts.append({**start, "recomputed": _double(again), "way": repetition.way, **verdict})
+    if verdicts:
+        return verdicts
+    reasons = dict.fromkeys(f"{r.way}: {r.reason}" for r in repetitions if r.reason)
+    nothing = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
+    return [{**start, **nothing, "reason": "; ".join(["no way gives this number", *reasons])}]
+
+
+def unchecked(
+    stored: Stored, reason: str, some: Mapping[str, pl.DataFrame] | None = None
+) -> list[dict[str, Any]]:
+    """Return one row for each table whose numbers are not checked; by default of all tables."""
+    names = tables(stored) if some is None else some
+    return [_nothing(stored, table, None, reason) for table in names]
+
+
+def left_out(stored: Stored, some: Iterable[int], reason: str) -> list[dict[str, Any]]:
+    """Return one row for each row of results that is not checked."""
+    return [_nothing(stored, RESULTS, row, reason) for row in sorted(some)]
+
+
+def _nothing(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
+    place = {"result": stored.name, "table": table, "row": row}
+    return {**dict.fromkeys(SCHEMA), **place, "verdict": NOT_CHECKED, "reason": reason}
+
+
+def _id(frame: pl.DataFrame, row: int) -> str | None:
+    return str(frame["attack_id"][row]) if "attack_id" in frame.columns else None
+
+
+def _double(value: Number) -> float | None:
+    return None if value is None else float(value)
+
+
+def summary(frame: pl.DataFrame) -> Mapping[str, int]:
+    """Return how many numbers agree in every way, differ in one, or are not checked.
+
+    ``left out`` is the number of rows and tables of which no number was checked.
+    """
+    counts = dict.fromkeys((AGREES, DIFFERS, NOT_CHECKED), 0)
+    numbers = frame.drop_nulls("column")
+    places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
+    for (verdicts,) in places.select("verdict").iter_rows():
+        worst = next(v for v in (DIFFERS, AGREES, NOT_CHECKED) if v in verdicts)
+        counts[worst] += 1
+    return {**counts, LEFT_OUT: frame.height - numbers.height}

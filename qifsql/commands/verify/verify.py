@@ -1,0 +1,178 @@
+"""Recompute the numbers of a stored result by other ways than the one that made them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql.commands.verify import (
+    level_checks,
+    pasted_sql,
+    printed_sql,
+    second_engine,
+    subset_checks,
+    verdicts,
+)
+from qifsql.commands.verify.input_digests import Inputs, locate
+from qifsql.commands.verify.numbers import RESULTS, Repetition, places
+from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
+from qifsql.commands.verify.stored_request import RepetitionError, request
+from qifsql.data.files import path_text, several_paths
+from qifsql.data.option import complete
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError, several
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+from qifsql.results.stored import Stored, read
+
+KINDS = ("attack", "sweep", "levels")  # whose numbers are recomputed
+
+
+def verify(
+    result: str | Path | Result,
+    source: str | Path | Sequence[str | Path] | None = None,
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[VerifyOptions],
+) -> Result:
+    """Recompute the numbers of a stored result by other ways than the one that made them.
+
+    The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
+    pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
+    SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
+    SQLite. The measures are computed in exact fractions, by other code than that of attack. Counts
+    must be equal, other numbers within 1e-12.
+
+    Args:
+        result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder
+            of such files, or a Result.
+        source: The attacked file, a folder of files, or a list, if they were moved. By default
+            they are looked for at the paths of the manifest and next to the result.
+        settings: Memory, threads and temporary folder; its seed (0 unless given) draws subsets.
+        sql: Only run the SQL of the manifest.
+        subsets: How many subsets of a sweep are recomputed; default 20. The others are not
+            checked.
+
+    Returns:
+        A Result. frame: one row per number and way, with attack_id, table, row, column, stored,
+        recomputed, way, verdict (agrees, differs, not checked) and reason. met is true if no
+        number differs and at least one agrees.
+
+    Raises:
+        InputError: The result cannot be read, or the data are missing or have other digests.
+
+    Example:
+        >>> attacked = qifsql.attack("crs", "data-samples/school_census_2018.parquet",
+        ...     qids="TP_SEXO,NU_ANO")
+        >>> checked = qifsql.verify(attacked)
+        >>> checked.met, checked.frame["verdict"].unique().to_list()
+        (True, ['agrees'])
+
+    Source: M2, M3 and M7 to M20.
+
+    """
+    chosen = complete(options, VerifyOptions)
+    settings = (settings or Settings()).of_duckdb
+    origin = Origin.now(settings, "verify")
+    sources = [] if source is None else list(map(path_text, several_paths(source)))
+    place = None if isinstance(result, Result) else Path(path_text(result))
+    results = read([result if isinstance(result, Result) else path_text(result)])
+    home = place.parent if place is not None and place.is_file() else place
+    frames, files = [], []
+    for stored in results:
+        inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})
+        files += [*inputs.now, *stored.files]
+        try:
+            rows = _checked(stored, inputs, chosen, settings)
+        except (LookupError, TypeError, ValueError, AttributeError) as e:  # of the stored files
+            raise DatasetError(
+                f"the table or the manifest of {stored.name} is damaged: they do not fit together; "
+                "store the result again",
+                detail=str(e),
+            ) from e
+        frames.append(pl.DataFrame(rows, schema=verdicts.SCHEMA))
+    frame = pl.concat(frames)
+    counts = verdicts.summary(frame)
+    names = [stored.name for stored in results]
+    spec = {
+        "results": names,
+        "dataset": ", ".join(dict.fromkeys(str(s.spec.get("dataset") or "") for s in results)),
+        "sql": chosen["sql"],
+        "subsets": chosen["subsets"] or SUBSETS,
+        "numbers": dict(counts),
+    }
+    met = not counts[verdicts.DIFFERS] and bool(counts[verdicts.AGREES])
+    return Result(
+        frame=frame,
+        origin=origin.about(spec, tuple(dict.fromkeys(files))),
+        notes=_notes(counts),
+        met=met,
+    )
+
+
+def _checked(
+    stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
+) -> list[dict[str, Any]]:
+    """Return the verdicts on a stored result."""
+    if stored.kind not in KINDS:
+        return verdicts.unchecked(stored, f"a result of {stored.kind} is not recomputed")
+    if chosen["sql"]:
+        repetitions = [pasted_sql.repeat(stored, inputs, settings)]
+        if stored.kind == "attack":
+            return verdicts.rows(stored, list(places(stored)), repetitions)
+        return verdicts.unchecked(stored, repetitions[0].reason)
+    if stored.kind == "sweep":
+        return _swept(stored, inputs, chosen["subsets"] or SUBSETS, settings)
+    if stored.kind == "levels":
+        return _levels(stored, inputs, settings)
+    repetitions = [pasted_sql.repeat(stored, inputs, settings)]
+    try:
+        repeated = request(stored, inputs, settings)
+    except RepetitionError as e:
+        repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
+    else:
+        repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
+        repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
+    return verdicts.rows(stored, list(places(stored)), repetitions)
+
+
+def _levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
+    """Return the verdicts on the levels of a release."""
+    try:
+        repeated = request(stored, inputs, settings)
+    except RepetitionError as e:
+        return verdicts.unchecked(stored, str(e))
+    repetitions = [level_checks.repeat(stored, repeated, inputs, settings)]
+    return [
+        *verdicts.rows(stored, list(places(stored, RESULTS)), repetitions),
+        *verdicts.unchecked(stored, "details of levels are not recomputed", stored.details),
+    ]
+
+
+def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> list[dict[str, Any]]:
+    """Return the verdicts on some subsets of a sweep, and which are not checked."""
+    if stored.spec.get("sample") is not None:
+        return verdicts.unchecked(stored, "the numbers of a sweep of a sample are estimates")
+    try:
+        repeated = request(stored, inputs, settings)
+    except RepetitionError as e:
+        return verdicts.unchecked(stored, str(e))
+    subsets = subset_checks.drawn(stored, most, settings.seed)
+    repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
+    chosen = subset_checks.places_of(places(stored), subsets)
+    rows = {row for numbers in subsets.values() for row in numbers}
+    every = stored.frame["qids"].n_unique()
+    reason = f"{len(subsets):,} of {several(every, 'subset')} are drawn, and this one is not"
+    return [
+        *verdicts.rows(stored, chosen, repetitions),
+        *verdicts.left_out(stored, set(range(stored.frame.height)) - rows, reason),
+        *verdicts.unchecked(stored, "details of a sweep are not recomputed", stored.details),
+    ]
+
+
+def _notes(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return remarks on what was not checked."""
+    if counts[verdicts.AGREES] or counts[verdicts.DIFFERS]:
+        return ()
+    return ("nothing was checked, so this says nothing about the result",)

@@ -1,0 +1,101 @@
+"""Verdicts on a stored result as people read them: what agrees, what differs, what is open."""
+
+import polars as pl
+
+from qifsql.commands.verify.verdicts import AGREES, DIFFERS, LEFT_OUT, NOT_CHECKED
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
+
+SHOWN = 40  # numbers that differ, in one table
+
+
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return a sentence, the ways with their numbers, those that differ, reasons for the others."""
+    del tables
+    counts = spec["numbers"]
+    sheets: list[Part] = [
+        Heading(said("Numbers of {results}", results=_names(spec))),
+        Paragraph(sentence(counts), strong=True),
+    ]
+    if frame["way"].drop_nulls().len():
+        sheets.append(_ways(frame))
+    differing = frame.filter(verdict=DIFFERS)
+    if differing.height:
+        sheets += [Heading(said("Numbers that differ")), _differing(differing)]
+    unchecked = frame.filter(verdict=NOT_CHECKED)
+    if unchecked.height:
+        sheets += [Heading(said("Not checked")), _reasons(unchecked)]
+    return sheets
+
+
+def sentence(counts: Spec) -> str:
+    """Return the verdict on all numbers in one or two sentences."""
+    agreeing, differing = counts[AGREES], counts[DIFFERS]
+    unchecked = counts[NOT_CHECKED] or counts[LEFT_OUT]
+    if not agreeing and not differing:
+        return said("Nothing was checked: this says nothing about the numbers.")
+    numbers = {"agree": words.count(agreeing), "differ": words.count(differing)}
+    if differing:
+        message = "{differ} numbers differ from the data; {agree} agree."
+    elif unchecked:
+        message = "{agree} numbers agree, none differs; some were not checked (see below)."
+    else:
+        message = "All {agree} numbers agree."
+    return said(message, **numbers)
+
+
+def _way(name: str) -> str:
+    """Return the name of a way in the language of the reader."""
+    ways = {
+        "SQL of the manifest": said("SQL of the manifest"),
+        "SQL of the request": said("SQL of the request"),
+        "two-level SQL": said("two-level SQL"),
+    }
+    return ways.get(name, name)
+
+
+def _names(spec: Spec) -> str:
+    return ", ".join(escaping.cell(name) for name in spec["results"])
+
+
+def _ways(frame: pl.DataFrame) -> Table:
+    """Return a table of the ways, with the numbers that each one gives."""
+    sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
+    for (way,), rows in frame.drop_nulls("way").group_by("way", maintain_order=True):
+        counts = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
+        sheet.add_row(_way(str(way)), *map(words.count, counts))
+    return sheet
+
+
+def _differing(frame: pl.DataFrame) -> Table:
+    heads = [said("table"), said("row"), said("number"), said("stored"), said("recomputed")]
+    sheet = Table.of([*heads, said("way")], (1, 3, 4))
+    for row in frame.head(SHOWN).iter_rows(named=True):
+        numbers = (_number(row[name]) for name in ("stored", "recomputed"))
+        place = (row["table"], str(row["row"]), row["column"])
+        again = row["reason"] or _way(row["way"])
+        sheet.add_row(*(escaping.cell(text) for text in place), *map(Bad, numbers), again)
+    return sheet
+
+
+def _reasons(frame: pl.DataFrame) -> Table:
+    """Return a table of the reasons, with the columns that each of them concerns."""
+    sheet = Table.of([said("numbers"), said("reason")], ())
+    for (reason,), rows in frame.group_by("reason", maintain_order=True):
+        columns = list(dict.fromkeys(_place(row) for row in rows.iter_rows(named=True)))
+        listed = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
+        sheet.add_row(escaping.cell(listed), escaping.cell(str(reason)))
+    return sheet
+
+
+def _place(row: Spec) -> str:
+    if row["column"] is not None:
+        return (
+            str(row["column"]) if row["table"] == "results" else f"{row['table']}.{row['column']}"
+        )
+    return f"{row['table']} {row['row']}" if row["row"] is not None else str(row["table"])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.17g}"

@@ -1,0 +1,135 @@
+"""A bare DuckDB, as somebody else would open it to check a statement: no engine of qifsql.
+
+It runs texts as they are, reads the named files alone, and writes none.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+
+from qifsql.data.relation import escaped
+from qifsql.engine.access import lock
+from qifsql.engine.errors import translated
+from qifsql.engine.settings import Settings, private_folder, silent
+from qifsql.engine.threads import in_threads
+from qifsql.errors import DatasetError, quoted
+
+MOST_ROWS = 2_000_000  # of an answer: counts have few rows for data of any size
+HARMLESS = ("SELECT", "CREATE", "INSERT", "DELETE", "UPDATE", "DROP")
+"""Kinds of statements that change nothing but tables in memory."""
+OPENING = re.compile(
+    r"ATTACH IF NOT EXISTS (?:':memory:' AS \w+|'[^']*(?:''[^']*)*' AS \w+ \(READ_ONLY\))\s*;?\s*"
+)
+ZONE = re.compile(r"SET TimeZone = 'UTC'\s*;?\s*")
+COMMENT = re.compile(r"^\s*--[^\n]*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of one SELECT, with the names of its columns."""
+
+    statement: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+class BareDuckDB:
+    """An empty DuckDB in memory that opens ``paths`` to read them, and no other file."""
+
+    def __init__(self, paths: Iterable[str], settings: Settings, where: str) -> None:
+        self._settings = settings
+        self._where = where
+        self._folder = private_folder(settings.temp)
+        names = [Path(name) for path in paths for name in (path, escaped(path))]
+        options: dict[str, Any] = {
+            "temp_directory": str(self._folder.path),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "allow_persistent_secrets": False,
+            "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
+        }
+        if settings.threads is not None:
+            options["threads"] = settings.threads
+        if (limit := settings.memory_limit) is not None:
+            options["memory_limit"] = limit
+        try:
+            self._connection = duckdb.connect(config=options)
+            self._connection.execute("SET TimeZone = 'UTC'")
+            for statement in lock(names, (), [self._folder.path]):
+                self._connection.execute(statement)
+        except BaseException as e:
+            self._folder.remove()
+            if isinstance(e, duckdb.Error):
+                raise translated(e, where, settings) from e
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._connection.close()
+        finally:
+            self._folder.remove()
+
+    def run(self, script: str, *, most: int = MOST_ROWS) -> list[Answer]:
+        """Run all statements of a text; return ``most`` rows of each that is a SELECT.
+
+        Raises DatasetError if the text has a statement that opens or writes anything else, or if
+        DuckDB refuses it; EngineError if the machine has too little memory or disk.
+        """
+        answers: list[Answer] = []
+        in_threads(
+            [lambda: answers.extend(self._answers(script, most))],
+            interrupt=self._connection.interrupt,
+            look=silent,
+        )
+        return answers
+
+    def _answers(self, script: str, most: int) -> list[Answer]:
+        try:
+            statements = self._connection.extract_statements(script)
+            for statement in statements:
+                _check(statement.type.name, statement.query, self._where)
+            return [
+                answer
+                for statement in statements
+                if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # it is so already
+                and (answer := self._answer(statement, most)) is not None
+            ]
+        except duckdb.Error as e:
+            raise translated(e, self._where, self._settings) from e
+
+    def _answer(self, statement: Any, most: int) -> Answer | None:
+        text = str(statement.query)
+        done = self._connection.execute(statement)
+        if statement.type.name != "SELECT":
+            return None
+        rows = done.fetchmany(most)
+        return Answer(text, tuple(str(column[0]) for column in done.description or ()), rows)
+
+
+def _check(kind: str, text: str, where: str) -> None:
+    """Refuse a statement that could write a file, or change what may be opened."""
+    plain = COMMENT.sub("", text).strip()
+    if kind in HARMLESS or OPENING.fullmatch(plain) or ZONE.fullmatch(plain):
+        return
+    raise DatasetError(
+        f"the SQL of {where} has a statement of the kind {quoted(kind.lower())}, which is none of "
+        "an attack; it was not run"
+    )

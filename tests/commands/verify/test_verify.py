@@ -1,0 +1,412 @@
+"""Verification of stored results: what is right agrees, and every planted error is found."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from terminal import run
+
+import qifsql
+from qifsql.commands.verify.verdicts import agree
+from qifsql.errors import InputError
+from qifsql.measures import bayes, capacity, entropy
+from qifsql.measures.bayes import Success
+from qifsql.results.result import Result
+
+CANARY = "zwölf-geheim"
+PEOPLE = pl.DataFrame(
+    {
+        "key": range(12),
+        "age": [20, 20, 20, 30, 30, None, 40, 40, 40, 40, 50, 60],
+        "sex": ["f", "f", "m", "m", "f", "f", "m", "m", None, None, "f", "m"],
+        "height": [1.5, 1.5, -0.0, 0.0, 1.5, None, 1.75, 1.75, 1.8, 1.8, 1.5, 1.5],
+        "weight": [1, 2, 3, 1, 1, 1, 4, 1, 1, 1, 1, 2],
+        "ill": ["no", "no", "yes", "no", CANARY, None, "yes", "yes", "no", "yes", "no", "no"],
+    }
+)
+LATER = PEOPLE.with_columns(sex=pl.lit("f")).head(9)
+QIDS = "age,sex"
+NUMBER = "posterior_probabilistic"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.parquet"
+    PEOPLE.write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def stored(people: Path) -> Path:
+    """A stored attack of two models with all measures and details."""
+    result = qifsql.attack(
+        "crs,cas",
+        people,
+        qids=QIDS,
+        secret="ill",
+        measures="all",
+        by="sex",
+        histogram=True,
+        thresholds=[0.5, 0.9],
+        quantiles=[0.5, 0.95],
+    )
+    return result.save(people.with_name("risk.json"))
+
+
+def verdicts(result: Result) -> dict[str, int]:
+    return dict(result.frame["verdict"].value_counts().iter_rows())
+
+
+def differing(result: Result) -> set[tuple[str, int, str]]:
+    """The places of the numbers that differ: table, row, column."""
+    rows = result.frame.filter(verdict="differs")
+    return set(rows.select("table", "row", "column").iter_rows())
+
+
+def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> Path:
+    document = json.loads(path.read_text("utf-8"))
+    edit(document)
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+def with_sql(path: Path, edit: Callable[[str], str]) -> Path:
+    """Change the SQL of a manifest, and nothing else."""
+
+    def change(note: dict[str, Any]) -> None:
+        before, note["sql"] = note["sql"], edit(note["sql"])
+        assert note["sql"] != before
+
+    edited(path.with_name(f"{path.name}.manifest.json"), change)
+    return path
+
+
+ATTACKS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "one release": ("crs,cas", {"measures": "all", "by": "sex", "histogram": True}),
+    "missing left out": ("crs,cas", {"null": "drop"}),
+    "missing may be anything": ("crs,cas", {"null": "match-any"}),
+    "expressions": ("cas", {"qids": "decade=age//10,sex", "where": "age > 20"}),
+    "coarser": ("cas", {"qids": "age:20,sex"}),
+    "floats": ("cas", {"qids": "height"}),
+    "weights": ("crs,cas", {"weight": "weight", "measures": "all", "by": "sex"}),
+    "weights of floats": ("cas", {"weight": "height + 0.1", "where": "height > 0"}),
+    "gains": ("cas", {"gain": ["tries:2", "identity", "penalty:0.5"]}),
+    "one person": ("irs,ias", {"target": {"age": "20", "sex": "f"}}),
+    "sets": ("crs,cas", {"person": "weight"}),
+    "households": ("crs,cas", {"household": "weight"}),
+    "membership": ("cms", {"member": "m=coalesce(age > 30, false)"}),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_right_numbers_agree(people: Path, name: str) -> None:
+    model, options = ATTACKS[name]
+    options = {"qids": QIDS, **({} if model in ("irs", "cms") else {"secret": "ill"}), **options}
+    result = qifsql.attack(model, people, **options)
+    checked = qifsql.verify(result)
+    assert checked.met
+    assert not differing(checked)
+    rows = checked.frame.filter(pl.col("table") == "results", pl.col("column") == NUMBER)
+    assert rows["verdict"].unique().to_list() == ["agrees"]
+    assert rows["row"].n_unique() == result.frame.height
+
+
+def test_collections_agree(people: Path) -> None:
+    later = people.with_name("later.parquet")
+    LATER.write_parquet(later)
+    options: dict[str, Any] = {"qids": QIDS, "secret": "1:ill", "key": "key"}
+    for more in ({}, {"progressive": True}, {"absent": "distinct"}):
+        result = qifsql.attack("crl,cal", [people, later], **options, **more)
+        checked = qifsql.verify(result)
+        assert checked.met
+        assert verdicts(checked).keys() == {"agrees"}
+        assert "SQL of the request" in checked.frame["way"].to_list()
+
+
+def test_four_ways_check_an_attack(stored: Path) -> None:
+    frame = qifsql.verify(stored).frame
+    ways = frame.filter(pl.col("column") == NUMBER, pl.col("table") == "results")
+    assert ways.filter(row=1)["way"].to_list() == [
+        *("SQL of the manifest", "two-level SQL", "SQL of the request", "SQLite"),
+    ]
+    open_numbers = frame.filter(verdict="not checked").select("table", "row", "column")
+    assert open_numbers.rows() == []
+
+
+def test_a_changed_number_differs_in_every_way(stored: Path) -> None:
+    def plant(document: dict[str, Any]) -> None:
+        document["results"][1][NUMBER] += 1e-9
+
+    checked = qifsql.verify(edited(stored, plant))
+    assert checked.met is False
+    assert differing(checked) == {("results", 1, NUMBER)}
+    rows = checked.frame.filter(pl.col("column") == NUMBER, pl.col("row") == 1, table="results")
+    assert rows["verdict"].unique().to_list() == ["differs"]
+    assert rows.height == 4
+
+
+def test_each_number_of_a_result_is_compared(stored: Path) -> None:
+    """A number of any table and column that is changed differs there, and nowhere else."""
+    document = json.loads(stored.read_text("utf-8"))
+    places = [
+        (table, column)
+        for table, rows in document.items()
+        if isinstance(rows, list)
+        for column, value in rows[-1].items()
+        if isinstance(value, int | float)
+        and column not in ("seconds", "datasets", "n_qids", "bin", "threshold", "quantile")
+    ]
+    assert len(places) > 40
+
+    def plant(document: dict[str, Any]) -> None:
+        for table, column in places:
+            document[table][-1][column] = document[table][-1][column] * 2 + 1
+
+    checked = qifsql.verify(edited(stored, plant))
+    assert {(table, column) for table, _, column in differing(checked)} == set(places)
+    assert len(differing(checked)) == len(places)
+
+
+def test_a_number_that_became_undefined_differs(stored: Path) -> None:
+    def plant(document: dict[str, Any]) -> None:
+        document["results"][0]["worst_case"] = None
+
+    assert differing(qifsql.verify(edited(stored, plant))) == {("results", 0, "worst_case")}
+
+
+SQL_ERRORS: Mapping[str, Callable[[str], str]] = {
+    "a filter": lambda sql: re.sub(
+        r"(READ_PARQUET\([^)]*\) AS source)", r"\1 WHERE source.age > 20", sql
+    ),
+    "another column": lambda sql: sql.replace('source."age" AS qid_1', 'source."key" AS qid_1'),
+    "a key less": lambda sql: sql.replace('source."age" AS qid_1', "1 AS qid_1"),
+    "a count that is one too many": lambda sql: sql.replace(
+        "COUNT(*) AS blocks", "COUNT(*) + 1 AS blocks"
+    ),
+    "a join that drops missing values": lambda sql: sql.replace("IS NOT DISTINCT FROM", "="),
+    "a text that is no SQL": lambda sql: sql.replace("GROUP BY", "GROUP"),
+    "no answer": lambda _: "SELECT 1 AS secret;",
+    "an empty text": lambda _: "",
+}
+
+
+@pytest.mark.parametrize("name", SQL_ERRORS)
+def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> None:
+    with_sql(stored, SQL_ERRORS[name])
+    for sql in (True, False)[: 2 if name == "a filter" else 1]:
+        checked = qifsql.verify(stored, sql=sql)
+        assert checked.met is False
+        wrong = checked.frame.filter(verdict="differs")
+        assert wrong["way"].unique().to_list() == ["SQL of the manifest"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{folder}/planted.csv';",
+        "COPY (SELECT 1 AS age) TO '{folder}/people.parquet' (FORMAT PARQUET);",
+        "ATTACH '{folder}/planted.db' AS kept_2;",
+        "ATTACH '{folder}/people.parquet' AS kept_2;",
+        "SET enable_external_access = true;",
+        "INSTALL httpfs;",
+        "EXPORT DATABASE '{folder}/planted';",
+        "SELECT * FROM read_csv('{folder}/other.csv');",
+    ],
+)
+def test_sql_of_a_manifest_writes_nothing_and_reads_no_other_file(
+    stored: Path, statement: str
+) -> None:
+    (stored.parent / "other.csv").write_text(f"a\n{CANARY}\n", "utf-8")
+    before = {path: path.read_bytes() for path in stored.parent.iterdir()}
+    planted = statement.format(folder=stored.parent)
+    with_sql(stored, lambda sql: sql + planted)
+    checked = qifsql.verify(stored, sql=True)
+    assert checked.met is False
+    after = {path: path.read_bytes() for path in stored.parent.iterdir()}
+    manifest = stored.with_name(f"{stored.name}.manifest.json")
+    assert {p: c for p, c in after.items() if p != manifest} == {
+        p: c for p, c in before.items() if p != manifest
+    }
+    assert CANARY not in checked.frame.write_csv()
+
+
+def _one_too_many(success: Success) -> Success:
+    return replace(success, certain=success.certain + 1)
+
+
+def _modes(success: Success) -> Success:
+    return replace(success, probabilistic=success.probabilistic * Fraction(999, 1000))
+
+
+MEASURES: Mapping[str, tuple[Any, str, Callable[[Any], Any]]] = {
+    "individuals_certain": (bayes, "inference", _one_too_many),
+    "posterior_probabilistic": (bayes, "inference", _modes),
+    "singled out": (bayes, "reidentification", _one_too_many),
+    "degradation_probabilistic": (bayes, "multiplicative", lambda x: 1 / x),
+    "leakage_additive": (bayes, "additive", lambda x: -x),
+    "min_entropy_leakage": (bayes, "min_entropy_leakage", lambda x: x * 0.693147),
+    "capacity": (capacity, "capacity", lambda x: x + 1),
+    "security": (capacity, "security", lambda x: x + 1),
+    "posterior_guessing": (entropy, "owner_guessing", lambda x: x * 2),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_an_error_in_a_measure_is_found(
+    people: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mistake is also in the process that verifies: no measure of qifsql is used there."""
+    module, function, mistake = MEASURES[name]
+    right = getattr(module, function)
+    for place in ("qifsql.measures.gain", "qifsql.measures.bayes", module.__name__):
+        if hasattr(__import__(place, fromlist=["_"]), function):
+            monkeypatch.setattr(f"{place}.{function}", lambda *a, **o: mistake(right(*a, **o)))
+    two = "ill in ('yes', 'no')"
+    result = qifsql.attack("crs,cas", people, qids="sex", secret="ill", measures="all", where=two)
+    checked = qifsql.verify(result)
+    assert checked.met is False
+    assert differing(checked)
+
+
+def test_data_are_found_by_their_digest(stored: Path, people: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "another folder"
+    elsewhere.mkdir()
+    moved = elsewhere / "it's [new].parquet"
+    shutil.move(people, moved)
+    with pytest.raises(InputError, match="name the file where it is now"):
+        qifsql.verify(stored)
+    for source in (moved, elsewhere, [moved]):
+        assert qifsql.verify(stored, source).met
+    beside = stored.with_name("people.parquet")
+    shutil.copy(moved, elsewhere / "people.parquet")
+    for name in (stored.name, f"{stored.name}.manifest.json"):
+        shutil.copy(stored.with_name(name), elsewhere / name)
+    assert not beside.exists()
+    assert qifsql.verify(elsewhere / stored.name).met
+
+
+def test_other_data_are_refused(stored: Path, people: Path) -> None:
+    other = people.with_name("other.parquet")
+    PEOPLE.head(11).write_parquet(other)
+    with pytest.raises(InputError, match="its SHA-256 digest is not in the manifest"):
+        qifsql.verify(stored, other)
+    PEOPLE.reverse().write_parquet(people)
+    with pytest.raises(InputError, match="has changed since risk was made"):
+        qifsql.verify(stored)
+    done = run("verify", stored)
+    assert done.code == 2
+    assert CANARY not in done.err
+
+
+def test_nothing_checked_does_not_reassure(people: Path) -> None:
+    result = qifsql.describe(people)
+    path = result.save(people.with_name("columns.parquet"))
+    done = run("verify", path, "--format", "table")
+    assert done.code == 4
+    assert "Nothing was checked" in done.out
+    noisy = qifsql.attack("cas", people, qids=QIDS, secret="ill", knows="age:+-10")
+    assert qifsql.verify(noisy).met is False
+
+
+def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
+    result = qifsql.sweep(people, qids="age,sex,height,weight", secret="ill")
+    checked = qifsql.verify(result, subsets=4, settings=qifsql.Settings(seed=3))
+    assert checked.met
+    rows = checked.frame.filter(pl.col("column") == NUMBER)
+    drawn = rows["row"].unique().to_list()
+    assert len(drawn) == 8  # two models each
+    reasons = checked.frame.filter(pl.col("table") == "results", verdict="not checked")["reason"]
+    assert reasons.unique().to_list() == ["4 of 15 subsets are drawn, and this one is not"]
+    assert reasons.len() == 22
+    assert set(rows["way"].to_list()) == {"SQL of the request", "SQLite"}
+    path = result.save(people.with_name("sweep.json"))
+
+    def plant(document: dict[str, Any]) -> None:
+        document["results"][drawn[-1]]["k"] += 1
+        document["results"][drawn[0]]["blocks"] += 1
+
+    again = qifsql.verify(edited(path, plant), subsets=4, settings=qifsql.Settings(seed=3))
+    assert differing(again) == {("results", drawn[-1], "k"), ("results", drawn[0], "blocks")}
+    assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
+
+
+def test_levels_are_counted_again(people: Path) -> None:
+    result = qifsql.levels(people, qids="sex", secret="ill", k=3, l=2)
+    checked = qifsql.verify(result)
+    assert checked.met
+    values = checked.frame.filter(pl.col("column") == "value", verdict="agrees")["row"]
+    names = {result.frame["measure"][row] for row in values}
+    assert {"k", "average_class_size", "l_distinct", "l_entropy", "alpha", "t_equal"} <= names
+    assert {"basic_beta", "enhanced_beta", "delta_disclosure"} <= names
+    path = result.save(people.with_name("levels.json"))
+
+    def plant(document: dict[str, Any]) -> None:
+        for row in document["results"]:
+            if row["measure"] in names:
+                row["value"] *= 1.001
+
+    again = qifsql.verify(edited(path, plant))
+    assert differing(again) == {("results", row, "value") for row in values}
+
+
+def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
+    """Doubles of fractional weights may round 87.5 % up or down, as the histogram documents."""
+    frame = pl.DataFrame({"a": [1] * 8, "s": ["x"] * 7 + ["y"], "w": [0.1] * 8})
+    frame.write_parquet(people)
+    result = qifsql.attack("cas", people, qids="a", secret="s", weight="w", histogram=True)
+    assert result.frame[NUMBER][0] == pytest.approx(0.875)
+    checked = qifsql.verify(result)
+    assert checked.met
+    ways = checked.frame.filter(table="histogram")["way"].unique().to_list()
+    assert ways == ["SQL of the manifest"]
+
+
+def test_agreement_is_about_one_person_of_a_trillion() -> None:
+    assert agree(0.1, Fraction(1, 10), NUMBER, whole=False)
+    assert not agree(0.1 + 1e-12, Fraction(1, 10), NUMBER, whole=False)
+    assert not agree(float(Fraction(10**11 - 1, 10**11)), Fraction(1), NUMBER, whole=False)
+    assert agree(1e-17, Fraction(0), "leakage_additive", whole=False)
+    assert not agree(1e-17, Fraction(0), NUMBER, whole=False)
+    assert not agree(3, Fraction(4), "blocks", whole=True)
+    assert agree(None, None, NUMBER, whole=False)
+    assert not agree(0.0, None, NUMBER, whole=False)
+    assert not agree(None, Fraction(0), NUMBER, whole=False)
+    assert not agree(float("nan"), Fraction(0), NUMBER, whole=False)
+    assert agree(float("inf"), float("inf"), NUMBER, whole=False)
+
+
+def test_a_damaged_manifest_is_no_crash(stored: Path) -> None:
+    note = stored.with_name(f"{stored.name}.manifest.json")
+    whole = json.loads(note.read_text("utf-8"))
+    for name in ("models", "qids", "secrets", "expressions", "null", "dataset"):
+        for value in (None, ["x", 3]):
+            spec = {**whole["spec"], name: value}
+            note.write_text(json.dumps({**whole, "spec": spec}), "utf-8")
+            done = run("verify", stored)
+            assert done.code in (0, 2, 4)
+            assert CANARY not in done.err
+
+
+def test_the_command_line_has_the_columns_of_its_contract(stored: Path) -> None:
+    done = run("verify", stored, "--format", "json")
+    assert done.code == 0
+    document = json.loads(done.out)
+    columns = {"attack_id", "column", "stored", "recomputed", "way", "verdict"}
+    assert all(columns <= row.keys() for row in document["results"])
+    assert run("verify", stored, "--format", "table").out.count("agree") > 1
+
+    def plant(document: dict[str, Any]) -> None:
+        document["results"][0]["blocks"] += 1
+
+    edited(stored, plant)
+    done = run("verify", stored, "--format", "table")
+    assert done.code == 4
+    assert "differ" in done.out
+    assert "blocks" in done.out
