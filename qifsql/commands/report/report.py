@@ -14,7 +14,8 @@ from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import Document, Section
+from qifsql.presentation.masking import MINIMUM
+from qifsql.presentation.parts import Document, Part, Section
 from qifsql.presentation.result_files import comma_separated
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_ending, check_place, write
@@ -31,7 +32,7 @@ def report(
     title: str | None = None,
     people: str = "",
     labels: Mapping[str, str] | None = None,
-    minimum: int = 10,
+    minimum: int = MINIMUM,
     private: bool = False,
     name_groups: Iterable[str] = (),
     charts: str | Path | None = None,
@@ -109,6 +110,24 @@ def report(
                 origin,
             )
     return document
+
+
+def first_page(
+    results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Part]:
+    """Return the first page of a report of results, as its readers may see it."""
+    stored = read(list(results))
+    reader_results, withheld = share(stored, Reader(minimum, private))
+    return summary(reader_results, (), withheld)
+
+
+def document(
+    results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
+) -> Document:
+    """Return a report of results as its readers may see it, without writing it."""
+    reader = Reader(minimum, private)
+    reader_results, withheld = share(read(list(results)), reader)
+    return compose(reader_results, reader, withheld=withheld)
 
 
 def compose(
