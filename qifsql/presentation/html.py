@@ -88,15 +88,24 @@ def drawn_still(parts: Iterable[Part]) -> Markup:
         if isinstance(part, Figure):
             pieces.append(macros.picture(_picture(part), regions[id(part)]))
         else:
-            pieces.append(macro(part, regions[id(part)]) if isinstance(part, Table) else macro(part))
+            pieces.append(
+                macro(part, regions[id(part)]) if isinstance(part, Table) else macro(part)
+            )
     return Markup("\n").join(pieces)
 
 
 def live(folder: Path, name: str, **values: Any) -> str:
     """Return a template of a folder with its values; names and values are text, never markup."""
-    return _environment(folder).get_template(name).render(
-        said=said, language=spoken().code, drawn=drawn_still, **values
+    return (
+        _environment(folder)
+        .get_template(name)
+        .render(said=said, language=spoken().code, drawn=drawn_still, **values)
     )
+
+
+def markup(drawn_text: str) -> Markup:
+    """Return text that ``live`` has drawn, to stand in another template as it is."""
+    return Markup(drawn_text)  # noqa: S704 - drawn by a template, which escapes
 
 
 def style() -> str:

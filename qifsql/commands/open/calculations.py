@@ -38,12 +38,21 @@ class Calculations:
 
     def __init__(self, interrupt: Callable[[], None] | None = _thread.interrupt_main) -> None:
         self.interrupt = interrupt
-        self.last_request = time.monotonic()
+        self._last_request = time.monotonic()
         self._line: queue.Queue[Calculation | None] = queue.Queue()
         self._lock = threading.Lock()
         self._waiting: dict[str, Calculation] = {}
         self._running: Calculation | None = None
         self._stopped = False
+
+    def seen(self) -> None:
+        """Note that there was a request."""
+        self._last_request = time.monotonic()
+
+    @property
+    def idle(self) -> float:
+        """Return the seconds since the last request."""
+        return time.monotonic() - self._last_request
 
     def submit(self, topic: str, work: Callable[[], Any]) -> "Future[Any]":
         """Put a calculation into the line, instead of older ones of the same topic."""

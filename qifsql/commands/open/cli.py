@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import OPTIONS
+from qifsql.engine.settings import silent
 from qifsql.options import runtime, texts
 from qifsql.options.groups import Data, Limits
 
@@ -65,11 +66,11 @@ def open(  # noqa: A001 - the name of the command
         ),
     ] = None,
 ) -> None:
-    """Open a file, or a stored sweep, as a local page: choose roles, try changes, see the risk.
+    r"""Open a file, or a stored sweep, as a local page: choose roles, try changes, see the risk.
 
     The page is on this machine only, at an address with a random token, until Ctrl-C. It loads
     nothing from elsewhere, shows no values of cells, and shows the command that does the same.
-    Needs qifsql\\[explorer].
+    Needs qifsql\[explorer].
     """
     from qifsql.commands.open.open import open as run
 
@@ -88,5 +89,5 @@ def open(  # noqa: A001 - the name of the command
         idle=texts.seconds(idle, "--idle"),
         lang=lang,
         told=tell,
-        settings=limits.engine_settings(runtime.silent),
+        settings=limits.engine_settings(silent),
     )

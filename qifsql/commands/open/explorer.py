@@ -1,7 +1,7 @@
 """An open file: its columns, the attacks that were tried on it, and what they cost."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -9,13 +9,14 @@ from qifsql.commands.attack.attack import attack
 from qifsql.commands.describe import view as described
 from qifsql.commands.describe.describe import describe
 from qifsql.commands.open import choices
+from qifsql.commands.open.background import Jobs, new_file
 from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.what_if.what_if import what_if
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import Identity, identities
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError
+from qifsql.errors import DatasetError, InputError
 from qifsql.results.result import Result
 
 KEPT = 64  # results that are kept to go back to
@@ -62,6 +63,7 @@ class Explorer:
         self.settings = settings
         self.calculations = calculations or Calculations()
         self.tried: list[Choices] = []
+        self.jobs = Jobs()
         self._identities: dict[str, Identity] = identities(dataset.paths)
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
@@ -175,6 +177,42 @@ class Explorer:
         self.tried.append(tried)
         return len(self.tried) - 1
 
+    def writing(
+        self, what: str, wanted: Choices, form: Mapping[str, str]
+    ) -> tuple[list[list[str]], str]:
+        """Return the command lines that write a release, report, study or sweep.
+
+        The second value is the file of a sweep.
+        """
+        endings = {
+            "release": (".parquet", ".csv", ".csv.gz"),
+            "report": (".html", ".md", ".pdf"),
+            "study": (".toml",),
+            "sweep": (".parquet",),
+        }
+        if what not in endings or not wanted.known:
+            raise InputError("there is nothing to write; name a quasi-identifier")
+        out = new_file(form.get("out", ""), endings[what])
+        if what == "sweep":
+            threshold = form.get("threshold", "").strip()
+            return [[*wanted.sweep(self.words, threshold), "-o", out]], out
+        if what == "study":
+            return [wanted.study(self.words[0], out, self.words[1:])], ""
+        if what == "release":
+            if not wanted.is_changed:
+                raise InputError("nothing is changed, so the release is the file itself")
+            return [wanted.release(self.words, out)], ""
+        stem = out.rpartition(".")[0]
+        result = new_file(f"{stem}.parquet", (".parquet",))
+        lines = [[*wanted.attack(self.words), "-o", result]]
+        results = [result]
+        if wanted.is_changed:
+            results.append(new_file(f"{stem}-changes.parquet", (".parquet",)))
+            lines.append([*wanted.what_if(self.words), "-o", results[1]])
+        private = ["--private"] if self.private else []
+        language = ["--lang", form.get("language") or "en"]
+        return [*lines, ["report", *results, "-o", out, *language, *private]], ""
+
     def command_lines(self) -> list[str]:
         """Return the command lines of the attacks that were tried."""
         return [choices.line(tried.attack(self.words)) for tried in self.tried]
@@ -183,4 +221,3 @@ class Explorer:
         """Return the suggested roles as choices."""
         form = {f"role-{i}": column.role for i, column in enumerate(columns)}
         return choices.read({**form, "option-histogram": "on"}, [c.name for c in columns])
-

@@ -105,9 +105,11 @@ def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> 
 
 def _read(flag: str, form: Form, text: str) -> Any:
     """Return a value as typer reads it from a word."""
-    kinds = {k for k in get_args(grouping.TYPED[form][0]) if k is not NoneType} if not (
-        form.choices
-    ) else {str}
+    kinds = (
+        {k for k in get_args(grouping.TYPED[form][0]) if k is not NoneType}
+        if not (form.choices)
+        else {str}
+    )
     if any(get_origin(kind) is list for kind in kinds):
         return [text]
     if form.choices and text not in form.choices:

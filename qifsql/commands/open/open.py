@@ -5,15 +5,17 @@ import secrets
 import socket
 import sys
 import threading
-import time
 import webbrowser
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from qifsql.commands.open.background import Jobs
 from qifsql.commands.open.calculations import Calculations
+from qifsql.commands.open.explorer import Explorer
+from qifsql.commands.open.walking import Walk, is_result
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.engine.settings import Settings, silent
@@ -75,83 +77,76 @@ def open(  # noqa: A001 - the name of the command
     Source: docs/guides/explorer.md.
 
     """
-    from qifsql.commands.open.explorer import Explorer
-
     uvicorn = _library()
+    from qifsql.commands.open.server import application
+
     code = lang or of_locale()
     with speaking(code):  # raises for unknown languages before any work
         pass
     text = path_text(source)
     if text == "-":
         raise InputError("the page reads its file again and again; name a file instead of -")
-    dataset = Dataset.open(text, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding)
     reading = {"--where": where, "--delimiter": delimiter, "--encoding": encoding}
     words = [text, *(w for flag, value in reading.items() if value for w in (flag, value))]
     words += ["--all-varchar"] if all_varchar else []
     calculations = Calculations()
-    page = Explorer(
-        dataset,
-        words,
-        where=where,
-        private=private,
-        settings=settings,
-        calculations=calculations,
-    )
-    page.columns()
+    page: Explorer | Walk
+    if is_result(text):
+        page = Walk.of(text, private=private)
+    else:
+        page = Explorer(
+            Dataset.open(text, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding),
+            words,
+            where=where,
+            private=private,
+            settings=settings,
+            calculations=calculations,
+        )
+        page.columns()
     with closing(_listening(port)) as listener:
         number = int(listener.getsockname()[1])
         token = secrets.token_urlsafe(24)
         address = f"http://{HOST}:{number}/{token}/"
-        _serve(page, uvicorn, listener, address, code, idle, browser=browser, told=told or silent)
-    return page.command_lines()
-
-
-def _serve(
-    page: Any,
-    uvicorn: ModuleType,
-    listener: socket.socket,
-    address: str,
-    lang: str,
-    idle: float | None,
-    *,
-    browser: bool,
-    told: Callable[[str], None],
-) -> None:
-    """Serve the page in a thread, and do its calculations in this one, until Ctrl-C."""
-    from qifsql.commands.open.server import application
-
-    token = address.rstrip("/").rpartition("/")[2]
-    app = application(page, token=token, port=int(listener.getsockname()[1]), lang=lang)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            date_header=False,
-            ws="none",
-            timeout_graceful_shutdown=1,
+        server = uvicorn.Server(
+            uvicorn.Config(
+                application(page, token=token, port=number, lang=code, seen=calculations.seen),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                date_header=False,
+                ws="none",
+                timeout_graceful_shutdown=1,
+            )
         )
-    )
+        jobs = page.jobs if isinstance(page, Explorer) else Jobs()
+        with _served(server, listener, jobs):
+            sys.stdout.write(f"{address}\n")
+            sys.stdout.flush()
+            say = told or silent
+            say("Ctrl-C ends the page")
+            if browser:
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            try:
+                calculations.run(
+                    lambda: idle is not None and calculations.idle > idle and not jobs.is_running
+                )
+            except KeyboardInterrupt:
+                say("the page has ended; nothing was left behind")
+    return page.command_lines() if isinstance(page, Explorer) else []
+
+
+@contextmanager
+def _served(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
+    """Serve in another thread; at the end, stop what runs beside the page."""
     thread = threading.Thread(target=server.run, args=([listener],), name="page", daemon=True)
-    calculations = page.calculations
-    calculations.last_request = time.monotonic()
     thread.start()
     try:
-        sys.stdout.write(f"{address}\n")
-        sys.stdout.flush()
-        told("Ctrl-C ends the page")
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        calculations.run(
-            lambda: idle is not None and time.monotonic() - calculations.last_request > idle
-        )
-    except KeyboardInterrupt:
-        told("the page has ended; nothing was left behind")
+        yield
     finally:
         server.should_exit = True
         with suppress(KeyboardInterrupt):
+            jobs.close()
             thread.join(CLOSING)
 
 

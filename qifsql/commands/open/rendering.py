@@ -8,13 +8,17 @@ from typing import Any
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
+from qifsql.commands.open.background import Job
 from qifsql.commands.open.choices import DROP, Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
-from qifsql.commands.report.report import document, first_page
+from qifsql.commands.open.walking import Walk
+from qifsql.commands.report.report import chapters_of, first_page
 from qifsql.presentation import escaping, html, words
-from qifsql.presentation.language import LANGUAGES, number, said
+from qifsql.presentation.language import LANGUAGES, counted, number, said
 from qifsql.presentation.parts import Figure, Heading, Part
+from qifsql.results import stored
 from qifsql.results.result import Result
+from qifsql.results.stored import Stored
 
 PAGE = Path(__file__).resolve().parent / "page"
 TRAIL = 5  # states to go back to
@@ -38,7 +42,11 @@ class Step:
 
 
 def explorer(
-    page: Explorer, columns: Sequence[SourceColumn], wanted: Choices, trail: Sequence[int] = ()
+    page: Explorer,
+    columns: Sequence[SourceColumn],
+    wanted: Choices,
+    trail: Sequence[int] = (),
+    jobs: Sequence[Job] = (),
 ) -> str:
     """Return the page but for its frame."""
     return html.live(
@@ -50,13 +58,14 @@ def explorer(
         columns=[_shown(column, wanted) for column in columns],
         records=words.count(columns[0].records or 0) if columns else "",
         trail=",".join(map(str, trail)),
+        jobs=[_job(running) for running in jobs],
         **_knowledge(columns, wanted),
     )
 
 
 def frame(inside: str, title: str) -> str:
     """Return a whole page around its content."""
-    return html.live(PAGE, "frame.html", inside=html.Markup(inside), title=title)
+    return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
 
 
 def knowledge(columns: Sequence[SourceColumn], wanted: Choices) -> str:
@@ -178,10 +187,10 @@ def _rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
     rows = []
     for row in result.rows():
         old = earlier.get(_question(row), {})
-        cells = [
-            (name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS
+        cells = [(name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS]
+        extra = [
+            str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")
         ]
-        extra = [str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")]
         rows.append({"goal": " · ".join([words.goal(row), *extra]), "cells": cells, "row": row})
     return rows
 
@@ -206,7 +215,8 @@ def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
         states.append(
             {
                 "number": n,
-                "known": words.listed(list(tried.known)),
+                "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", len(tried.known)),
+                "changes": ", ".join(tried.changes) or said("no change"),
                 "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
                 "certain": _cell("share", rows[0]["posterior_deterministic"]) if rows else "",
                 "guess": _cell("share", rows[0]["posterior_probabilistic"]) if rows else "",
@@ -215,12 +225,13 @@ def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
     return states
 
 
-def nothing(page: Explorer, wanted: Choices, message: str, trail: Sequence[int]) -> str:
+def nothing(page: Explorer, message: str, trail: Sequence[int], *, reopen: bool = False) -> str:
     """Return the parts about the risk and the release where there is no result, and why."""
     return html.live(
         PAGE,
         "nothing.html",
         message=message,
+        reopen=reopen,
         trail=_trail(page, trail),
         numbers=",".join(map(str, trail)),
     )
@@ -233,17 +244,64 @@ def error(message: str) -> str:
 
 def charts(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
-    report = document([result], private=page.private)
-    parts: list[Part] = []
-    for section in report.sections:
-        if section.annex:
-            parts += [Heading(section.title), *section.parts]
+    parts = _chapters(stored.read([result]), private=page.private)
     has_charts = any(isinstance(part, Figure) for part in parts)
     return html.live(PAGE, "charts.html", parts=parts, has_charts=has_charts)
 
 
 def cost(page: Explorer, result: Result) -> str:
     """Return the loss and the risk of each change, as a report does."""
-    shared = document([result], private=page.private)
-    parts = [part for section in shared.sections if section.annex for part in section.parts]
+    parts = _chapters(stored.read([result]), private=page.private)
     return html.live(PAGE, "cost.html", parts=parts, notes=result.notes)
+
+
+def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
+    """Return the chapters of a report in one list."""
+    parts: list[Part] = []
+    for section in chapters_of(results, private=private):
+        parts += [Heading(section.title), *section.parts]
+    return parts
+
+
+def job(running: Job) -> str:
+    """Return the state of a command that runs beside the page."""
+    return html.live(PAGE, "job.html", **_job(running))
+
+
+def _job(running: Job) -> dict[str, Any]:
+    what, share = running.progress
+    return {
+        "number": running.number,
+        "lines": [choices.line(words_) for words_ in running.lines],
+        "state": running.state,
+        "what": what,
+        "share": share,
+        "percent": words.percent(share) if share is not None else "",
+        "seconds": words.duration(running.seconds),
+        "output": running.output,
+        "sweep": running.sweep,
+    }
+
+
+def sweep(shown: Walk, form: Mapping[str, str]) -> str:
+    """Return the page of a stored sweep but for its frame."""
+    return html.live(
+        PAGE,
+        "sweep.html",
+        private=shown.private,
+        languages={code: language.name for code, language in LANGUAGES.items()},
+        parts=_chapters([shown.stored], private=shown.private),
+        **_walk(shown, form),
+    )
+
+
+def walk(shown: Walk, form: Mapping[str, str]) -> str:
+    """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
+    return html.live(PAGE, "walk.html", **_walk(shown, form))
+
+
+def _walk(shown: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+    question = int(text) if (text := form.get("question", "")).isdecimal() else 0
+    measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
+    here = shown.at(question, measure, form.get("subset", ""))
+    return {"file": shown.file, "path": shown.path, "walk": here}

@@ -6,7 +6,6 @@ has the token, and no other site made it. All others get an empty answer.
 
 import asyncio
 import hmac
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 from urllib.parse import parse_qsl
@@ -22,7 +21,8 @@ from qifsql.commands.open import choices, rendering
 from qifsql.commands.open.calculations import Superseded
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
-from qifsql.errors import QifError
+from qifsql.commands.open.walking import Walk
+from qifsql.errors import DatasetError, InputError, QifError
 from qifsql.presentation import html
 from qifsql.presentation.language import ENGLISH, LANGUAGES, said, speaking
 
@@ -45,6 +45,19 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+POSTED = {
+    "page": "page",
+    "try": "attempt",
+    "charts": "charts",
+    "cost": "cost",
+    "reopen": "reopen",
+    "do": "start",
+    "job": "job",
+    "stop": "stop",
+    "walk": "walk",
+    "subset": "subset",
+}
+"""The forms, by the last part of their address, and the methods that answer them."""
 LONGEST = 2**20  # bytes of a request
 
 Form: TypeAlias = Mapping[str, str]
@@ -83,28 +96,23 @@ class Guard:
             return False
         if origin is None:  # browsers always send it with a POST
             return bool(scope["method"] in ("GET", "HEAD"))
-        return origin == f"http://{hosts[0]}"
+        return bool(origin == f"http://{hosts[0]}")
 
 
 def application(
-    page: Explorer, *, token: str, port: int, lang: str, more: Mapping[str, Answer] | None = None
+    page: Explorer | Walk, *, token: str, port: int, lang: str, seen: Callable[[], None]
 ) -> ASGIApp:
-    """Return the application. ``more`` are further answers by the last part of their address."""
+    """Return the application for a file or for a stored sweep.
 
-    def seen() -> None:
-        page.calculations.last_request = time.monotonic()
-
-    answers = Answers(page, lang)
-    posted: dict[str, Answer] = {
-        "page": answers.page,
-        "try": answers.attempt,
-        "charts": answers.charts,
-        "cost": answers.cost,
-        "reopen": answers.reopen,
-        **(more or {}),
-    }
+    ``seen`` is called for each request that passes the checks.
+    """
+    answers = SweepAnswers(page, lang) if isinstance(page, Walk) else Answers(page, lang)
     routes = [Route("/", answers.front), Route("/assets/{name}", _asset)]
-    routes += [Route(f"/{n}", _post(answer), methods=["POST"]) for n, answer in posted.items()]
+    routes += [
+        Route(f"/{name}", _post(getattr(answers, method)), methods=["POST"])
+        for name, method in POSTED.items()
+        if hasattr(answers, method)
+    ]
     return Guard(Starlette(routes=routes), token=token, port=port, seen=seen)
 
 
@@ -153,6 +161,7 @@ class Answers:
     def __init__(self, page: Explorer, lang: str) -> None:
         self.explorer = page
         self.lang = lang
+        self.sweeps: dict[str, Walk] = {}
 
     async def _columns(self) -> Sequence[SourceColumn]:
         return await asyncio.wrap_future(self.explorer.columns())
@@ -162,9 +171,8 @@ class Answers:
         with speaking(self.lang):
             try:
                 columns = await self._columns()
-                inside = rendering.explorer(
-                    self.explorer, columns, self.explorer.first(columns)
-                )
+                first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
+                inside = rendering.explorer(self.explorer, columns, first, jobs=jobs)
             except QifError as e:
                 inside = rendering.error(str(e))
             text = rendering.frame(inside, f"qifsql: {self.explorer.dataset.name}")
@@ -175,7 +183,8 @@ class Answers:
         columns = await self._columns()
         wanted, trail = self._wanted(form, columns), self._trail(form)
         with speaking(_language(form.get("lang", ""), form.get("language", ""))):
-            return rendering.explorer(self.explorer, columns, wanted, trail)
+            jobs = self.explorer.jobs.latest
+            return rendering.explorer(self.explorer, columns, wanted, trail, jobs)
 
     def _wanted(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
@@ -201,13 +210,14 @@ class Answers:
             return await self._risk(wanted, self._trail(form)) + knows
         except QifError as e:
             trail = self._trail(form)
-            return rendering.nothing(self.explorer, wanted, str(e), trail) + knows
+            reopen = isinstance(e, DatasetError)
+            return rendering.nothing(self.explorer, str(e), trail, reopen=reopen) + knows
 
     async def _risk(self, wanted: Choices, trail: Sequence[int]) -> str:
         page = self.explorer
         if not wanted.known:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
-            return rendering.nothing(page, wanted, message, trail)
+            return rendering.nothing(page, message, trail)
         result = await asyncio.wrap_future(page.attack(wanted))
         before = None
         if wanted.is_changed:
@@ -233,3 +243,59 @@ class Answers:
         self.explorer.reopen()
         return await self.page(form)
 
+    async def start(self, form: Form) -> str:
+        """Start the commands that write what a form names."""
+        wanted = self._wanted(form, await self._columns())
+        self.explorer.check_unchanged()
+        lines, sweep = self.explorer.writing(form.get("what", ""), wanted, form)
+        return rendering.job(self.explorer.jobs.start(lines, sweep))
+
+    async def job(self, form: Form) -> str:
+        """Return the state of a command."""
+        return rendering.job(self.explorer.jobs[form.get("job", "")])
+
+    async def stop(self, form: Form) -> str:
+        """Stop a command."""
+        job = self.explorer.jobs[form.get("job", "")]
+        await run_in_threadpool(job.close)
+        return rendering.job(job)
+
+    async def walk(self, form: Form) -> str:
+        """Return the walk through the sweep that a command wrote."""
+        file = self.explorer.jobs[form.get("job", "")].sweep
+        return await run_in_threadpool(self._walk, file, form)
+
+    async def subset(self, form: Form) -> str:
+        """Return another set of columns of a walk, another question or measure."""
+        return await run_in_threadpool(self._walk, form.get("sweep", ""), form)
+
+    def _walk(self, file: str, form: Form) -> str:
+        if file not in self.sweeps:
+            if file not in {job.sweep for job in self.explorer.jobs.latest if job.sweep}:
+                raise InputError("there is no such sweep; load the page again")
+            self.sweeps[file] = Walk.of(file, private=self.explorer.private)
+        return rendering.walk(self.sweeps[file], form)
+
+
+class SweepAnswers:
+    """The answers to the forms of the page of a stored sweep."""
+
+    def __init__(self, sweep: Walk, lang: str) -> None:
+        self.sweep = sweep
+        self.lang = lang
+
+    async def front(self, _request: Request) -> Response:
+        """Return the whole page."""
+        with speaking(self.lang):
+            inside = await run_in_threadpool(rendering.sweep, self.sweep, {})
+            text = rendering.frame(inside, f"qifsql: {self.sweep.file}")
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def page(self, form: Form) -> str:
+        """Return the page in another language."""
+        with speaking(_language(form.get("lang", ""), form.get("language", ""))):
+            return await run_in_threadpool(rendering.sweep, self.sweep, form)
+
+    async def subset(self, form: Form) -> str:
+        """Return another set of columns, another question or measure."""
+        return await run_in_threadpool(rendering.walk, self.sweep, form)

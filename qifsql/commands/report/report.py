@@ -116,18 +116,32 @@ def first_page(
     results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
 ) -> list[Part]:
     """Return the first page of a report of results, as its readers may see it."""
-    stored = read(list(results))
-    reader_results, withheld = share(stored, Reader(minimum, private))
-    return summary(reader_results, (), withheld)
+    shared, withheld = share(read(results), Reader(minimum, private))
+    return summary(shared, (), withheld)
 
 
-def document(
-    results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
-) -> Document:
-    """Return a report of results as its readers may see it, without writing it."""
+def chapters_of(
+    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Section]:
+    """Return the chapters of a report of results with their charts, as its readers may see them.
+
+    The chapters on what was released and on how it was measured are left out.
+    """
     reader = Reader(minimum, private)
-    reader_results, withheld = share(read(list(results)), reader)
-    return compose(reader_results, reader, withheld=withheld)
+    shared, _ = share(list(results), reader)
+    sections = [
+        *chapters.each(shared, reader),
+        chapters.carriers(shared),
+        chapters.remedies(shared),
+    ]
+    return [section for section in sections if section is not None and section.parts]
+
+
+def shared_results(
+    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Stored]:
+    """Return results as the readers of a report may see them."""
+    return share(list(results), Reader(minimum, private))[0]
 
 
 def compose(
