@@ -93,6 +93,8 @@ def of_page(path: Path) -> Iterator[Message]:
     """The messages of a template."""
     template = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
     for line, _, message in template.extract_translations(path.read_text("utf-8"), ["said"]):
+        if isinstance(message, tuple):  # the message, and None for each of its values
+            message = message[0]
         if not isinstance(message, str):
             raise ValueError(f"{path}:{line}: no message is found")
         yield message

@@ -33,6 +33,8 @@ IMPORTERS = {  # library -> the rooms that may import it
     "jinja2": ("presentation",),
     "markupsafe": ("presentation",),
     "vl_convert": ("presentation",),
+    "starlette": ("commands.open.server",),
+    "uvicorn": ("commands.open.open",),
     "highspy": ("commands.tables.integer_programs",),
 }
 # The files that rooms have in common, by name, and the stems that several modules share, with why.

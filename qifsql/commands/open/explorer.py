@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.describe import view as described
@@ -24,7 +25,10 @@ KEPT = 64  # results that are kept to go back to
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of the file, as the page shows it; ``role`` is the suggested one."""
+    """A column of the file, as the page shows it.
+
+    ``row`` is what ``describe`` says of it; ``role`` is the one that it has at first.
+    """
 
     name: str
     type: str
@@ -32,9 +36,7 @@ class SourceColumn:
     missing: int | None
     distinct: int | None
     alone: float | None
-    suggestion: str
-    why: str
-    confidence: str
+    row: Mapping[str, Any]
     role: str
     steps: tuple[str, ...]
 
@@ -86,9 +88,7 @@ class Explorer:
                 missing=row["missing"],
                 distinct=row["distinct"],
                 alone=row["singled_out_share"],
-                suggestion=row["suggested_role"] or "",
-                why=row["why"] or "",
-                confidence=row["confidence"] or "",
+                row=row,
                 role=roles.get(row["column"], ""),
                 steps=choices.steps(row["type"], row["distinct"] or 0),
             )

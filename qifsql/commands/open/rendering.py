@@ -132,6 +132,7 @@ def _shown(column: SourceColumn, wanted: Choices) -> dict[str, Any]:
     """Return a column as the page shows it."""
     role = "quasi-identifier" if column.name in wanted.qids else ""
     role = "secret" if column.name in wanted.secrets else role
+    suggestion, confidence, why = described.suggestion(column.row)
     share = 0.0 if not column.records else (column.missing or 0) / column.records
     return {
         "name": escaping.cell(column.name),
@@ -139,9 +140,9 @@ def _shown(column: SourceColumn, wanted: Choices) -> dict[str, Any]:
         "missing": words.percent(share) if column.records is not None else "",
         "distinct": words.count(column.distinct) if column.distinct is not None else "",
         "alone": words.percent(column.alone) if column.alone is not None else "",
-        "suggestion": said(column.suggestion) if column.suggestion else "",
-        "why": said(column.why) if column.why in described.REASONS else column.why,
-        "confidence": said(column.confidence) if column.confidence else "",
+        "suggestion": suggestion,
+        "why": why,
+        "confidence": confidence,
         "role": role,
         "nested": column.records is None,
     }

@@ -75,6 +75,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with an empty 404 if it fails a check."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
         if scope["type"] != "http" or not self._passes(scope):
             await Response(status_code=404, headers=HEADERS)(scope, receive, send)
             return

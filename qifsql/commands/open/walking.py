@@ -153,10 +153,9 @@ class Walk:
         for i in range(BINS):
             last = i == BINS - 1
             inside = (pl.col("bin") >= i * BINS) & (pl.col("bin") < (i + 1) * BINS + last)
-            people = mine.filter(inside)["individuals"].sum()
-            bars.append(
-                (f"{i * BINS}–{(i + 1) * BINS} %", words.count(people), people / (total or 1))
-            )
+            people = sum(map(int, mine.filter(inside)["individuals"].to_list()))
+            tenth = f"{i * BINS}–{(i + 1) * BINS} %"
+            bars.append((tenth, words.count(people), people / (total or 1)))
         return bars
 
     def _border(self, question: int, measure: str, subset: int) -> str:
