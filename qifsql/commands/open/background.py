@@ -69,13 +69,13 @@ class Job:
                 errors="replace",
                 start_new_session=True,  # Ctrl-C in the terminal is for the page, which stops it
             )
-        assert process.stderr is not None  # noqa: S101 - it is a pipe
-        for line in process.stderr:
-            if match := LINE.fullmatch(line):
-                self.progress = match["what"], int(match["percent"]) / 100
-            else:
-                self.output += line
-        return process.wait()
+        with process:
+            for line in process.stderr or ():
+                if match := LINE.fullmatch(line):
+                    self.progress = match["what"], int(match["percent"]) / 100
+                else:
+                    self.output += line
+        return process.returncode
 
     def stop(self) -> None:
         """Stop as Ctrl-C does."""

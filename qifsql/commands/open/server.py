@@ -149,6 +149,11 @@ def _language(code: str, usual: str) -> str:
     return code if code in LANGUAGES else usual
 
 
+def _chosen(form: Form, usual: str) -> str:
+    """Return the language that a form asks for, or the one it is in."""
+    return _language(form.get("lang", ""), _language(form.get("language", ""), usual))
+
+
 async def _asset(request: Request) -> Response:
     """Return a file of the page."""
     name = request.path_params["name"]
@@ -185,7 +190,7 @@ class Answers:
         """Return the page in another language, or as it was in an earlier state."""
         columns = await self._columns()
         wanted, trail = self._wanted(form, columns), self._trail(form)
-        with speaking(_language(form.get("lang", ""), form.get("language", ""))):
+        with speaking(_chosen(form, self.lang)):
             jobs = self.explorer.jobs.latest
             return rendering.explorer(self.explorer, columns, wanted, trail, jobs)
 
@@ -296,7 +301,7 @@ class SweepAnswers:
 
     async def page(self, form: Form) -> str:
         """Return the page in another language."""
-        with speaking(_language(form.get("lang", ""), form.get("language", ""))):
+        with speaking(_chosen(form, self.lang)):
             return await run_in_threadpool(rendering.sweep, self.sweep, form)
 
     async def subset(self, form: Form) -> str:

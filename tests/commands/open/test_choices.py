@@ -12,7 +12,7 @@ from qifsql.data.option import declared, names
 from qifsql.errors import InputError
 
 pytestmark = pytest.mark.quick
-COLUMNS = ["day", "a,b", "say \"x\"", "illness"]
+COLUMNS = ["day", "a,b", 'say "x"', "illness"]
 
 
 def form(**more: str) -> dict[str, str]:
@@ -35,7 +35,7 @@ def test_the_words_are_read_by_the_command_line_as_the_function_is_called():
     typed = {"thresholds": "0.5", "histogram": "on", "null": "drop", "draws": "7", "by": "day"}
     choice = read(form(**{f"option-{name}": text for name, text in typed.items()}), COLUMNS)
     words = fields.words(AttackOptions, choice.options)
-    assert ["--histogram"] == [w for w in words if w == "--histogram"]
+    assert [w for w in words if w == "--histogram"] == ["--histogram"]
     arguments = choice.attack_arguments()
     assert arguments["thresholds"] == ("0.5",)
     assert (arguments["histogram"], arguments["null"], arguments["draws"]) == (True, "drop", 7)
@@ -45,12 +45,15 @@ def test_the_words_are_read_by_the_command_line_as_the_function_is_called():
 
 def test_every_option_of_attack_is_on_the_page_or_its_absence_has_a_reason():
     """A new option appears by itself."""
-    shown = {field.name for field in fields.fields(AttackOptions, {})}
+    several = fields.fields(AttackOptions, {})
+    shown = {field.name for field in several}
     typed = {name for name, option in declared(AttackOptions).items() if option.typed}
     assert shown | fields.HIDDEN.keys() >= typed
     assert not shown & fields.HIDDEN.keys()
     assert fields.HIDDEN.keys() <= typed | {"progressive"}
-    assert all(field.flag.startswith("--") and field.help for field in fields.fields(AttackOptions, {}))
+    assert all(
+        field.flag.startswith("--") and field.help for field in fields.fields(AttackOptions, {})
+    )
 
 
 def test_a_wrong_value_is_refused_by_its_flag():

@@ -24,7 +24,6 @@ def started(*more: object, temp: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "qifsql", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=temp,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         env=os.environ | {"LANG": "C", "LC_ALL": "C"},
     )  # fmt: skip
 
