@@ -78,10 +78,14 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
     return "\n".join([f'<style>{style}</style><div class="qifsql">', *drawn, *picture, "</div>"])
 
 
-def drawn_still(parts: Iterable[Part]) -> Markup:
-    """Return parts as HTML for a page with the style of reports; charts are pictures."""
+def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
+    """Return parts as HTML for a page with the style of reports; charts are pictures.
+
+    ``within`` is the name of their part of the page, which tells their regions from those of others.
+    """
     listed = list(parts)
-    macros, regions = _macros(_environment()), _regions(listed)
+    macros, names = _macros(_environment()), _regions(listed)
+    regions = {n: f"{within}: {name}" if within else name for n, name in names.items()}
     pieces = []
     for part in listed:
         macro = getattr(macros, type(part).__name__.casefold())
