@@ -81,7 +81,7 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
 def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
     """Return parts as HTML for a page with the style of reports; charts are pictures.
 
-    ``within`` is the name of their part of the page, which tells their regions from those of others.
+    ``within`` is the name of their part of the page, for the names of their regions.
     """
     listed = list(parts)
     macros, names = _macros(_environment()), _regions(listed)
