@@ -412,6 +412,7 @@ KNOWN = ("arrays", "breakdown", "dimensions", "fit", "proofs", "spec", "table_se
 FIXED = {  # keywords of public functions, and the function that translates
     ("commands.records.records", "told"),
     ("commands.run.run", "told"),
+    ("commands.open.open", "told"),
     ("commands.start.start", "told"),
     ("commands.sweep.sweep", "told"),
     ("presentation.language", "said"),

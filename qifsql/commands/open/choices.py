@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.attack import attack
 from qifsql.commands.describe.view import field as listed
 from qifsql.commands.open import fields
 from qifsql.data.types import INTEGERS, family
 
+ATTACK = fields.options_of(attack)
+"""The declared options of an attack."""
 DROP = "drop"
 """The last step of a quasi-identifier: it is left out of the release."""
 WIDTHS = ("2", "5", "10", "20", "50", "100", "1000", "10000", "100000")
@@ -72,7 +74,7 @@ class Choices:
         )
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def knowledge(self) -> tuple[str, ...]:
         """Return the quasi-identifiers of the changed release."""
         forms = ((name, self.steps.get(name, "")) for name in self.qids)
         return tuple(f"{name}:{how}" if how else name for name, how in forms if how != DROP)
@@ -89,15 +91,15 @@ class Choices:
 
     def attack(self, file: Sequence[str]) -> list[str]:
         """Return the words of the attack on the changed release; empty if nothing is known."""
-        if not self.known:
+        if not self.knowledge:
             return []
-        more = fields.words(AttackOptions, self.options)
-        return ["attack", self.models, *file, *self._roles(self.known), *more]
+        more = fields.words(ATTACK, self.options)
+        return ["attack", self.models, *file, *self._roles(self.knowledge), *more]
 
     def attack_arguments(self) -> dict[str, Any]:
         """Return the arguments of the same attack in Python."""
-        more = fields.arguments(AttackOptions, self.options, self.known)
-        return {"qids": list(self.known), "secret": list(self.secrets), **more}
+        more = fields.arguments(ATTACK, self.options, self.knowledge)
+        return {"qids": list(self.knowledge), "secret": list(self.secrets), **more}
 
     def what_if(self, file: Sequence[str]) -> list[str]:
         """Return the words that measure what the changes save and cost."""
@@ -106,7 +108,7 @@ class Choices:
     def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
         """Return the words of a sweep of the changed release."""
         bound = ["--threshold", threshold] if threshold else []
-        return ["sweep", *file, *self._roles(self.known), *bound]
+        return ["sweep", *file, *self._roles(self.knowledge), *bound]
 
     def release(self, file: Sequence[str], out: str) -> list[str]:
         """Return the words that write the changed release."""
@@ -115,7 +117,7 @@ class Choices:
 
     def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
-        return ["init", out, "--data", source, *reading, *self._roles(self.known)]
+        return ["init", out, "--data", source, *reading, *self._roles(self.knowledge)]
 
     def _roles(self, qids: Sequence[str]) -> list[str]:
         secrets = [word for name in self.secrets for word in ("-s", listed(name))]

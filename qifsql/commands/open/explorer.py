@@ -20,7 +20,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError
 from qifsql.results.result import Result
 
-KEPT = 64  # results that are kept to go back to
+CAPACITY = 64  # results that are kept to go back to
 
 
 @dataclass(frozen=True)
@@ -95,29 +95,29 @@ class Explorer:
             for row in rows
         )
 
-    def attack(self, wanted: Choices) -> "Future[Result]":
+    def attack(self, choice: Choices) -> "Future[Result]":
         """Attack the changed release."""
-        key = tuple(wanted.attack(self.words))
-        return self._calculated("attack", key, lambda: self._attack(wanted))
+        key = tuple(choice.attack(self.words))
+        return self._calculated("attack", key, lambda: self._attack(choice))
 
-    def _attack(self, wanted: Choices) -> Result:
+    def _attack(self, choice: Choices) -> Result:
         return attack(
-            wanted.models,
+            choice.models,
             self.dataset,
             where=self.where,
             settings=self.settings,
-            **wanted.attack_arguments(),
+            **choice.attack_arguments(),
         )
 
-    def before(self, wanted: Choices) -> "Future[Result]":
+    def before(self, choice: Choices) -> "Future[Result]":
         """Attack the release before its changes."""
-        unchanged = wanted.before
+        unchanged = choice.before
         key = tuple(unchanged.attack(self.words))
         return self._calculated("before", key, lambda: self._attack(unchanged))
 
-    def cost(self, wanted: Choices) -> "Future[Result]":
+    def cost(self, choice: Choices) -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""
-        key = tuple(wanted.what_if(self.words))
+        key = tuple(choice.what_if(self.words))
         return self._calculated(
             "cost",
             key,
@@ -125,16 +125,16 @@ class Explorer:
                 self.dataset,
                 where=self.where,
                 settings=self.settings,
-                qids=list(wanted.qids),
-                secret=list(wanted.secrets),
-                change=list(wanted.changes),
+                qids=list(choice.qids),
+                secret=list(choice.secrets),
+                change=list(choice.changes),
             ),
         )
 
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
     ) -> "Future[Result]":
-        """Return a result that is kept, or calculate and keep it."""
+        """Return a result that is calculate, or calculate and keep it."""
         self.check_unchanged()
         if key in self._results:
             self._results.move_to_end(key)
@@ -142,15 +142,15 @@ class Explorer:
             ready.set_result(self._results[key])
             return ready
 
-        def kept() -> Result:
+        def calculate() -> Result:
             result = work()
             self.check_unchanged()
             self._results[key] = result
-            while len(self._results) > KEPT:
+            while len(self._results) > CAPACITY:
                 self._results.popitem(last=False)
             return result
 
-        return self.calculations.submit(topic, kept)
+        return self.calculations.submit(topic, calculate)
 
     def result(self, tried: Choices) -> Result | None:
         """Return the kept result of choices; None if there is none."""
@@ -178,7 +178,7 @@ class Explorer:
         return len(self.tried) - 1
 
     def writing(
-        self, what: str, wanted: Choices, form: Mapping[str, str]
+        self, what: str, choice: Choices, form: Mapping[str, str]
     ) -> tuple[list[list[str]], str]:
         """Return the command lines that write a release, report, study or sweep.
 
@@ -190,25 +190,25 @@ class Explorer:
             "study": (".toml",),
             "sweep": (".parquet",),
         }
-        if what not in endings or not wanted.known:
+        if what not in endings or not choice.knowledge:
             raise InputError("there is nothing to write; name a quasi-identifier")
         out = new_file(form.get("out", ""), endings[what])
         if what == "sweep":
             threshold = form.get("threshold", "").strip()
-            return [[*wanted.sweep(self.words, threshold), "-o", out]], out
+            return [[*choice.sweep(self.words, threshold), "-o", out]], out
         if what == "study":
-            return [wanted.study(self.words[0], out, self.words[1:])], ""
+            return [choice.study(self.words[0], out, self.words[1:])], ""
         if what == "release":
-            if not wanted.is_changed:
+            if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")
-            return [wanted.release(self.words, out)], ""
+            return [choice.release(self.words, out)], ""
         stem = out.rpartition(".")[0]
         result = new_file(f"{stem}.parquet", (".parquet",))
-        lines = [[*wanted.attack(self.words), "-o", result]]
+        lines = [[*choice.attack(self.words), "-o", result]]
         results = [result]
-        if wanted.is_changed:
+        if choice.is_changed:
             results.append(new_file(f"{stem}-changes.parquet", (".parquet",)))
-            lines.append([*wanted.what_if(self.words), "-o", results[1]])
+            lines.append([*choice.what_if(self.words), "-o", results[1]])
         private = ["--private"] if self.private else []
         language = ["--lang", form.get("language") or "en"]
         return [*lines, ["report", *results, "-o", out, *language, *private]], ""

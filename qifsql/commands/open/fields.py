@@ -1,10 +1,10 @@
 """Fields of a form, made from the declared options of a command."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, get_args, get_origin, get_type_hints
 
 from qifsql.data.option import FLAG, GROUPS, NAME, Form, Option, declared
 from qifsql.errors import InputError
@@ -50,6 +50,13 @@ class Field:
     panel: str
     choices: tuple[str, ...] = ()
     value: str = ""
+
+
+def options_of(command: Callable[..., Any]) -> type:
+    """Return the declared options of the function of a command."""
+    hint = get_type_hints(command, include_extras=True)["options"]  # Unpack[OPTIONS]
+    declaration: type = get_args(hint)[0]
+    return declaration
 
 
 def fields(options: type, values: Mapping[str, str]) -> list[Field]:
@@ -99,8 +106,8 @@ def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> 
         if value := values.get(name, "").strip():
             flag = grouping.flags(name, option)[0]
             typed[name] = True if option.form is FLAG else _read(flag, option.form, value)
-    given = grouping.arguments(options, {**typed, "qids": list(qids)})
-    return {name: given[name] for name in typed}
+    arguments_ = grouping.arguments(options, {**typed, "qids": list(qids)})
+    return {name: arguments_[name] for name in typed}
 
 
 def _read(flag: str, form: Form, text: str) -> Any:

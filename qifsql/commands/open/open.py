@@ -9,7 +9,6 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from qifsql.commands.open.background import Jobs
@@ -77,9 +76,12 @@ def open(  # noqa: A001 - the name of the command
     Source: docs/guides/explorer.md.
 
     """
-    uvicorn = _library()
-    from qifsql.commands.open.server import application
+    try:
+        import uvicorn
 
+        from qifsql.commands.open.server import application
+    except ImportError as e:
+        raise InputError(MISSING) from e
     code = lang or of_locale()
     with speaking(code):  # raises for unknown languages before any work
         pass
@@ -148,16 +150,6 @@ def _served(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
         with suppress(KeyboardInterrupt):
             jobs.close()
             thread.join(CLOSING)
-
-
-def _library() -> ModuleType:
-    """Return the server's library; InputError if the extra is missing."""
-    try:
-        import starlette.applications  # noqa: F401
-        import uvicorn
-    except ImportError as e:
-        raise InputError(MISSING) from e
-    return uvicorn
 
 
 def _listening(port: int) -> socket.socket:

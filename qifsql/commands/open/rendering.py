@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qifsql.commands.attack.spec import AttackOptions
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job
@@ -44,7 +43,7 @@ class Step:
 def explorer(
     page: Explorer,
     columns: Sequence[SourceColumn],
-    wanted: Choices,
+    choice: Choices,
     trail: Sequence[int] = (),
     jobs: Sequence[Job] = (),
 ) -> str:
@@ -55,11 +54,11 @@ def explorer(
         file=page.dataset.name,
         private=page.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
-        columns=[_shown(column, wanted) for column in columns],
+        columns=[_shown(column, choice) for column in columns],
         records=words.count(columns[0].records or 0) if columns else "",
         trail=",".join(map(str, trail)),
         jobs=[_job(running) for running in jobs],
-        **_knowledge(columns, wanted),
+        **_knowledge(columns, choice),
     )
 
 
@@ -68,14 +67,14 @@ def frame(inside: str, title: str) -> str:
     return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
 
 
-def knowledge(columns: Sequence[SourceColumn], wanted: Choices) -> str:
+def knowledge(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the part about the adversary, to replace that of the page."""
-    values = _knowledge(columns, wanted)
+    values = _knowledge(columns, choice)
     return html.live(PAGE, "knowledge.html", replaces=True, **values)
 
 
-def _knowledge(columns: Sequence[SourceColumn], wanted: Choices) -> dict[str, Any]:
-    several = fields.fields(AttackOptions, wanted.options)
+def _knowledge(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+    several = fields.fields(choices.ATTACK, choice.options)
     first = [field for name in fields.FIRST for field in several if field.name == name]
     panels: dict[str, list[fields.Field]] = {}
     for field in several:
@@ -83,26 +82,26 @@ def _knowledge(columns: Sequence[SourceColumn], wanted: Choices) -> dict[str, An
             panels.setdefault(field.panel, []).append(field)
     return {
         "sliders": [
-            _step(i, column, wanted)
+            _step(i, column, choice)
             for i, column in enumerate(columns)
-            if column.name in wanted.qids
+            if column.name in choice.qids
         ],
-        "secrets": wanted.secrets,
-        "roles": roles(columns, wanted),
+        "secrets": choice.secrets,
+        "roles": roles(columns, choice),
         "first": first,
         "panels": panels,
         "names": [column.name for column in columns],
     }
 
 
-def roles(columns: Sequence[SourceColumn], wanted: Choices) -> str:
+def roles(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the roles of all columns as one text, to find out if they were changed."""
-    marks = {**dict.fromkeys(wanted.qids, "q"), **dict.fromkeys(wanted.secrets, "s")}
+    marks = {**dict.fromkeys(choice.qids, "q"), **dict.fromkeys(choice.secrets, "s")}
     return "".join(marks.get(column.name, "-") for column in columns)
 
 
-def _step(i: int, column: SourceColumn, wanted: Choices) -> Step:
-    chosen = wanted.steps.get(column.name, "")
+def _step(i: int, column: SourceColumn, choice: Choices) -> Step:
+    chosen = choice.steps.get(column.name, "")
     index = column.steps.index(chosen) if chosen in column.steps else 0
     names = tuple(_coarser(column, how) for how in column.steps)
     return Step(i, column.name, column.steps, index, names)
@@ -128,10 +127,10 @@ def _coarser(column: SourceColumn, how: str) -> str:
     return units.get(how) or said("in steps of {n}", n=number(f"{float(how):,g}"))
 
 
-def _shown(column: SourceColumn, wanted: Choices) -> dict[str, Any]:
+def _shown(column: SourceColumn, choice: Choices) -> dict[str, Any]:
     """Return a column as the page shows it."""
-    role = "quasi-identifier" if column.name in wanted.qids else ""
-    role = "secret" if column.name in wanted.secrets else role
+    role = "quasi-identifier" if column.name in choice.qids else ""
+    role = "secret" if column.name in choice.secrets else role
     suggestion, confidence, why = described.suggestion(column.row)
     share = 0.0 if not column.records else (column.missing or 0) / column.records
     return {
@@ -150,7 +149,7 @@ def _shown(column: SourceColumn, wanted: Choices) -> dict[str, Any]:
 
 def live(
     page: Explorer,
-    wanted: Choices,
+    choice: Choices,
     result: Result,
     before: Result | None,
     trail: Sequence[int],
@@ -161,23 +160,23 @@ def live(
         "live.html",
         parts=first_page([result], private=page.private),
         rows=_rows(result, before),
-        changed=wanted.is_changed,
+        changed=choice.is_changed,
         notes=result.notes,
         trail=_trail(page, trail),
         numbers=",".join(map(str, trail)),
         state=trail[-1],
-        **commands(page, wanted),
+        **commands(page, choice),
     )
 
 
-def commands(page: Explorer, wanted: Choices) -> dict[str, Any]:
+def commands(page: Explorer, choice: Choices) -> dict[str, Any]:
     """Return the command lines that do what the page shows."""
     stem = Path(page.dataset.name).stem or "release"
-    attack = wanted.attack(page.words)
+    attack = choice.attack(page.words)
     return {
         "attack_line": choices.line(attack),
-        "before_line": choices.line(wanted.before.attack(page.words)),
-        "cost_line": choices.line(wanted.what_if(page.words)) if wanted.is_changed else "",
+        "before_line": choices.line(choice.before.attack(page.words)),
+        "cost_line": choices.line(choice.what_if(page.words)) if choice.is_changed else "",
         "stem": stem,
     }
 
@@ -213,10 +212,13 @@ def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
         tried = page.tried[n]
         result = page.result(tried)
         rows = [] if result is None else result.rows()
+        size = len(tried.knowledge)
         states.append(
             {
                 "number": n,
-                "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", len(tried.known)),
+                "known": counted(
+                    "{n} quasi-identifier", "{n} quasi-identifiers", len(tried.knowledge)
+                ),
                 "changes": ", ".join(tried.changes) or said("no change"),
                 "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
                 "certain": _cell("share", rows[0]["posterior_deterministic"]) if rows else "",

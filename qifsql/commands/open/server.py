@@ -189,12 +189,12 @@ class Answers:
     async def page(self, form: Form) -> str:
         """Return the page in another language, or as it was in an earlier state."""
         columns = await self._columns()
-        wanted, trail = self._wanted(form, columns), self._trail(form)
+        choice, trail = self._choice(form, columns), self._trail(form)
         with speaking(_chosen(form, self.lang)):
             jobs = self.explorer.jobs.latest
-            return rendering.explorer(self.explorer, columns, wanted, trail, jobs)
+            return rendering.explorer(self.explorer, columns, choice, trail, jobs)
 
-    def _wanted(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
+    def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
         state = form.get("state", "")
         if state.isdecimal() and int(state) < len(self.explorer.tried):
@@ -208,42 +208,42 @@ class Answers:
     async def attempt(self, form: Form) -> str:
         """Attack the changed release, and return its risk."""
         columns = await self._columns()
-        wanted = self._wanted(form, columns)
+        choice = self._choice(form, columns)
         knows = (
-            rendering.knowledge(columns, wanted)
-            if rendering.roles(columns, wanted) != form.get("roles")
+            rendering.knowledge(columns, choice)
+            if rendering.roles(columns, choice) != form.get("roles")
             else ""
         )
         try:
-            return await self._risk(wanted, self._trail(form)) + knows
+            return await self._risk(choice, self._trail(form)) + knows
         except QifError as e:
             trail = self._trail(form)
             reopen = isinstance(e, DatasetError)
             return rendering.nothing(self.explorer, str(e), trail, reopen=reopen) + knows
 
-    async def _risk(self, wanted: Choices, trail: Sequence[int]) -> str:
+    async def _risk(self, choice: Choices, trail: Sequence[int]) -> str:
         page = self.explorer
-        if not wanted.known:
+        if not choice.knowledge:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
             return rendering.nothing(page, message, trail)
-        result = await asyncio.wrap_future(page.attack(wanted))
+        result = await asyncio.wrap_future(page.attack(choice))
         before = None
-        if wanted.is_changed:
-            before = await asyncio.wrap_future(page.before(wanted))
-        state = page.note(wanted)
+        if choice.is_changed:
+            before = await asyncio.wrap_future(page.before(choice))
+        state = page.note(choice)
         numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
-        return await run_in_threadpool(rendering.live, page, wanted, result, before, numbers)
+        return await run_in_threadpool(rendering.live, page, choice, result, before, numbers)
 
     async def charts(self, form: Form) -> str:
         """Return the chapters of the report about a state, with charts."""
-        wanted = self._wanted(form, await self._columns())
-        result = await asyncio.wrap_future(self.explorer.attack(wanted))
+        choice = self._choice(form, await self._columns())
+        result = await asyncio.wrap_future(self.explorer.attack(choice))
         return await run_in_threadpool(rendering.charts, self.explorer, result)
 
     async def cost(self, form: Form) -> str:
         """Return what the changes of a state save and cost."""
-        wanted = self._wanted(form, await self._columns())
-        result = await asyncio.wrap_future(self.explorer.cost(wanted))
+        choice = self._choice(form, await self._columns())
+        result = await asyncio.wrap_future(self.explorer.cost(choice))
         return await run_in_threadpool(rendering.cost, self.explorer, result)
 
     async def reopen(self, form: Form) -> str:
@@ -253,9 +253,9 @@ class Answers:
 
     async def start(self, form: Form) -> str:
         """Start the commands that write what a form names."""
-        wanted = self._wanted(form, await self._columns())
+        choice = self._choice(form, await self._columns())
         self.explorer.check_unchanged()
-        lines, sweep = self.explorer.writing(form.get("what", ""), wanted, form)
+        lines, sweep = self.explorer.writing(form.get("what", ""), choice, form)
         return rendering.job(self.explorer.jobs.start(lines, sweep))
 
     async def job(self, form: Form) -> str:

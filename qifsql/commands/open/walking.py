@@ -143,17 +143,17 @@ class Walk:
         if table is None or table.is_empty():
             return []
         model, secret = self.questions[question]
-        mine = table.filter(
+        excerpt = table.filter(
             pl.col("model") == model,
             pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
             pl.col("subset") == subset,
         )
-        total = sum(map(int, mine["individuals"].to_list()))
+        total = sum(map(int, excerpt["individuals"].to_list()))
         bars = []
         for i in range(BINS):
             last = i == BINS - 1
             inside = (pl.col("bin") >= i * BINS) & (pl.col("bin") < (i + 1) * BINS + last)
-            people = sum(map(int, mine.filter(inside)["individuals"].to_list()))
+            people = sum(map(int, excerpt.filter(inside)["individuals"].to_list()))
             tenth = f"{i * BINS}–{(i + 1) * BINS} %"
             bars.append((tenth, words.count(people), people / (total or 1)))
         return bars
@@ -164,14 +164,14 @@ class Walk:
         if table is None or table.is_empty():
             return ""
         model, secret = self.questions[question]
-        mine = table.filter(
+        excerpt = table.filter(
             pl.col("model") == model,
             pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
             pl.col("measure") == measure,
             pl.col("subset") == subset,
         )["border"].to_list()
         named = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
-        return ", ".join(named.get(border, border) for border in mine)
+        return ", ".join(named.get(border, border) for border in excerpt)
 
 
 def is_result(text: str) -> bool:

@@ -27,11 +27,11 @@ def test_roles_and_steps_become_the_words_of_an_attack():
     assert names([words[words.index("-q") + 1]]) == ("day:5", 'say "x"')
     assert shlex.split(line(words)) == ["qifsql", *words]
     assert choice.changes == ("day:5", "drop=a,b")
-    assert choice.before.known == tuple(COLUMNS[:3])
+    assert choice.before.knowledge == tuple(COLUMNS[:3])
 
 
 def test_the_words_are_read_by_the_command_line_as_the_function_is_called():
-    """What the form says in Python is what typer makes of the words."""
+    """The form gives in Python what typer makes of the words."""
     typed = {"thresholds": "0.5", "histogram": "on", "null": "drop", "draws": "7", "by": "day"}
     choice = read(form(**{f"option-{name}": text for name, text in typed.items()}), COLUMNS)
     words = fields.words(AttackOptions, choice.options)

@@ -96,7 +96,7 @@ def until(page: Any, condition: str) -> None:
 
 
 def violations(page: Any) -> list[str]:
-    """What axe finds."""
+    """The findings of axe."""
     found = axe.Axe().run(page).response["violations"]
     return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
 
@@ -157,7 +157,8 @@ def test_an_officer_opens_chooses_tries_and_writes(
         page.wait_for_selector("#charts svg")
         assert violations(page) == []
         if os.environ.get("QIFSQL_PICTURES") == "write":
-            page.evaluate("scrollTo(0, 0)")
+            page.evaluate("document.querySelector('#live').scrollTo(0, 0)")
+            page.evaluate("document.querySelector('#adversary').scrollIntoView()")
             page.screenshot(path=PICTURES / "explorer.png")
 
         # Written by the commands that are shown.
