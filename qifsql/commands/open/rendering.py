@@ -216,9 +216,7 @@ def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
         states.append(
             {
                 "number": n,
-                "known": counted(
-                    "{n} quasi-identifier", "{n} quasi-identifiers", len(tried.knowledge)
-                ),
+                "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
                 "changes": ", ".join(tried.changes) or said("no change"),
                 "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
                 "certain": _cell("share", rows[0]["posterior_deterministic"]) if rows else "",
