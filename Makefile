@@ -9,7 +9,7 @@ LOCK ?= requirements/dev.txt
 PIP := -m pip --disable-pip-version-check
 HASHED := install --quiet --require-hashes --requirement
 BUILT := build/tools
-EXTRAS := charts excel fast ml stats tables
+EXTRAS := charts excel explorer fast ml stats tables
 # One file for all systems and all versions of Python: markers choose, and all files of a version have a hash.
 PINNED := compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command 'make lock'
 

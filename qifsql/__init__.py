@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.init.init import init as init
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import link as link
+    from qifsql.commands.open.open import open as open  # noqa: A004 - the name of the command
     from qifsql.commands.receipt.receipt import receipt as receipt
     from qifsql.commands.records.records import records as records
     from qifsql.commands.refines.refines import refines as refines

@@ -62,6 +62,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "treat": ("treat people.parquet -o treated.parquet --key id --seed 1",),
     "run": ("run study.toml",),
     "start": ("start people.parquet --yes -o started",),
+    "open": (
+        "open people.parquet --no-browser --idle 0.1s",
+        "open sweep.parquet --no-browser --idle 0.1s",
+    ),
     "init": ("init new.toml --data people.parquet",),
     "report": ("report attack.parquet -o report.html",),
     "check": ("check people.parquet --policy policy.toml -o verdict.json",),

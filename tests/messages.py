@@ -92,7 +92,9 @@ def of_module(path: Path) -> Iterator[Message]:
 def of_page(path: Path) -> Iterator[Message]:
     """The messages of a template."""
     template = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
-    for line, _, message in template.extract_translations(path.read_text("utf-8"), ["said"]):
+    for line, _, found in template.extract_translations(path.read_text("utf-8"), ["said"]):
+        # with values: the message, and None for each of them
+        message = found[0] if isinstance(found, tuple) else found
         if not isinstance(message, str):
             raise ValueError(f"{path}:{line}: no message is found")
         yield message

@@ -6,7 +6,7 @@ also ``qifsql.<name>``; ``cli.py``, how it is asked on the command line; ``view.
 """
 
 JOBS = {
-    "Begin": ("start",),
+    "Begin": ("start", "open"),
     "Measure": (
         *("attack", "sweep", "adversaries", "tables", "synthetic", "levels", "estimate"),
         "suda",

@@ -104,7 +104,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             groups[parameter.name] = group, [p.name for p in members]
         elif is_typeddict(group):
             options = {n: option for n, option in declared(group).items() if option.typed}
-            renamed |= {o.formerly: _flags(n, o)[0] for n, o in options.items() if o.formerly}
+            renamed |= {o.formerly: flags(n, o)[0] for n, o in options.items() if o.formerly}
             needed = group.__required_keys__
             members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
             groups[parameter.name] = functools.partial(_arguments, options), list(options)
@@ -184,7 +184,7 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
 def _described(name: str, option: Option) -> Any:
     """Return an option as typer declares it, with its flags and help text."""
     return typer.Option(
-        *_flags(name, option),
+        *flags(name, option),
         help=option.help,
         rich_help_panel=option.panel,
         min=option.least,
@@ -207,13 +207,19 @@ def _former(annotation: Any) -> dict[str, str]:
     return {note.flag: note.now for note in notes if isinstance(note, Formerly)}
 
 
-def _flags(name: str, option: Option) -> tuple[str, ...]:
+def flags(name: str, option: Option) -> tuple[str, ...]:
+    """Return the flags of an option on the command line."""
     return option.flags or (f"--{name.replace('_', '-')}",)
 
 
 def described(options: type, name: str) -> Any:
     """Return one declared option for typer, for a command without the rest of its group."""
     return _described(name, declared(options)[name])
+
+
+def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return typed values of declared options as arguments of their function."""
+    return _arguments(declared(options), **typed)
 
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:

@@ -30,13 +30,13 @@ def one_column(values: Sequence[str] | None) -> str | None:
     return single(values[0]) if values else None
 
 
-def seconds(text: str | None) -> float | None:
+def seconds(text: str | None, option: str = "--time-budget") -> float | None:
     """Return a duration in seconds: ``90``, ``90s``, ``10m``, ``1.5h``."""
     if text is None:
         return None
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
     if not match or not float(match[1]):
-        raise InputError("a --time-budget is written 90s, 10m or 2h, above 0")
+        raise InputError(f"a {option} is written 90s, 10m or 2h, above 0")
     return float(match[1]) * SECONDS[match[2]]
 
 

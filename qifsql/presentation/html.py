@@ -78,9 +78,48 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
     return "\n".join([f'<style>{style}</style><div class="qifsql">', *drawn, *picture, "</div>"])
 
 
-def _environment() -> Environment:
+def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
+    """Return parts as HTML for a page with the style of reports; charts are pictures.
+
+    ``within`` is the name of their part of the page, for the names of their regions.
+    """
+    listed = list(parts)
+    macros, names = _macros(_environment()), _regions(listed)
+    regions = {n: f"{within}: {name}" if within else name for n, name in names.items()}
+    pieces = []
+    for part in listed:
+        macro = getattr(macros, type(part).__name__.casefold())
+        if isinstance(part, Figure):
+            pieces.append(macros.picture(_picture(part), regions[id(part)]))
+        else:
+            pieces.append(
+                macro(part, regions[id(part)]) if isinstance(part, Table) else macro(part)
+            )
+    return Markup("\n").join(pieces)
+
+
+def live(folder: Path, name: str, **values: Any) -> str:
+    """Return a template of a folder with its values; names and values are text, never markup."""
+    return (
+        _environment(folder)
+        .get_template(name)
+        .render(said=said, language=spoken().code, drawn=drawn_still, **values)
+    )
+
+
+def markup(drawn_text: str) -> Markup:
+    """Return text that ``live`` has drawn, to stand in another template as it is."""
+    return Markup(drawn_text)  # noqa: S704 - drawn by a template, which escapes
+
+
+def style() -> str:
+    """Return the style of reports."""
+    return (PAGE / "style.css").read_text("utf-8")
+
+
+def _environment(folder: Path = PAGE) -> Environment:
     return Environment(
-        loader=FileSystemLoader(PAGE),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -129,7 +168,7 @@ def page(document: Document, *, still: bool = False) -> str:
         language=spoken().code,
         said=said,
         drawn=drawn,
-        style=Markup((PAGE / "style.css").read_text("utf-8")),  # noqa: S704 - a file of qifsql
+        style=Markup(style()),  # noqa: S704 - a file of qifsql
         scripts=scripts,
         digests=Markup(digests(scripts) or "'none'"),  # noqa: S704 - computed here
     )
@@ -161,6 +200,17 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
         "hint": said("A click on a dot shows the same set everywhere.") if picks else "",
         "svg": vector(specification),
         "specification": text,
+    }
+
+
+def _picture(figure: Figure) -> dict[str, Any]:
+    """Return a chart as a picture and words, without a script."""
+    specification = figure.chart.to_dict()
+    specification["config"] |= {"background": None}
+    return {
+        "description": specification["description"],
+        "words": said("The chart in words"),
+        "svg": vector(specification),
     }
 
 

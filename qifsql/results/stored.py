@@ -87,6 +87,15 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
     return _told_apart(results)
 
 
+def is_result(path: Path) -> bool:
+    """Return whether a Parquet file is a result of qifsql about everybody, from its metadata."""
+    try:
+        note = json.loads(pl.read_parquet_metadata(path).get("qifsql", "null"))
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        return False
+    return isinstance(note, dict) and kind_of(str(note.get("result"))) is not None
+
+
 def _of(name: str, result: Result) -> Stored:
     """Return a result as if it had been stored and read."""
     origin = replace(result.origin, notes=result.notes)

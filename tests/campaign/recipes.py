@@ -411,6 +411,11 @@ def start(d: Draft) -> Words:
     return ["start", d.file, "--yes", "-o", d.new("started")]
 
 
+def open_page(d: Draft) -> Words:
+    """A page that ends by itself."""
+    return ["open", d.file, "--no-browser", "--idle", d.one("0.1s", "1")]
+
+
 def report(d: Draft) -> Words:
     """A report of one to three results of any kinds."""
     results = []
@@ -674,7 +679,8 @@ RECIPES: dict[str, Recipe] = {
     "attack": attack, "sweep": sweep, "adversaries": adversaries, "describe": describe,
     "levels": levels, "check": check,
     "blocks": blocks, "hyper": hyper, "records": records, "treat": treat, "anonymise": anonymise,
-    "run": run, "init": init, "start": start, "report": report, "link": link, "unhash": unhash,
+    "run": run, "init": init, "start": start, "open": open_page, "report": report, "link": link,
+    "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29, "receipt": receipt,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
     "what-if": what_if, "tables": tables, "synthetic": synthetic, "verify": verify,
@@ -685,7 +691,7 @@ SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
     "compose": 3, "compare": 3, "tables": 3, "synthetic": 3, "adversaries": 2,
     "run": 2, "report": 3, "explain": 1, "init": 3,
-    "start": 1,
+    "start": 1, "open": 1,
 }  # fmt: skip
-NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "sql", "shell", "demo",
-             "explain")  # fmt: skip
+NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "open", "sql", "shell",
+             "demo", "explain")  # fmt: skip

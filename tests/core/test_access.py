@@ -263,6 +263,16 @@ def opened(trace: Path) -> Iterator[tuple[int, str, bool]]:
             yield number, path, bool(re.search("O_WRONLY|O_RDWR|O_CREAT", found[3]))
 
 
+def internet(text: str) -> Iterator[tuple[int, str]]:
+    """The number of the command line, and each call about the internet."""
+    number = -1
+    for line in text.splitlines():
+        if found := re.search(re.escape(MARK) + r"(\d+)", line):
+            number = int(found[1])
+        if found := re.search(r"(?:socket|connect|bind)\(.*AF_INET.*", line):
+            yield number, found[0]
+
+
 def named(path: str, line: str, world: Path) -> bool:
     """Return whether a file of the folder is named in a command line, or goes with a name in it."""
     inside = Path(path).relative_to(world).as_posix()
@@ -279,7 +289,7 @@ def test_no_command_opens_a_socket_or_a_file_that_is_not_named(world: Path) -> N
     temporary.mkdir()
     script = TRACED.format(tests=str(ROOT / "tests"), mark=MARK)
     trace = world / "trace.txt"
-    calls = "trace=open,openat,creat,stat,newfstatat,socket,connect"
+    calls = "trace=open,openat,creat,stat,newfstatat,socket,connect,bind"
     done = subprocess.run(
         ["strace", "-f", "-y", "-qq", "-e", calls, "-o", trace, sys.executable, "-c", script],
         env=os.environ | {"HOME": str(home), "TMPDIR": str(temporary)},
@@ -289,8 +299,12 @@ def test_no_command_opens_a_socket_or_a_file_that_is_not_named(world: Path) -> N
         pytest.skip("this machine lets nobody trace a process")
     assert done.returncode == 0, done.stderr[-2000:]
     text = trace.read_text(errors="replace")
-    assert not re.findall(r"(?:socket|connect)\(.*AF_INET.*", text)
     lines = [line for lines in commands.LINES.values() for line in lines]
+    pages = {number for number, line in enumerate(lines) if line.startswith("open ")}
+    assert {number for number, _ in internet(text)} == pages
+    calls = [call for _, call in internet(text) if not call.startswith("socket(")]
+    assert len(calls) == len(pages)
+    assert all(re.match(r'bind\(.*sin_addr=inet_addr\("127.0.0.1"\)', call) for call in calls)
     wrong = set()
     seen = set()
     for number, path, writes in opened(trace):

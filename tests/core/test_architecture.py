@@ -33,6 +33,8 @@ IMPORTERS = {  # library -> the rooms that may import it
     "jinja2": ("presentation",),
     "markupsafe": ("presentation",),
     "vl_convert": ("presentation",),
+    "starlette": ("commands.open.server",),
+    "uvicorn": ("commands.open.open",),
     "highspy": ("commands.tables.integer_programs",),
 }
 # The files that rooms have in common, by name, and the stems that several modules share, with why.
@@ -410,6 +412,7 @@ KNOWN = ("arrays", "breakdown", "dimensions", "fit", "proofs", "spec", "table_se
 FIXED = {  # keywords of public functions, and the function that translates
     ("commands.records.records", "told"),
     ("commands.run.run", "told"),
+    ("commands.open.open", "told"),
     ("commands.start.start", "told"),
     ("commands.sweep.sweep", "told"),
     ("presentation.language", "said"),

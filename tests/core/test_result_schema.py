@@ -11,7 +11,7 @@ import pytest
 import result_schema
 from terminal import run
 
-JSON_LESS = ("demo", "init", "records", "report", "shell", "sql", "start")
+JSON_LESS = ("demo", "init", "open", "records", "report", "shell", "sql", "start")
 """Commands that write a file, a text or a page."""
 FURTHER = {
     "attack": (

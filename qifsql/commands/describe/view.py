@@ -82,15 +82,19 @@ def roles(data: pl.DataFrame) -> Table:
     """Return the roles with their reasons, each role in the order of its ranks."""
     heads = [said("column"), said("role?"), said("confidence"), said("why")]
     table = Table.of(heads)
+    for role in ROLES:
+        for row in ranked(data.to_dicts(), role):
+            table.add_row(escaping.cell(row["column"]), *suggestion(row))
+    return table
+
+
+def suggestion(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the suggested role of a column, its confidence and its reason, in words."""
     shown = {role: said(role) for role in ROLES}
     sure = {confidence: said(confidence) for confidence in CONFIDENCE}
     reasons = {reason: said(reason) for reason in REASONS}
-    for role in ROLES:
-        for row in ranked(data.to_dicts(), role):
-            name = escaping.cell(row["column"])
-            confidence, why = sure.get(row["confidence"], ""), reasons.get(row["why"], row["why"])
-            table.add_row(name, shown[role], confidence, why)
-    return table
+    why = row["why"] or ""
+    return shown[row["suggested_role"]], sure.get(row["confidence"], ""), reasons.get(why, why)
 
 
 def _meaning() -> str:

@@ -14,7 +14,8 @@ from qifsql.data.files import path_text, several_paths
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import Document, Section
+from qifsql.presentation.masking import MINIMUM
+from qifsql.presentation.parts import Document, Part, Section
 from qifsql.presentation.result_files import comma_separated
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_ending, check_place, write
@@ -31,7 +32,7 @@ def report(
     title: str | None = None,
     people: str = "",
     labels: Mapping[str, str] | None = None,
-    minimum: int = 10,
+    minimum: int = MINIMUM,
     private: bool = False,
     name_groups: Iterable[str] = (),
     charts: str | Path | None = None,
@@ -109,6 +110,38 @@ def report(
                 origin,
             )
     return document
+
+
+def first_page(
+    results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Part]:
+    """Return the first page of a report of results, as its readers may see it."""
+    shared, withheld = share(read(results), Reader(minimum, private))
+    return summary(shared, (), withheld)
+
+
+def chapters_of(
+    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Section]:
+    """Return the chapters of a report of results with their charts, as its readers may see them.
+
+    The chapters on what was released and on how it was measured are left out.
+    """
+    reader = Reader(minimum, private)
+    shared, _ = share(list(results), reader)
+    sections = [
+        *chapters.each(shared, reader),
+        chapters.carriers(shared),
+        chapters.remedies(shared),
+    ]
+    return [section for section in sections if section is not None and section.parts]
+
+
+def shared_results(
+    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
+) -> list[Stored]:
+    """Return results as the readers of a report may see them."""
+    return share(list(results), Reader(minimum, private))[0]
 
 
 def compose(

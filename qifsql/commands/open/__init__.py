@@ -1,0 +1,1 @@
+"""``qifsql open``: a local page to look at a file and to try changes."""

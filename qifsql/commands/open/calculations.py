@@ -1,0 +1,133 @@
+"""Calculations, one after another, in the main thread, where Ctrl-C can stop them.
+
+The server runs in another thread, puts calculations into the line and waits for their results.
+"""
+
+import _thread
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from qifsql.errors import INTERRUPTED, Interrupted
+
+LOOK = 0.5  # seconds between two looks at the time without a request
+
+
+class Superseded(Exception):  # noqa: N818 - not an error
+    """A calculation whose result nobody needs any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calculation:
+    """A function to call; a newer one of the same ``topic`` makes it superfluous."""
+
+    topic: str
+    work: Callable[[], Any]
+    future: "Future[Any]" = field(default_factory=Future)
+
+
+class Calculations:
+    """A line of calculations, and the thread that does them.
+
+    ``interrupt`` stops the running one as Ctrl-C does; without it, it runs to its end.
+    """
+
+    def __init__(self, interrupt: Callable[[], None] | None = _thread.interrupt_main) -> None:
+        self.interrupt = interrupt
+        self._last_request = time.monotonic()
+        self._line: queue.Queue[Calculation | None] = queue.Queue()
+        self._lock = threading.Lock()
+        self._waiting: dict[str, Calculation] = {}
+        self._running: Calculation | None = None
+        self._stopped = False
+
+    def seen(self) -> None:
+        """Note that there was a request."""
+        self._last_request = time.monotonic()
+
+    @property
+    def idle(self) -> float:
+        """Return the seconds since the last request."""
+        return time.monotonic() - self._last_request
+
+    def submit(self, topic: str, work: Callable[[], Any]) -> "Future[Any]":
+        """Put a calculation into the line, instead of older ones of the same topic."""
+        calculation = Calculation(topic, work)
+        with self._lock:
+            older = self._waiting.pop(topic, None)
+            if older is not None:
+                _give_up(older)
+            self._waiting[topic] = calculation
+            running = self._running
+            if running is not None and running.topic == topic and self.interrupt is not None:
+                self._stopped = True
+                self.interrupt()
+        self._line.put(calculation)
+        return calculation.future
+
+    def end(self) -> None:
+        """End after the running calculation."""
+        self._line.put(None)
+
+    def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Do the calculations until ``end``, Ctrl-C, or until ``is_over`` while nothing is to do.
+
+        Raises KeyboardInterrupt for Ctrl-C.
+        """
+        try:
+            while self._next(is_over):
+                pass
+        finally:
+            with self._lock:
+                for calculation in self._waiting.values():
+                    _give_up(calculation)
+
+    def _next(self, is_over: Callable[[], bool]) -> bool:
+        """Do one calculation, or wait a moment; return whether to go on."""
+        calculation = None
+        try:
+            try:
+                calculation = self._line.get(timeout=LOOK)
+            except queue.Empty:
+                return not is_over()
+            if calculation is None:
+                return False
+            self._do(calculation)
+        except (KeyboardInterrupt, Interrupted) as e:
+            if calculation is not None:
+                _give_up(calculation)
+            if not self._stopped:
+                raise KeyboardInterrupt from e
+        return True
+
+    def _do(self, calculation: Calculation) -> None:
+        with self._lock:
+            if self._waiting.get(calculation.topic) is not calculation:
+                return
+            del self._waiting[calculation.topic]
+            self._running, self._stopped = calculation, False
+        try:
+            calculation.future.set_running_or_notify_cancel()
+            result = calculation.work()
+        except Exception as e:
+            if isinstance(e, Interrupted) or self._stopped:
+                raise Interrupted(INTERRUPTED) from e
+            calculation.future.set_exception(e)
+        else:
+            calculation.future.set_result(result)
+        finally:
+            with self._lock:
+                self._running = None
+
+
+def _give_up(calculation: Calculation) -> None:
+    """Say to those who wait that there will be no result."""
+    future = calculation.future
+    if not future.done():
+        if not future.running():
+            future.set_running_or_notify_cancel()
+        future.set_exception(Superseded())

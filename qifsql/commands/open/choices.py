@@ -1,0 +1,155 @@
+"""Choices of a person on the page, and the commands that do the same."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.describe.view import field as listed
+from qifsql.commands.open import fields
+from qifsql.data.types import INTEGERS, family
+
+ATTACK = fields.options_of(attack)
+"""The declared options of an attack."""
+DROP = "drop"
+"""The last step of a quasi-identifier: it is left out of the release."""
+WIDTHS = ("2", "5", "10", "20", "50", "100", "1000", "10000", "100000")
+BROKEN = ("0.5", "1", "5", "10", "50", "100", "1000")
+CHARACTERS = ("8", "6", "5", "4", "3", "2", "1")
+MONTHS = ("month", "quarter", "year")
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "VARCHAR": CHARACTERS,
+    "ENUM": CHARACTERS,
+    "DATE": MONTHS,
+    "TIME": ("minute", "hour"),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), BROKEN),
+}
+"""The steps of a column by its type, finest first: HOW in NAME:HOW."""
+CODES = 100  # values from which a column of numbers may be a code with a long number of digits
+
+
+def steps(type_: str, distinct: int) -> tuple[str, ...]:
+    """Return the steps of a column: as it is, coarser and coarser, and left out.
+
+    Only the type and the number of values count, so that the steps reveal no value.
+
+    >>> steps("TINYINT", 31)
+    ('', '2', '5', '10', '20', 'drop')
+    >>> steps("BOOLEAN", 2)
+    ('', 'drop')
+    """
+    kind = family(type_)
+    coarser = STEPS.get(kind, ())
+    if kind in INTEGERS and kind != "UHUGEINT":
+        coarser = tuple(w for w in WIDTHS if int(w) <= distinct or distinct >= CODES)
+        coarser = coarser if distinct > 2 else ()
+    if kind.startswith("TIMESTAMP"):
+        coarser = ("hour", "day", "week", *MONTHS)
+    return ("", *coarser, DROP)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Roles of columns, steps of quasi-identifiers, and further options of an attack, as typed."""
+
+    qids: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    steps: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the release has a coarser quasi-identifier, or lacks one."""
+        return bool(self.changes)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Return the changes of the release, as ``what-if`` and ``anonymise`` read them."""
+        return tuple(
+            f"{DROP}={name}" if how == DROP else f"{name}:{how}"
+            for name in self.qids
+            if (how := self.steps.get(name, ""))
+        )
+
+    @property
+    def knowledge(self) -> tuple[str, ...]:
+        """Return the quasi-identifiers of the changed release."""
+        forms = ((name, self.steps.get(name, "")) for name in self.qids)
+        return tuple(f"{name}:{how}" if how else name for name, how in forms if how != DROP)
+
+    @property
+    def models(self) -> str:
+        """Return the models of the attack."""
+        return "crs,cas" if self.secrets else "crs"
+
+    @property
+    def before(self) -> "Choices":
+        """Return the same choices without changes of the release."""
+        return Choices(self.qids, self.secrets, {}, self.options)
+
+    def attack(self, file: Sequence[str]) -> list[str]:
+        """Return the words of the attack on the changed release; empty if nothing is known."""
+        if not self.knowledge:
+            return []
+        more = fields.words(ATTACK, self.options)
+        return ["attack", self.models, *file, *self._roles(self.knowledge), *more]
+
+    def attack_arguments(self) -> dict[str, Any]:
+        """Return the arguments of the same attack in Python."""
+        more = fields.arguments(ATTACK, self.options, self.knowledge)
+        return {"qids": list(self.knowledge), "secret": list(self.secrets), **more}
+
+    def what_if(self, file: Sequence[str]) -> list[str]:
+        """Return the words that measure what the changes save and cost."""
+        return ["what-if", *file, *self._roles(self.qids), *self._changes("-c")]
+
+    def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
+        """Return the words of a sweep of the changed release."""
+        bound = ["--threshold", threshold] if threshold else []
+        return ["sweep", *file, *self._roles(self.knowledge), *bound]
+
+    def release(self, file: Sequence[str], out: str) -> list[str]:
+        """Return the words that write the changed release."""
+        words = ["anonymise", *file, "-o", out, "--method", "recode"]
+        return [*words, "-q", names(self.qids), *self._changes("--change")]
+
+    def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
+        """Return the words that write a study of these roles."""
+        return ["init", out, "--data", source, *reading, *self._roles(self.knowledge)]
+
+    def _roles(self, qids: Sequence[str]) -> list[str]:
+        secrets = [word for name in self.secrets for word in ("-s", listed(name))]
+        return ["-q", names(qids), *secrets]
+
+    def _changes(self, flag: str) -> list[str]:
+        return [word for change in self.changes for word in (flag, change)]
+
+
+def names(several: Sequence[str]) -> str:
+    """Return names as one row of CSV."""
+    return ",".join(map(listed, several))
+
+
+def line(words: Sequence[str]) -> str:
+    """Return words as a command line to copy."""
+    return shlex.join(["qifsql", *words]) if words else ""
+
+
+def read(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
+    """Return the choices in the fields of a form; columns are numbered."""
+    roles = {name: form.get(f"role-{i}", "") for i, name in enumerate(columns)}
+    steps_ = {name: form.get(f"step-{i}", "") for i, name in enumerate(columns)}
+    options = {
+        name.removeprefix("option-"): text
+        for name, text in form.items()
+        if name.startswith("option-") and text.strip()
+    }
+    qids = tuple(name for name in columns if roles[name] == "quasi-identifier")
+    return Choices(
+        qids=qids,
+        secrets=tuple(name for name in columns if roles[name] == "secret"),
+        steps={n: how for n in qids if re.fullmatch(r"[a-z0-9.]+", how := steps_[n])},
+        options=options,
+    )

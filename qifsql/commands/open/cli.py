@@ -1,0 +1,93 @@
+"""``qifsql open``."""
+
+from typing import Annotated
+
+import typer
+
+from qifsql.data.option import OPTIONS
+from qifsql.engine.settings import silent
+from qifsql.options import runtime, texts
+from qifsql.options.groups import Data, Limits
+
+EXAMPLES = {
+    "Look at a file, choose roles and try changes in the browser.": (
+        "qifsql open data-samples/school_census_2018.parquet"
+    ),
+    "The same on a machine without a browser, on a port of your choice, for an hour at most "
+    "without a request.": (
+        "qifsql open data-samples/school_census_2018.parquet --port 8765 --no-browser --idle 1h"
+    ),
+}
+
+
+def open(  # noqa: A001 - the name of the command
+    data: Data,
+    limits: Limits,
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            help="Port of the page (default: any free one).",
+            min=0,
+            max=65535,
+            show_default=False,
+            rich_help_panel=OPTIONS,
+        ),
+    ] = 0,
+    no_browser: Annotated[
+        bool,
+        typer.Option(
+            "--no-browser", help="Print the address; open no browser.", rich_help_panel=OPTIONS
+        ),
+    ] = False,
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private",
+            help="Show values of cells and small groups on the page.",
+            rich_help_panel=OPTIONS,
+        ),
+    ] = False,
+    idle: Annotated[
+        str | None,
+        typer.Option(
+            "--idle",
+            help="End after this time without a request: 90s, 10m or 2h (default: never).",
+            metavar="TIME",
+            rich_help_panel=OPTIONS,
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            help="Language of the page: en or pt-BR (default: that of your locale).",
+            rich_help_panel=OPTIONS,
+        ),
+    ] = None,
+) -> None:
+    r"""Open a file, or a stored sweep, as a local page: choose roles, try changes, see the risk.
+
+    The page is on this machine only, at an address with a random token, until Ctrl-C. It loads
+    nothing from elsewhere, shows no values of cells, and shows the command that does the same.
+    Needs qifsql\[explorer].
+    """
+    from qifsql.commands.open.open import open as run
+
+    def tell(line: str) -> None:
+        runtime.remarks([line], quiet=limits.quiet)
+
+    run(
+        data.file,
+        where=data.where,
+        all_varchar=data.all_varchar,
+        delimiter=data.delimiter,
+        encoding=data.encoding,
+        port=port,
+        browser=not no_browser,
+        private=private,
+        idle=texts.seconds(idle, "--idle"),
+        lang=lang,
+        told=tell,
+        settings=limits.engine_settings(silent),
+    )

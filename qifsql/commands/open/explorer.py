@@ -1,0 +1,223 @@
+"""An open file: its columns, the attacks that were tried on it, and what they cost."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.describe import view as described
+from qifsql.commands.describe.describe import describe
+from qifsql.commands.open import choices
+from qifsql.commands.open.background import Jobs, new_file
+from qifsql.commands.open.calculations import Calculations
+from qifsql.commands.open.choices import Choices
+from qifsql.commands.what_if.what_if import what_if
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import Identity, identities
+from qifsql.engine.settings import Settings
+from qifsql.errors import DatasetError, InputError
+from qifsql.results.result import Result
+
+CAPACITY = 64  # results that are kept to go back to
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the file, as the page shows it.
+
+    ``row`` is what ``describe`` says of it; ``role`` is the one that it has at first.
+    """
+
+    name: str
+    type: str
+    records: int | None
+    missing: int | None
+    distinct: int | None
+    alone: float | None
+    row: Mapping[str, Any]
+    role: str
+    steps: tuple[str, ...]
+
+
+class Explorer:
+    """A file that is open on the page.
+
+    ``words`` are the file and how it is read, as they are typed. Everything about the data is
+    calculated in the thread of ``calculations``.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        words: Sequence[str],
+        *,
+        where: str | None = None,
+        private: bool = False,
+        settings: Settings | None = None,
+        calculations: Calculations | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self.words = tuple(words)
+        self.where = where
+        self.private = private
+        self.settings = settings
+        self.calculations = calculations or Calculations()
+        self.tried: list[Choices] = []
+        self.jobs = Jobs()
+        self._identities: dict[str, Identity] = identities(dataset.paths)
+        self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
+        self._columns: Future[tuple[SourceColumn, ...]] | None = None
+
+    def columns(self) -> "Future[tuple[SourceColumn, ...]]":
+        """Describe the columns of the file, once."""
+        if self._columns is None or (self._columns.done() and self._columns.exception()):
+            self._columns = self.calculations.submit("columns", self._describe)
+        return self._columns
+
+    def _describe(self) -> tuple[SourceColumn, ...]:
+        rows = describe(self.dataset, where=self.where, settings=self.settings).rows()
+        qids, secrets = described.proposal(rows)
+        roles = dict.fromkeys(qids, "quasi-identifier") | dict.fromkeys(secrets, "secret")
+        return tuple(
+            SourceColumn(
+                name=row["column"],
+                type=row["type"],
+                records=row["records"],
+                missing=row["missing"],
+                distinct=row["distinct"],
+                alone=row["singled_out_share"],
+                row=row,
+                role=roles.get(row["column"], ""),
+                steps=choices.steps(row["type"], row["distinct"] or 0),
+            )
+            for row in rows
+        )
+
+    def attack(self, choice: Choices) -> "Future[Result]":
+        """Attack the changed release."""
+        key = tuple(choice.attack(self.words))
+        return self._calculated("attack", key, lambda: self._attack(choice))
+
+    def _attack(self, choice: Choices) -> Result:
+        return attack(
+            choice.models,
+            self.dataset,
+            where=self.where,
+            settings=self.settings,
+            **choice.attack_arguments(),
+        )
+
+    def before(self, choice: Choices) -> "Future[Result]":
+        """Attack the release before its changes."""
+        unchanged = choice.before
+        key = tuple(unchanged.attack(self.words))
+        return self._calculated("before", key, lambda: self._attack(unchanged))
+
+    def cost(self, choice: Choices) -> "Future[Result]":
+        """Measure what the changes save and cost, alone and together."""
+        key = tuple(choice.what_if(self.words))
+        return self._calculated(
+            "cost",
+            key,
+            lambda: what_if(
+                self.dataset,
+                where=self.where,
+                settings=self.settings,
+                qids=list(choice.qids),
+                secret=list(choice.secrets),
+                change=list(choice.changes),
+            ),
+        )
+
+    def _calculated(
+        self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
+    ) -> "Future[Result]":
+        """Return a result that is calculate, or calculate and keep it."""
+        self.check_unchanged()
+        if key in self._results:
+            self._results.move_to_end(key)
+            ready: Future[Result] = Future()
+            ready.set_result(self._results[key])
+            return ready
+
+        def calculate() -> Result:
+            result = work()
+            self.check_unchanged()
+            self._results[key] = result
+            while len(self._results) > CAPACITY:
+                self._results.popitem(last=False)
+            return result
+
+        return self.calculations.submit(topic, calculate)
+
+    def result(self, tried: Choices) -> Result | None:
+        """Return the kept result of choices; None if there is none."""
+        return self._results.get(tuple(tried.attack(self.words)))
+
+    def check_unchanged(self) -> None:
+        """Raise DatasetError if the file is gone, or is not the one that was opened."""
+        if identities(self.dataset.paths) != self._identities:
+            raise DatasetError(
+                f"{self.dataset.name} was replaced or changed since it was opened, so the numbers "
+                "on this page are those of the earlier file; read it again"
+            )
+
+    def reopen(self) -> None:
+        """Forget all results, and read the file as it is now."""
+        self._identities = identities(self.dataset.paths)
+        self._results.clear()
+        self._columns = None
+
+    def note(self, tried: Choices) -> int:
+        """Remember choices, to go back to them; return their number."""
+        if tried in self.tried:
+            return self.tried.index(tried)
+        self.tried.append(tried)
+        return len(self.tried) - 1
+
+    def writing(
+        self, what: str, choice: Choices, form: Mapping[str, str]
+    ) -> tuple[list[list[str]], str]:
+        """Return the command lines that write a release, report, study or sweep.
+
+        The second value is the file of a sweep.
+        """
+        endings = {
+            "release": (".parquet", ".csv", ".csv.gz"),
+            "report": (".html", ".md", ".pdf"),
+            "study": (".toml",),
+            "sweep": (".parquet",),
+        }
+        if what not in endings or not choice.knowledge:
+            raise InputError("there is nothing to write; name a quasi-identifier")
+        out = new_file(form.get("out", ""), endings[what])
+        if what == "sweep":
+            threshold = form.get("threshold", "").strip()
+            return [[*choice.sweep(self.words, threshold), "-o", out]], out
+        if what == "study":
+            return [choice.study(self.words[0], out, self.words[1:])], ""
+        if what == "release":
+            if not choice.is_changed:
+                raise InputError("nothing is changed, so the release is the file itself")
+            return [choice.release(self.words, out)], ""
+        stem = out.rpartition(".")[0]
+        result = new_file(f"{stem}.parquet", (".parquet",))
+        lines = [[*choice.attack(self.words), "-o", result]]
+        results = [result]
+        if choice.is_changed:
+            results.append(new_file(f"{stem}-changes.parquet", (".parquet",)))
+            lines.append([*choice.what_if(self.words), "-o", results[1]])
+        private = ["--private"] if self.private else []
+        language = ["--lang", form.get("language") or "en"]
+        return [*lines, ["report", *results, "-o", out, *language, *private]], ""
+
+    def command_lines(self) -> list[str]:
+        """Return the command lines of the attacks that were tried."""
+        return [choices.line(tried.attack(self.words)) for tried in self.tried]
+
+    def first(self, columns: Sequence[SourceColumn]) -> Choices:
+        """Return the suggested roles as choices."""
+        form = {f"role-{i}": column.role for i, column in enumerate(columns)}
+        return choices.read({**form, "option-histogram": "on"}, [c.name for c in columns])

@@ -1,0 +1,130 @@
+"""Fields of a form, made from the declared options of a command."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from qifsql.data.option import FLAG, GROUPS, NAME, Form, Option, declared
+from qifsql.errors import InputError
+from qifsql.options import grouping
+from qifsql.presentation.language import translated
+
+HIDDEN = {
+    "qids": "has its own controls",
+    "secret": "has its own controls",
+    "key": "is about several releases",
+    "wave": "is about several releases",
+    "absent": "is about several releases",
+    "progressive": "is about several releases",
+    "target": "is about one person, and shows values of the person",
+    "member": "is about membership",
+    "population": "is about membership",
+    "learn": "is about another file",
+    "learner": "is about another file",
+    "rapid": "is about another file",
+    "link": "is about several releases",
+    "presence": "is about several releases",
+    "truth": "is about several releases",
+    "one_to_one": "is about several releases",
+    "store": "writes a file with values of cells",
+    "records": "writes a file with a row per record",
+}
+"""Options that the page does not offer, and why; all others are shown."""
+FIRST = ("by", "household", "person")
+"""Options about the people who carry the risk, which are shown first."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a form: an option with its flag, its help text and its kind of control.
+
+    ``kind`` is ``flag``, ``choice``, ``column`` (a name or an expression) or ``text``.
+    """
+
+    name: str
+    flag: str
+    help: str
+    kind: str
+    panel: str
+    choices: tuple[str, ...] = ()
+    value: str = ""
+
+
+def options_of(command: Callable[..., Any]) -> type:
+    """Return the declared options of the function of a command."""
+    hint = get_type_hints(command, include_extras=True)["options"]  # Unpack[OPTIONS]
+    declaration: type = get_args(hint)[0]
+    return declaration
+
+
+def fields(options: type, values: Mapping[str, str]) -> list[Field]:
+    """Return the fields of the options that the page offers, in their order."""
+    return [replace(field, value=values.get(field.name, "")) for field in _fields(options)]
+
+
+def offered(options: type) -> dict[str, Option]:
+    """Return the options that the page offers."""
+    return {n: o for n, o in declared(options).items() if o.typed and n not in HIDDEN}
+
+
+def _fields(options: type) -> Iterator[Field]:
+    for name, option in offered(options).items():
+        yield Field(
+            name=name,
+            flag=grouping.flags(name, option)[0],
+            help=translated(option.help),
+            kind=_kind(option.form),
+            panel=translated(option.panel),
+            choices=option.form.choices,
+        )
+
+
+def _kind(form: Form) -> str:
+    if form is FLAG:
+        return "flag"
+    if form.choices:
+        return "choice"
+    return "column" if form in (GROUPS, NAME) else "text"
+
+
+def words(options: type, values: Mapping[str, str]) -> list[str]:
+    """Return the options as they are typed on the command line."""
+    typed: list[str] = []
+    for name, option in offered(options).items():
+        if value := values.get(name, "").strip():
+            flag = grouping.flags(name, option)[0]
+            typed += [flag] if option.form is FLAG else [flag, value]
+    return typed
+
+
+def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
+    """Return the options as arguments of the function, read as the command line reads them."""
+    typed: dict[str, Any] = {}
+    for name, option in offered(options).items():
+        if value := values.get(name, "").strip():
+            flag = grouping.flags(name, option)[0]
+            typed[name] = True if option.form is FLAG else _read(flag, option.form, value)
+    arguments_ = grouping.arguments(options, {**typed, "qids": list(qids)})
+    return {name: arguments_[name] for name in typed}
+
+
+def _read(flag: str, form: Form, text: str) -> Any:
+    """Return a value as typer reads it from a word."""
+    kinds = (
+        {k for k in get_args(grouping.TYPED[form][0]) if k is not NoneType}
+        if not (form.choices)
+        else {str}
+    )
+    if any(get_origin(kind) is list for kind in kinds):
+        return [text]
+    if form.choices and text not in form.choices:
+        raise InputError(f"{flag} is {form.says}")
+    for kind, noun in ((int, "a whole number"), (float, "a number")):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError as e:
+                raise InputError(f"{flag} is {noun}") from e
+    return Path(text) if Path in kinds else text

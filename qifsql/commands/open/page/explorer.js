@@ -1,0 +1,28 @@
+"use strict";
+// Sliders: each has a hidden field with the step that it stands for, and says it in words.
+const sliding = (slider) => {
+  const chosen = Number(slider.value);
+  const words = slider.dataset.names.split("|")[chosen];
+  document.getElementById(slider.dataset.for).value = slider.dataset.steps.split("|")[chosen];
+  slider.nextElementSibling.value = words;
+  slider.setAttribute("aria-valuetext", words);
+};
+for (const kind of ["input", "change"]) {
+  document.addEventListener(kind, (event) => {
+    if (event.target.dataset.steps !== undefined) sliding(event.target);
+  }, true);
+}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  button.classList.add("copied");
+});
+// A list that was open stays open when its part of the page is replaced.
+let open = false;
+document.addEventListener("htmx:beforeSwap", () => { open = document.getElementById("more")?.open; });
+document.addEventListener("htmx:oobAfterSwap", () => {
+  const more = document.getElementById("more");
+  if (more && open) more.open = true;
+});
+document.addEventListener("htmx:sendError", () => document.body.classList.add("ended"));

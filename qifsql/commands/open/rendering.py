@@ -1,0 +1,308 @@
+"""The page and its fragments, in the language of the reader."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qifsql.commands.describe import view as described
+from qifsql.commands.open import choices, fields
+from qifsql.commands.open.background import Job
+from qifsql.commands.open.choices import DROP, Choices
+from qifsql.commands.open.explorer import Explorer, SourceColumn
+from qifsql.commands.open.walking import Walk
+from qifsql.commands.report.report import chapters_of, first_page
+from qifsql.presentation import escaping, html, words
+from qifsql.presentation.language import LANGUAGES, counted, number, said
+from qifsql.presentation.parts import Figure, Heading, Part
+from qifsql.results import stored
+from qifsql.results.result import Result
+from qifsql.results.stored import Stored
+
+PAGE = Path(__file__).resolve().parent / "page"
+TRAIL = 5  # states to go back to
+NUMBERS = (
+    "prior_probabilistic",
+    "posterior_deterministic",
+    "posterior_probabilistic",
+    "singled_out",
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A quasi-identifier with its steps, the one that is chosen, and the words for each."""
+
+    number: int
+    name: str
+    steps: tuple[str, ...]
+    chosen: int
+    names: tuple[str, ...]
+
+
+def explorer(
+    page: Explorer,
+    columns: Sequence[SourceColumn],
+    choice: Choices,
+    trail: Sequence[int] = (),
+    jobs: Sequence[Job] = (),
+) -> str:
+    """Return the page but for its frame."""
+    return html.live(
+        PAGE,
+        "explorer.html",
+        file=page.dataset.name,
+        private=page.private,
+        languages={code: language.name for code, language in LANGUAGES.items()},
+        columns=[_shown(column, choice) for column in columns],
+        records=words.count(columns[0].records or 0) if columns else "",
+        trail=",".join(map(str, trail)),
+        jobs=[_job(running) for running in jobs],
+        **_knowledge(columns, choice),
+    )
+
+
+def frame(inside: str, title: str) -> str:
+    """Return a whole page around its content."""
+    return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
+
+
+def knowledge(columns: Sequence[SourceColumn], choice: Choices) -> str:
+    """Return the part about the adversary, to replace that of the page."""
+    values = _knowledge(columns, choice)
+    return html.live(PAGE, "knowledge.html", replaces=True, **values)
+
+
+def _knowledge(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+    several = fields.fields(choices.ATTACK, choice.options)
+    first = [field for name in fields.FIRST for field in several if field.name == name]
+    panels: dict[str, list[fields.Field]] = {}
+    for field in several:
+        if field not in first:
+            panels.setdefault(field.panel, []).append(field)
+    return {
+        "sliders": [
+            _step(i, column, choice)
+            for i, column in enumerate(columns)
+            if column.name in choice.qids
+        ],
+        "secrets": choice.secrets,
+        "roles": roles(columns, choice),
+        "first": first,
+        "panels": panels,
+        "names": [column.name for column in columns],
+    }
+
+
+def roles(columns: Sequence[SourceColumn], choice: Choices) -> str:
+    """Return the roles of all columns as one text, to find out if they were changed."""
+    marks = {**dict.fromkeys(choice.qids, "q"), **dict.fromkeys(choice.secrets, "s")}
+    return "".join(marks.get(column.name, "-") for column in columns)
+
+
+def _step(i: int, column: SourceColumn, choice: Choices) -> Step:
+    chosen = choice.steps.get(column.name, "")
+    index = column.steps.index(chosen) if chosen in column.steps else 0
+    names = tuple(_coarser(column, how) for how in column.steps)
+    return Step(i, column.name, column.steps, index, names)
+
+
+def _coarser(column: SourceColumn, how: str) -> str:
+    """Return a step in words."""
+    if not how:
+        return said("as it is")
+    if how == DROP:
+        return said("left out")
+    if choices.STEPS.get(column.type) is choices.CHARACTERS or column.type.startswith("ENUM"):
+        return said("first {n} characters", n=how)
+    units = {
+        "minute": said("by minute"),
+        "hour": said("by hour"),
+        "day": said("by day"),
+        "week": said("by week"),
+        "month": said("by month"),
+        "quarter": said("by quarter"),
+        "year": said("by year"),
+    }
+    return units.get(how) or said("in steps of {n}", n=number(f"{float(how):,g}"))
+
+
+def _shown(column: SourceColumn, choice: Choices) -> dict[str, Any]:
+    """Return a column as the page shows it."""
+    role = "quasi-identifier" if column.name in choice.qids else ""
+    role = "secret" if column.name in choice.secrets else role
+    suggestion, confidence, why = described.suggestion(column.row)
+    share = 0.0 if not column.records else (column.missing or 0) / column.records
+    return {
+        "name": escaping.cell(column.name),
+        "type": column.type,
+        "missing": words.percent(share) if column.records is not None else "",
+        "distinct": words.count(column.distinct) if column.distinct is not None else "",
+        "alone": words.percent(column.alone) if column.alone is not None else "",
+        "suggestion": suggestion,
+        "why": why,
+        "confidence": confidence,
+        "role": role,
+        "nested": column.records is None,
+    }
+
+
+def live(
+    page: Explorer,
+    choice: Choices,
+    result: Result,
+    before: Result | None,
+    trail: Sequence[int],
+) -> str:
+    """Return the parts about the risk and the release."""
+    return html.live(
+        PAGE,
+        "live.html",
+        parts=first_page([result], private=page.private),
+        rows=_rows(result, before),
+        changed=choice.is_changed,
+        notes=result.notes,
+        trail=_trail(page, trail),
+        numbers=",".join(map(str, trail)),
+        state=trail[-1],
+        **commands(page, choice),
+    )
+
+
+def commands(page: Explorer, choice: Choices) -> dict[str, Any]:
+    """Return the command lines that do what the page shows."""
+    stem = Path(page.dataset.name).stem or "release"
+    attack = choice.attack(page.words)
+    return {
+        "attack_line": choices.line(attack),
+        "before_line": choices.line(choice.before.attack(page.words)),
+        "cost_line": choices.line(choice.what_if(page.words)) if choice.is_changed else "",
+        "stem": stem,
+    }
+
+
+def _rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
+    """Return the numbers of each question, and those before the changes."""
+    earlier = {} if before is None else {_question(row): row for row in before.rows()}
+    rows = []
+    for row in result.rows():
+        old = earlier.get(_question(row), {})
+        cells = [(name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS]
+        extra = [
+            str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")
+        ]
+        rows.append({"goal": " · ".join([words.goal(row), *extra]), "cells": cells, "row": row})
+    return rows
+
+
+def _question(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in ("model", "secret", "gain", "knows"))
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return words.count(int(value)) if name == "singled_out" else words.percent(value)
+
+
+def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the last states, with their numbers."""
+    states = []
+    for n in trail:
+        tried = page.tried[n]
+        result = page.result(tried)
+        rows = [] if result is None else result.rows()
+        size = len(tried.knowledge)
+        states.append(
+            {
+                "number": n,
+                "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
+                "changes": ", ".join(tried.changes) or said("no change"),
+                "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
+                "certain": _cell("share", rows[0]["posterior_deterministic"]) if rows else "",
+                "guess": _cell("share", rows[0]["posterior_probabilistic"]) if rows else "",
+            }
+        )
+    return states
+
+
+def nothing(page: Explorer, message: str, trail: Sequence[int], *, reopen: bool = False) -> str:
+    """Return the parts about the risk and the release where there is no result, and why."""
+    return html.live(
+        PAGE,
+        "nothing.html",
+        message=message,
+        reopen=reopen,
+        trail=_trail(page, trail),
+        numbers=",".join(map(str, trail)),
+    )
+
+
+def error(message: str) -> str:
+    """Return an error as a fragment."""
+    return html.live(PAGE, "error.html", message=message)
+
+
+def charts(page: Explorer, result: Result) -> str:
+    """Return the chapters of the report of a result, with its charts."""
+    parts = _chapters(stored.read([result]), private=page.private)
+    has_charts = any(isinstance(part, Figure) for part in parts)
+    return html.live(PAGE, "charts.html", parts=parts, has_charts=has_charts)
+
+
+def cost(page: Explorer, result: Result) -> str:
+    """Return the loss and the risk of each change, as a report does."""
+    parts = _chapters(stored.read([result]), private=page.private)
+    return html.live(PAGE, "cost.html", parts=parts, notes=result.notes)
+
+
+def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
+    """Return the chapters of a report in one list."""
+    parts: list[Part] = []
+    for section in chapters_of(results, private=private):
+        parts += [Heading(section.title), *section.parts]
+    return parts
+
+
+def job(running: Job) -> str:
+    """Return the state of a command that runs beside the page."""
+    return html.live(PAGE, "job.html", **_job(running))
+
+
+def _job(running: Job) -> dict[str, Any]:
+    what, share = running.progress
+    return {
+        "number": running.number,
+        "lines": [choices.line(words_) for words_ in running.lines],
+        "state": running.state,
+        "what": what,
+        "share": share,
+        "percent": words.percent(share) if share is not None else "",
+        "seconds": words.duration(running.seconds),
+        "output": running.output,
+        "sweep": running.sweep,
+    }
+
+
+def sweep(shown: Walk, form: Mapping[str, str]) -> str:
+    """Return the page of a stored sweep but for its frame."""
+    return html.live(
+        PAGE,
+        "sweep.html",
+        private=shown.private,
+        languages={code: language.name for code, language in LANGUAGES.items()},
+        parts=_chapters([shown.stored], private=shown.private),
+        **_walk(shown, form),
+    )
+
+
+def walk(shown: Walk, form: Mapping[str, str]) -> str:
+    """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
+    return html.live(PAGE, "walk.html", **_walk(shown, form))
+
+
+def _walk(shown: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+    question = int(text) if (text := form.get("question", "")).isdecimal() else 0
+    measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
+    here = shown.at(question, measure, form.get("subset", ""))
+    return {"file": shown.file, "path": shown.path, "walk": here}

@@ -1,0 +1,309 @@
+"""The page as a web application for one person on this machine.
+
+A request is answered only if its host is the loopback address and port of the page, its address
+has the token, and no other site made it. All others get an empty answer.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from qifsql.commands.open import choices, rendering
+from qifsql.commands.open.calculations import Superseded
+from qifsql.commands.open.choices import Choices
+from qifsql.commands.open.explorer import Explorer, SourceColumn
+from qifsql.commands.open.walking import Walk
+from qifsql.errors import DatasetError, InputError, QifError
+from qifsql.presentation import html
+from qifsql.presentation.language import ENGLISH, LANGUAGES, said, speaking
+
+HOST = "127.0.0.1"
+ASSETS = {
+    "style.css": "text/css",
+    "explorer.css": "text/css",
+    "explorer.js": "text/javascript",
+    "htmx.min.js": "text/javascript",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+POSTED = {
+    "page": "page",
+    "try": "attempt",
+    "charts": "charts",
+    "cost": "cost",
+    "reopen": "reopen",
+    "do": "start",
+    "job": "job",
+    "stop": "stop",
+    "walk": "walk",
+    "subset": "subset",
+}
+"""The forms, by the last part of their address, and the methods that answer them."""
+LONGEST = 2**20  # bytes of a request
+
+Form: TypeAlias = Mapping[str, str]
+Answer: TypeAlias = Callable[[Form], Awaitable[str]]
+
+
+class Guard:
+    """The checks before any answer: host, token, origin."""
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int, seen: Callable[[], None]) -> None:
+        self.app = app
+        self.prefix = f"/{token}/"
+        self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        self.seen = seen
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with an empty 404 if it fails a check."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http" or not self._passes(scope):
+            await Response(status_code=404, headers=HEADERS)(scope, receive, send)
+            return
+        self.seen()
+        path = scope["path"][len(self.prefix) - 1 :]
+        await self.app({**scope, "path": path, "root_path": ""}, receive, send)
+
+    def _passes(self, scope: Scope) -> bool:
+        several = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
+        headers = dict(several)
+        hosts = [value for name, value in several if name == "host"]
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return False
+        path = scope["path"][: len(self.prefix)]
+        if not hmac.compare_digest(path.encode(), self.prefix.encode()):
+            return False
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        if site not in ("none", "same-origin"):
+            return False
+        if origin is None:  # browsers always send it with a POST
+            return bool(scope["method"] in ("GET", "HEAD"))
+        return bool(origin == f"http://{hosts[0]}")
+
+
+def application(
+    page: Explorer | Walk, *, token: str, port: int, lang: str, seen: Callable[[], None]
+) -> ASGIApp:
+    """Return the application for a file or for a stored sweep.
+
+    ``seen`` is called for each request that passes the checks.
+    """
+    answers = SweepAnswers(page, lang) if isinstance(page, Walk) else Answers(page, lang)
+    routes = [Route("/", answers.front), Route("/assets/{name}", _asset)]
+    routes += [
+        Route(f"/{name}", _post(getattr(answers, method)), methods=["POST"])
+        for name, method in POSTED.items()
+        if hasattr(answers, method)
+    ]
+    return Guard(Starlette(routes=routes), token=token, port=port, seen=seen)
+
+
+def _post(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    """Return the handler of a form: its answer in the language of the reader, or its error."""
+
+    async def handle(request: Request) -> Response:
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > LONGEST:
+                return Response(status_code=413, headers=HEADERS)
+        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+        form = dict(pairs)
+        with speaking(_language(form.get("language", ""), ENGLISH.code)):
+            try:
+                text = await answer(form)
+            except Superseded:
+                return Response(status_code=204, headers=HEADERS)
+            except QifError as e:
+                text = rendering.error(str(e))
+            except Exception as e:
+                message = "internal error ({name}); please report it, with --debug"
+                text = rendering.error(message.format(name=type(e).__name__))
+        return HTMLResponse(text, headers=HEADERS)
+
+    return handle
+
+
+def _language(code: str, usual: str) -> str:
+    return code if code in LANGUAGES else usual
+
+
+def _chosen(form: Form, usual: str) -> str:
+    """Return the language that a form asks for, or the one it is in."""
+    return _language(form.get("lang", ""), _language(form.get("language", ""), usual))
+
+
+async def _asset(request: Request) -> Response:
+    """Return a file of the page."""
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        return Response(status_code=404, headers=HEADERS)
+    text = html.style() if name == "style.css" else (rendering.PAGE / name).read_text("utf-8")
+    return Response(text, media_type=ASSETS[name], headers=HEADERS)
+
+
+class Answers:
+    """The answers to the forms of the page of a file."""
+
+    def __init__(self, page: Explorer, lang: str) -> None:
+        self.explorer = page
+        self.lang = lang
+        self.sweeps: dict[str, Walk] = {}
+
+    async def _columns(self) -> Sequence[SourceColumn]:
+        return await asyncio.wrap_future(self.explorer.columns())
+
+    async def front(self, _request: Request) -> Response:
+        """Return the whole page, with the suggested roles."""
+        with speaking(self.lang):
+            try:
+                columns = await self._columns()
+                first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
+                inside = rendering.explorer(self.explorer, columns, first, jobs=jobs)
+            except QifError as e:
+                inside = rendering.error(str(e))
+            text = rendering.frame(inside, f"qifsql: {self.explorer.dataset.name}")
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def page(self, form: Form) -> str:
+        """Return the page in another language, or as it was in an earlier state."""
+        columns = await self._columns()
+        choice, trail = self._choice(form, columns), self._trail(form)
+        with speaking(_chosen(form, self.lang)):
+            jobs = self.explorer.jobs.latest
+            return rendering.explorer(self.explorer, columns, choice, trail, jobs)
+
+    def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
+        """Return the choices of a form, or those of an earlier state that it names."""
+        state = form.get("state", "")
+        if state.isdecimal() and int(state) < len(self.explorer.tried):
+            return self.explorer.tried[int(state)]
+        return choices.read(form, [column.name for column in columns])
+
+    def _trail(self, form: Form) -> list[int]:
+        numbers = [int(n) for n in form.get("trail", "").split(",") if n.isdecimal()]
+        return [n for n in numbers if n < len(self.explorer.tried)][-rendering.TRAIL :]
+
+    async def attempt(self, form: Form) -> str:
+        """Attack the changed release, and return its risk."""
+        columns = await self._columns()
+        choice = self._choice(form, columns)
+        knows = (
+            rendering.knowledge(columns, choice)
+            if rendering.roles(columns, choice) != form.get("roles")
+            else ""
+        )
+        try:
+            return await self._risk(choice, self._trail(form)) + knows
+        except QifError as e:
+            trail = self._trail(form)
+            reopen = isinstance(e, DatasetError)
+            return rendering.nothing(self.explorer, str(e), trail, reopen=reopen) + knows
+
+    async def _risk(self, choice: Choices, trail: Sequence[int]) -> str:
+        page = self.explorer
+        if not choice.knowledge:
+            message = said("The adversary knows nothing: no released column is a quasi-identifier.")
+            return rendering.nothing(page, message, trail)
+        result = await asyncio.wrap_future(page.attack(choice))
+        before = None
+        if choice.is_changed:
+            before = await asyncio.wrap_future(page.before(choice))
+        state = page.note(choice)
+        numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
+        return await run_in_threadpool(rendering.live, page, choice, result, before, numbers)
+
+    async def charts(self, form: Form) -> str:
+        """Return the chapters of the report about a state, with charts."""
+        choice = self._choice(form, await self._columns())
+        result = await asyncio.wrap_future(self.explorer.attack(choice))
+        return await run_in_threadpool(rendering.charts, self.explorer, result)
+
+    async def cost(self, form: Form) -> str:
+        """Return what the changes of a state save and cost."""
+        choice = self._choice(form, await self._columns())
+        result = await asyncio.wrap_future(self.explorer.cost(choice))
+        return await run_in_threadpool(rendering.cost, self.explorer, result)
+
+    async def reopen(self, form: Form) -> str:
+        """Read the file again, and return the page with the choices of the form."""
+        self.explorer.reopen()
+        return await self.page(form)
+
+    async def start(self, form: Form) -> str:
+        """Start the commands that write what a form names."""
+        choice = self._choice(form, await self._columns())
+        self.explorer.check_unchanged()
+        lines, sweep = self.explorer.writing(form.get("what", ""), choice, form)
+        return rendering.job(self.explorer.jobs.start(lines, sweep))
+
+    async def job(self, form: Form) -> str:
+        """Return the state of a command."""
+        return rendering.job(self.explorer.jobs[form.get("job", "")])
+
+    async def stop(self, form: Form) -> str:
+        """Stop a command."""
+        job = self.explorer.jobs[form.get("job", "")]
+        await run_in_threadpool(job.close)
+        return rendering.job(job)
+
+    async def walk(self, form: Form) -> str:
+        """Return the walk through the sweep that a command wrote."""
+        file = self.explorer.jobs[form.get("job", "")].sweep
+        return await run_in_threadpool(self._walk, file, form)
+
+    async def subset(self, form: Form) -> str:
+        """Return another set of columns of a walk, another question or measure."""
+        return await run_in_threadpool(self._walk, form.get("sweep", ""), form)
+
+    def _walk(self, file: str, form: Form) -> str:
+        if file not in self.sweeps:
+            if file not in {job.sweep for job in self.explorer.jobs.latest if job.sweep}:
+                raise InputError("there is no such sweep; load the page again")
+            self.sweeps[file] = Walk.of(file, private=self.explorer.private)
+        return rendering.walk(self.sweeps[file], form)
+
+
+class SweepAnswers:
+    """The answers to the forms of the page of a stored sweep."""
+
+    def __init__(self, sweep: Walk, lang: str) -> None:
+        self.sweep = sweep
+        self.lang = lang
+
+    async def front(self, _request: Request) -> Response:
+        """Return the whole page."""
+        with speaking(self.lang):
+            inside = await run_in_threadpool(rendering.sweep, self.sweep, {})
+            text = rendering.frame(inside, f"qifsql: {self.sweep.file}")
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def page(self, form: Form) -> str:
+        """Return the page in another language."""
+        with speaking(_chosen(form, self.lang)):
+            return await run_in_threadpool(rendering.sweep, self.sweep, form)
+
+    async def subset(self, form: Form) -> str:
+        """Return another set of columns, another question or measure."""
+        return await run_in_threadpool(rendering.walk, self.sweep, form)

@@ -1,0 +1,200 @@
+"""A walk through a stored sweep: one set of columns, its numbers, and the sets next to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.report.report import shared_results
+from qifsql.errors import InputError
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
+from qifsql.results import stored
+from qifsql.results.stored import Stored
+
+WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
+"""The drawing of the lattice, in units of its own."""
+DOTS = 5_000  # more sets than this are not drawn
+BINS = 10  # bars of a histogram, of ten percent each
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A set of columns in the drawing: its place, name and success; ``place`` is how it is near.
+
+    ``place`` is ``here``, ``beside`` (a column more or less) or empty.
+    """
+
+    subset: int
+    name: str
+    success: str
+    x: float
+    y: float
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A set of columns with its numbers, its neighbours, its histogram, and the drawing."""
+
+    question: int
+    measure: str
+    questions: Sequence[str]
+    subset: int
+    names: str
+    numbers: Sequence[tuple[str, str]]
+    fewer: Sequence[Dot]
+    more: Sequence[Dot]
+    histogram: Sequence[tuple[str, str, float]]
+    dots: Sequence[Dot]
+    sizes: Sequence[tuple[float, int]]
+    levels: Sequence[tuple[float, str]]
+    prior: float
+    border: str
+
+
+class Walk:
+    """A stored sweep as its readers may see it."""
+
+    def __init__(self, file: str, sweep: Stored, *, private: bool) -> None:
+        self.file = Path(file).name
+        self.path = file
+        self.stored = sweep
+        self.private = private
+        (self.shown,) = shared_results([sweep], private=private)
+        frame = self.shown.frame
+        keys = frame.select("model", "secret").unique(maintain_order=True)
+        self.questions = keys.rows()
+        self.rows = [self._rows(*key) for key in self.questions]
+
+    @classmethod
+    def of(cls, file: str, *, private: bool = False) -> "Walk":
+        """Read a stored sweep; InputError if the result is of another command."""
+        (result,) = stored.read([file])
+        if result.kind != "sweep" or "subset" not in result.frame.columns:
+            raise InputError(
+                f"{file} is a stored result of qifsql {result.kind}; the page opens data and "
+                f"sweeps: write its report with qifsql report {file}"
+            )
+        return cls(file, result, private=private)
+
+    def _rows(self, model: str, secret: str | None) -> dict[int, Mapping[str, Any]]:
+        frame = self.shown.frame.filter(
+            pl.col("model") == model, pl.col("secret").eq_missing(pl.lit(secret, pl.String))
+        )
+        return {row["subset"]: row for row in frame.iter_rows(named=True)}
+
+    def at(self, question: int, measure: str, text: str) -> Place:
+        """Return a set of columns by its number; by default that of most columns."""
+        question = question if question < len(self.questions) else 0
+        rows = self.rows[question]
+        subset = (
+            int(text)
+            if text.isdecimal() and int(text) in rows
+            else max(rows, key=lambda s: (s.bit_count(), s))
+        )
+        row = rows[subset]
+        near = {s for s in rows if (s ^ subset).bit_count() == 1}
+        success = f"posterior_{measure}"
+        dots = {s: self._dot(r, success, s == subset, s in near) for s, r in rows.items()}
+        sizes = sorted({r["n_qids"] for r in rows.values()})
+        ordered = sorted(near, key=lambda s: (-rows[s][success], s))
+        shown = dots.values() if len(dots) <= DOTS else [dots[s] for s in (*near, subset)]
+        return Place(
+            question=question,
+            measure=measure,
+            questions=[words.goal({"model": m, "secret": s}) for m, s in self.questions],
+            subset=subset,
+            names=_names(row),
+            numbers=_numbers(row),
+            fewer=[self._beside(dots[s], row, rows[s]) for s in ordered if s < subset],
+            more=[self._beside(dots[s], rows[s], row) for s in ordered if s > subset],
+            histogram=self._histogram(question, subset),
+            dots=sorted(shown, key=lambda dot: (dot.place == "here", dot.place)),
+            sizes=[(self._x(n), n) for n in sizes],
+            levels=[(_y(share), f"{share:.0%}".replace("%", " %")) for share in (0.0, 0.5, 1.0)],
+            prior=_y(row[f"prior_{measure}"]),
+            border=self._border(question, measure, subset),
+        )
+
+    def _dot(self, row: Mapping[str, Any], success: str, here: bool, near: bool) -> Dot:
+        place = "here" if here else "beside" if near else ""
+        value = row[success]
+        x = self._x(row["n_qids"])
+        return Dot(row["subset"], _names(row), words.percent(value), x, _y(value), place)
+
+    def _beside(self, dot: Dot, more: Mapping[str, Any], fewer: Mapping[str, Any]) -> Dot:
+        """Return a neighbour under the name of the column that it has more or less."""
+        (name,) = (q for q in more["qids"] if q not in fewer["qids"])
+        return replace(dot, name=escaping.cell(name))
+
+    def _x(self, size: int) -> float:
+        """Return the place of a number of columns."""
+        sizes = self.shown.frame["n_qids"]
+        least, most = int(sizes.min() or 0), int(sizes.max() or 0)  # type: ignore[arg-type]
+        step = (WIDTH - 2 * MARGIN) / max(1, most - least)
+        return round(MARGIN + step * (size - least), 1)
+
+    def _histogram(self, question: int, subset: int) -> list[tuple[str, str, float]]:
+        """Return the people by success in tenths: the range, the number, its share."""
+        table = self.shown.details.get("histogram")
+        if table is None or table.is_empty():
+            return []
+        model, secret = self.questions[question]
+        excerpt = table.filter(
+            pl.col("model") == model,
+            pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
+            pl.col("subset") == subset,
+        )
+        total = sum(map(int, excerpt["individuals"].to_list()))
+        bars = []
+        for i in range(BINS):
+            last = i == BINS - 1
+            inside = (pl.col("bin") >= i * BINS) & (pl.col("bin") < (i + 1) * BINS + last)
+            people = sum(map(int, excerpt.filter(inside)["individuals"].to_list()))
+            tenth = f"{i * BINS}–{(i + 1) * BINS} %"
+            bars.append((tenth, words.count(people), people / (total or 1)))
+        return bars
+
+    def _border(self, question: int, measure: str, subset: int) -> str:
+        """Return whether a set is minimal risky or maximal safe, in words."""
+        table = self.shown.details.get("borders")
+        if table is None or table.is_empty():
+            return ""
+        model, secret = self.questions[question]
+        excerpt = table.filter(
+            pl.col("model") == model,
+            pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
+            pl.col("measure") == measure,
+            pl.col("subset") == subset,
+        )["border"].to_list()
+        named = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
+        return ", ".join(named.get(border, border) for border in excerpt)
+
+
+def is_result(text: str) -> bool:
+    """Return whether a file is a stored result of qifsql, from its metadata alone."""
+    path = Path(text)
+    return path.suffix.casefold() == ".parquet" and path.is_file() and stored.is_result(path)
+
+
+def _names(row: Mapping[str, Any]) -> str:
+    return ", ".join(escaping.cell(name) for name in row["qids"]) or said("nothing")
+
+
+def _y(share: float) -> float:
+    """Return the place of a success in the drawing."""
+    return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)
+
+
+def _numbers(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the numbers of a set, with their names."""
+    return [
+        (said("best guess before the release"), words.percent(row["prior_probabilistic"])),
+        (said("certain"), words.percent(row["posterior_deterministic"])),
+        (said("best guess"), words.percent(row["posterior_probabilistic"])),
+        (said("singled out"), words.count(row["singled_out"])),
+        (said("blocks"), words.count(row["blocks"])),
+    ]
