@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo quick test slow campaign docs check format clean
+.PHONY: demo quick test slow campaign mutation docs check format clean
 
 demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
@@ -22,6 +22,9 @@ slow: $(READY)  ## run the slow tests, and all properties with many examples: an
 
 campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
 	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json
+
+mutation: $(READY)  ## change one node of the SQL or of a measure at a time, and see that tests notice: hours
+	$(BIN)/python tests/mutation/run.py --count 500 --seed 0 --report docs/develop/mutation.md
 
 docs: $(READY)  ## write the reference, run the code of all pages, build the site in site/
 	$(BIN)/python docs/reference.py

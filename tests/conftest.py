@@ -34,6 +34,7 @@ QUICK = frozenset(  # together less than a minute on two cores; every command is
         ),
         *("core/test_toml_lines.py", "core/test_frames.py", "core/test_golden_sql.py"),
         *("oracles/test_oracle.py", "oracles/test_oracle_measures.py"),
+        "metamorphic/test_metamorphic.py",
     )
 )
 
