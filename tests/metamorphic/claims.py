@@ -64,7 +64,11 @@ RELATIONS: dict[str, Relation] = {
     "rows in several files": Relation(
         lambda rng, before: [Change(parts=rng.choice((2, 3, 5)))], each(relations.same)
     ),
-    "another kind of file": Relation(_of_kind, each(relations.same_numbers)),
+    "another kind of file": Relation(
+        _of_kind,
+        each(relations.same_numbers),
+        {"describe": "types are those of the file, and CSV has none"},
+    ),
     "other names of columns": Relation(
         _always(Change(roles=relations.renamed)),
         each(relations.same_renamed),

@@ -108,6 +108,10 @@ def _numbers(value: Any, data: Table) -> Any:
     return [_numbers(part, data) for part in value] if isinstance(value, list) else value
 
 
+def _is_cell(name: str) -> bool:
+    return name in CELLS or name.startswith("best_guess_")
+
+
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -166,7 +170,10 @@ def widened(table: Table) -> Table:
 
 def without_sets(before: Asked, after: Asked) -> list[str]:
     """Return how rows differ but for the names and number of the quasi-identifiers."""
-    one, two = (_without(side.answer, ("qids", "n_qids", "attack_id")) for side in (before, after))
+    one, two = (
+        _without(side.answer, ("qids", "n_qids", "attack_id", "constant_"))
+        for side in (before, after)
+    )
     return differences(one, two)
 
 

@@ -83,6 +83,16 @@ def copied(place: Path) -> Path:
     return place
 
 
+def write(path: Path, text: str) -> None:
+    """Write a file with a time of change that no earlier text of it had.
+
+    Compiled files are known by the whole seconds of this time and by the size.
+    """
+    seconds = int(path.stat().st_mtime) + 1
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (seconds, seconds))
+
+
 def traced(place: Path) -> Path:
     """Return a copy whose views and measures say that they are used.
 
@@ -128,8 +138,6 @@ def pytest(
     """Run pytest in a copy, on the package of the copy."""
     environment = dict(os.environ) | {"QIFSQL_EFFORT": effort, "CI": "1"} | variables
     environment["PYTHONPATH"] = os.pathsep.join([str(copy), str(copy / "tests")])
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    # a size and a time of change may be equal by chance, so no compiled file is kept
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
         cwd=copy,

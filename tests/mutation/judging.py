@@ -10,7 +10,7 @@ from pathlib import Path
 from mutation import copies, touched
 from mutation.mutants import Mutant
 
-LONG = 900  # seconds for the tests of a room
+LONG = 180  # seconds for the tests of a room, which are the last resort
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,12 @@ class NotJudged(Exception):
 def judge(mutant: Mutant, copy: Path, tests: Sequence[str] = ()) -> Verdict:
     """Write a mutant into a copy, run its tests until one fails, and put the file back.
 
-    First those tests run that are known to use the view or function, then those of its rooms.
+    First those tests run that are known to use the view or function, then those of its rooms. A
+    mutant that these do not kill in time has survived.
     """
     file = copy / mutant.file
     text = file.read_text(encoding="utf-8")
-    file.write_text(mutant.text, encoding="utf-8")
+    copies.write(file, mutant.text)
     began = time.monotonic()
     quick = list(tests) or touched.tests(mutant.target)
     others = [] if tests else touched.of_room(mutant.target)
@@ -43,8 +44,9 @@ def judge(mutant: Mutant, copy: Path, tests: Sequence[str] = ()) -> Verdict:
             outcome, by = _run(copy, quick, 120 + 5 * touched.seconds(quick), str(mutant))
         if outcome == "survived" and others:
             outcome, by = _run(copy, others, LONG, str(mutant))
+            outcome = "survived" if outcome == "timeout" else outcome
     finally:
-        file.write_text(text, encoding="utf-8")
+        copies.write(file, text)
     return Verdict(outcome, by, round(time.monotonic() - began, 1))
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -104,7 +104,9 @@ def judged(mutants: Sequence[Mutant], jobs: int, seconds: float) -> Iterator[dic
                 free.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
-            for mutant, found in zip(mutants, pool.map(verdict, mutants), strict=True):
+            of = {pool.submit(verdict, mutant): mutant for mutant in mutants}
+            for future in as_completed(of):
+                mutant, found = of[future], future.result()
                 if isinstance(found, NotJudged):
                     sys.stderr.write(f"not judged: {found}\n")
                 elif found is not None:
