@@ -52,7 +52,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what ``make quick`` runs, and what needs a browser or the reference results."""
     for item in items:
-        if item.path in QUICK:
+        if item.path in QUICK and item.get_closest_marker("slow") is None:
             item.add_marker("quick")
         fixtures = getattr(item, "fixturenames", ())
         for mark in (mark for fixture, mark in NEEDED.items() if fixture in fixtures):
