@@ -13,7 +13,7 @@ EXTRAS := charts excel explorer fast ml stats tables
 # One file for all systems and all versions of Python: markers choose, and all files of a version have a hash.
 PINNED := compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command 'make lock'
 
-.PHONY: demo quick test slow campaign docs check format lock dist sbom clean
+.PHONY: demo quick test slow campaign mutation docs check format lock dist sbom clean
 
 demo: $(READY)  ## run the main job on the bundled sample
 	$(BIN)/qifsql demo
@@ -30,6 +30,9 @@ slow: $(READY)  ## run the slow tests, and all properties with many examples: an
 
 campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
 	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json
+
+mutation: $(READY)  ## change one node of the SQL or of a measure at a time, and see that tests notice: hours
+	$(BIN)/python tests/mutation/run.py --count 500 --seed 0 --report docs/develop/mutation.md
 
 docs: $(READY)  ## write the reference, run the code of all pages, build the site in site/
 	$(BIN)/python docs/reference.py

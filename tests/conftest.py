@@ -34,6 +34,7 @@ QUICK = frozenset(  # together less than a minute on two cores; every command is
         ),
         *("core/test_toml_lines.py", "core/test_frames.py", "core/test_golden_sql.py"),
         *("oracles/test_oracle.py", "oracles/test_oracle_measures.py"),
+        "metamorphic/test_metamorphic.py",
     )
 )
 
@@ -51,7 +52,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what ``make quick`` runs, and what needs a browser or the reference results."""
     for item in items:
-        if item.path in QUICK:
+        if item.path in QUICK and item.get_closest_marker("slow") is None:
             item.add_marker("quick")
         fixtures = getattr(item, "fixturenames", ())
         for mark in (mark for fixture, mark in NEEDED.items() if fixture in fixtures):

@@ -228,6 +228,23 @@ def _result(d: Draft) -> Case:
     return Case(kept, before, page, never, _written("page.md"))
 
 
+def _stored_sweep(d: Draft) -> Case:
+    """A stored sweep, from which the success of adversaries is computed."""
+    known = ["--qids", row(list(d.data.qids)[:3]), "--secret", row(list(d.data.secrets))]
+    file, kept = tables.write(d.data, "people", ".parquet"), d.one("kept.parquet", "kept.json")
+    before = [Step(["sweep", file, *known, "-o", kept])]
+    step = Step(["adversaries", kept, "--any", "1", "--format", "json"])
+    return Case(kept, before, step, never, _results)
+
+
+def _shared_sweep(d: Draft) -> Case:
+    """A shared sweep of several machines: one file of its folder."""
+    known = ["--qids", row(list(d.data.qids)[:3]), "--secret", row(list(d.data.secrets))]
+    file = tables.write(d.data, "people", ".parquet")
+    step = Step(["sweep", file, *known, "--join", "kept.shared", "--format", "json"])
+    return Case("kept.shared/**/*.*", [step], step, always, _results)
+
+
 CASES: dict[str, Callable[[Draft], Case]] = {
     "parquet with checksums": _checked_parquet,
     "parquet": _plain(".parquet", never),
@@ -239,4 +256,6 @@ CASES: dict[str, Callable[[Draft], Case]] = {
     "workspace": _workspace,
     "study": _study,
     "result": _result,
+    "stored sweep": _stored_sweep,
+    "shared sweep": _shared_sweep,
 }

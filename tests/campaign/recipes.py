@@ -182,8 +182,8 @@ def _of_sets(d: Draft) -> Words:
 def _completed(d: Draft) -> Words:
     """Bounds over all completions of missing values."""
     known = [*d.known(d.qids()), *d.wants(d.secret()), "--null", "match-any"]
-    if d.chance(0.3):
-        return ["levels", d.file, *known]
+    if d.chance(0.4):
+        return [d.one("levels", "suda"), d.file, *(known if d.chance(0.5) else known[:-2])]
     return ["attack", d.one("crs", "cas", "crs,cas"), d.file, *known]
 
 
@@ -236,7 +236,8 @@ def adversaries(d: Draft) -> Words:
     d.steps.append(
         Step(["sweep", d.file, *d.known(qids), *d.wants(d.secret()), *histogram, "-o", out])
     )
-    knows = ["--knows", chances(d, qids)] if d.chance(0.7) else []
+    knows = ["--knows", d.one(chances(d, qids), chances(d, qids), _listed(d, qids))]
+    knows = knows if d.chance(0.7) else []
     several = ["--any", d.one("0", "1", "1-2")] if d.chance(0.3) else []
     return ["adversaries", out, *knows, *several]
 
@@ -248,6 +249,20 @@ def verify(d: Draft) -> Words:
     secret = d.wants(d.secret()) if model == ["sweep"] else []
     d.steps.append(Step([*model, d.file, *d.known(qids), *secret, "-o", out]))
     return ["verify", out, *d.one([], [], [d.file])]
+
+
+def _listed(d: Draft, qids: Sequence[str]) -> str:
+    """A file of adversaries and their mixture, or of sets of attributes with weights."""
+    if d.chance(0.4):
+        sets = [(row([qids[0]]), 1), ("+".join(qids), d.one("1/3", "0.5", "2", "0"))]
+        return d.listing(["qids", "weight"], sets)
+    lines: Words = []
+    for name in ("neighbour", "employer"):
+        lines.append(f"[{name}]")
+        lines += [f"{toml(q)} = {d.one('0', '0.5', '1', toml('1/3'))}" for q in qids]
+    if d.chance(0.5):
+        lines += ["[mixture]", "neighbour = 0.9", "employer = 0.1"]
+    return d.text(d.new("adversaries") + ".toml", "\n".join([*lines, ""]))
 
 
 def chances(d: Draft, qids: Sequence[str]) -> str:
@@ -483,6 +498,7 @@ def suda(d: Draft) -> Words:
     words += ["--max-size", d.one("1", "2", "3")] if d.chance(0.5) else []
     words += ["--fraction", d.one("0.1", "1/100", "1")] if d.chance(0.5) else []
     words += ["--by", row([d.one(*d.data.qids)])] if d.chance(0.3) else []
+    words += ["--records", d.new("scores") + d.one(".parquet", ".csv")] if d.chance(0.3) else []
     return [*words, *[flag for flag in ("--values", "--omit-missing") if d.chance(0.3)]]
 
 
@@ -616,6 +632,10 @@ def synthetic(d: Draft) -> Words:
         argv += ["--distances", d.one("1", "50")]
     if d.chance(0.1) and wanted:
         argv += ["--learner", d.one("decision-tree", "logistic-regression")]
+    if d.chance(0.3):
+        argv += ["--control", d.file]
+    if d.chance(0.2):
+        argv += ["--records", d.new("said") + d.one(".parquet", ".csv")]
     return argv
 
 

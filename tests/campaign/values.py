@@ -171,7 +171,7 @@ VALUES: dict[str, Value] = {
     "--minimum": _one("1", "3", "10", "200"),
     "--name-groups": lambda d: [d.one(*d.data.columns)],
     "--nested": lambda d: [row(d.rng.sample(d.data.columns, 2))],
-    "--null": _one("distinct", "drop"),
+    "--null": _one("distinct", "drop", "match-any"),
     "--order": _order,
     "--out": _new("out", *ENDS),
     "--p-percent": _one("10", "0.5", "100"),

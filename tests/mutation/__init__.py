@@ -1,0 +1,1 @@
+"""Mutation tests: changed copies of ``sql/`` and ``qifsql/measures/`` that some test must see."""

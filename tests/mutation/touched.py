@@ -1,0 +1,149 @@
+"""The tests that use a view or a function, found by running them in a copy that tells."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from places import ROOT
+
+TABLE = Path(__file__).with_name("touched.json")
+MOST = 30  # tests of a view or function that are kept
+SECONDS = 25.0  # that they may take together
+BY_TEXT = {
+    *("test_golden_sql.py", "test_sweep_sql.py", "test_templates.py", "test_architecture.py"),
+    *("test_documentation.py", "test_reference.py", "test_language.py", "test_mutation.py"),
+    *("test_every_command.py", "test_display.py", "test_bad_input.py"),
+}
+"""Tests that look at texts, and would notice every mutant, or at no number at all."""
+ROOMS = {
+    "attack": ("attack",),
+    "weighted": ("attack", "sweep"),
+    "population": ("attack", "levels", "check"),
+    "collection": ("attack", "sweep"),
+    "keyless": ("attack",),
+    "learning": ("attack", "synthetic"),
+    "noisy": ("attack",),
+    "completions": ("attack", "levels"),
+    "cells": ("compose", "compare", "dit"),
+    "sweep_valued": ("sweep",),
+    "simple": ("sql",),
+    "link": ("link", "wp29"),
+}
+"""The commands whose tests are about a part of ``sql/`` that has not the name of one command."""
+
+
+@cache
+def table() -> tuple[dict[str, float], dict[str, list[str]]]:
+    """Return the seconds of each test, and the tests of each view or function, the quick first."""
+    stored = json.loads(TABLE.read_text(encoding="utf-8"))
+    names = [name for name, _ in stored["tests"]]
+    of = {target: [names[i] for i in numbers] for target, numbers in stored["targets"].items()}
+    return dict(stored["tests"]), of
+
+
+def tests(target: str) -> list[str]:
+    """Return the tests of a view or function that exist, the quickest first.
+
+    The table names none for a view or function that is newer, or that no traced test uses.
+    """
+    return [name for name in table()[1].get(target, []) if _exists(name)]
+
+
+def seconds(names: Iterable[str]) -> float:
+    """Return the time that tests took when they were traced."""
+    return sum(table()[0].get(name, 1.0) for name in names)
+
+
+@cache
+def of_room(target: str) -> list[str]:
+    """Return the files of tests about the rooms that a view or function serves."""
+    kind, _, name = target.partition(":")
+    if kind == "measures":
+        first = ["tests/core/test_measures.py", "tests/oracles/test_oracle_measures.py"]
+        rooms: Iterable[str] = _users(name.partition(".")[0])
+    else:
+        home = name.partition("/")[0] if "/" in name else "attack"
+        first, rooms = [], ROOMS.get(home, (home,))
+    folders = [ROOT / "tests/commands" / room for room in rooms]
+    found = [path for f in folders for path in sorted(f.glob("test_*.py"), key=_size)]
+    return first + [str(p.relative_to(ROOT)) for p in found if p.name not in BY_TEXT]
+
+
+def _users(module: str) -> list[str]:
+    """Return the commands that import a module of measures; attack, if only shared rooms do."""
+    pattern = re.compile(rf"^\s*from qifsql\.measures(\.{module} import|.* \b{module}\b)", re.M)
+    rooms = [room for room in sorted((ROOT / "qifsql/commands").iterdir()) if room.is_dir()]
+    users = [
+        room.name
+        for room in rooms
+        if any(pattern.search(file.read_text(encoding="utf-8")) for file in room.rglob("*.py"))
+    ]
+    return users or ["attack"]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
+
+
+@cache
+def _exists(name: str) -> bool:
+    file, _, function = name.partition("::")
+    return function in _functions(ROOT / file)
+
+
+@cache
+def _functions(path: Path) -> frozenset[str]:
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return frozenset(re.findall(r"^def (test_\w+)\(", text, re.M))
+
+
+def merge(trace: Path) -> None:
+    """Write what a trace says into the table; tests that it does not name stay as they are."""
+    took: dict[str, float] = defaultdict(float)
+    used: dict[str, set[str]] = defaultdict(set)
+    for line in trace.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        name = row["test"].partition("[")[0]
+        if name.partition("::")[0].rpartition("/")[2] in BY_TEXT:
+            continue
+        took[name] += row["seconds"]
+        for target in row["used"]:
+            used[target].add(name)
+    old_seconds, old = table() if TABLE.is_file() else ({}, {})
+    every = dict(old_seconds) | {name: round(spent, 2) for name, spent in took.items()}
+    of = {
+        target: _chosen(
+            {n for n in old.get(target, []) if n not in took} | used.get(target, set()), every
+        )
+        for target in {*old, *used}
+    }
+    names = sorted({name for chosen in of.values() for name in chosen})
+    number = {name: i for i, name in enumerate(names)}
+    lines = [json.dumps(target) + ": " + json.dumps([number[n] for n in of[target]])
+             for target in sorted(of)]  # fmt: skip
+    rows = [json.dumps([name, every[name]]) for name in names]
+    text = (
+        '{"tests": [\n' + ",\n".join(rows) + '\n],\n"targets": {\n' + ",\n".join(lines) + "\n}}\n"
+    )
+    TABLE.write_text(text, encoding="utf-8")
+    table.cache_clear()
+
+
+def _chosen(names: Iterable[str], took: Mapping[str, float]) -> list[str]:
+    """Return quick tests of many files: first the quickest of each file, then the second, ..."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names, key=lambda n: (took[n], n)):
+        files[name.partition("::")[0]].append(name)
+    turns = [
+        (place, took[name], name) for tests in files.values() for place, name in enumerate(tests)
+    ]
+    chosen: list[str] = []
+    spent = 0.0
+    for _, cost, name in sorted(turns):
+        if len(chosen) < MOST and (spent + cost <= SECONDS or not chosen):
+            chosen.append(name)
+            spent += cost
+    return sorted(chosen, key=lambda n: (took[n], n))
