@@ -26,6 +26,7 @@ SQL = (
     "whose codes fit in 64 bits together"
 )
 WORTH = 200_000  # people below whom starting the compiled code takes longer than it saves
+BESIDE = 2**30  # bytes of memory below which the arrays, which DuckDB does not count, are many
 MOST_PEOPLE = 2**31 - 1  # of a counter
 MOST = 26  # attributes whose states fit in the key of an answer
 QUESTIONS = 32  # of one pass
@@ -60,9 +61,12 @@ def check(walk: str) -> None:
         raise InputError(MISSING)
 
 
-def wanted(walk: str, layout: Layout) -> bool:
-    """Return whether the kernel walks the chunks of a pass."""
-    chosen = walk == "compiled" or (walk == "auto" and layout.people >= WORTH and installed())
+def wanted(walk: str, layout: Layout, memory: int) -> bool:
+    """Return whether the kernel walks the chunks of a pass, with so many bytes of memory."""
+    if walk == "auto":
+        chosen = layout.people >= WORTH and memory >= BESIDE and installed()
+    else:
+        chosen = walk == "compiled"
     return chosen and fits(layout)
 
 
