@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qifsql.measures import bayes, syntactic
+from qifsql.measures import bayes, release_measures, syntactic
 from qifsql.measures.profile import Profile
 
 COUNTS = ("size", "mode", "values", "blocks")
@@ -178,3 +178,27 @@ def test_entropy_l_diversity_is_met_up_to_its_value(factor: int, counts: list[in
     assert syntactic.meets_entropy(block, value * (1 - F(1, 10**12)))
     assert not syntactic.meets_entropy(block, value * (1 + F(1, 10**12)))
     assert (sum(block) * sum(block).bit_length() > syntactic.BITS) == (factor > 1)
+
+
+def test_a_count_of_nobody_changes_no_entropy_however_large_the_block_is() -> None:
+    for people in (3, 10**7):  # powers as whole numbers, and logarithms of 50 digits
+        counts = (people, people, 0)
+        assert syntactic.meets_entropy(counts[:2], F(2)) == syntactic.meets_entropy(counts, F(2))
+        assert syntactic.meets_entropy(counts, F(19, 10))
+        assert not syntactic.meets_entropy(counts, F(21, 10))
+
+
+def test_a_share_of_expected_people_has_no_whole_count() -> None:
+    links = release_measures.Links(
+        people=4, right=F(3, 2), control=4, control_right=F(1), records=10
+    )
+    measures = {m.name: m for m in release_measures.linkability(links)}
+    assert list(measures) == [
+        *("linkability", "linkability_chance", "linkability_control", "linkability_risk"),
+    ]
+    assert measures["linkability"].value == 3 / 8
+    assert measures["linkability"].count is None
+    alone = release_measures.Links(
+        people=4, right=F(3, 2), control=0, control_right=F(0), records=10
+    )
+    assert [m.name for m in release_measures.linkability(alone)] == [*measures][:2]
