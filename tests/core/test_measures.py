@@ -202,3 +202,28 @@ def test_a_share_of_expected_people_has_no_whole_count() -> None:
         people=4, right=F(3, 2), control=0, control_right=F(0), records=10
     )
     assert [m.name for m in release_measures.linkability(alone)] == [*measures][:2]
+
+
+def test_nearest_links_go_beyond_the_control_only_if_there_is_one() -> None:
+    def kind(control: int) -> release_measures.LinkKind:
+        return release_measures.LinkKind(
+            first_sure=1,
+            first_ties=0,
+            second_sure=1,
+            second_ties=0,
+            both_sure=1,
+            first_tied=0,
+            second_tied=0,
+            both_tied=0,
+            original=3,
+            control=control,
+        )
+
+    measure = release_measures.nearest_linkability
+    found = {m.name: m.value for m in measure([kind(2)], records=10, neighbours=1)}
+    name = "linkability_nearest"
+    assert list(found) == [name, f"{name}_chance", f"{name}_control", f"{name}_risk"]
+    assert found[name] == found[f"{name}_control"] == 1
+    assert found[f"{name}_chance"] == pytest.approx(1 / 10)
+    alone = measure([kind(0)], records=10, neighbours=1)
+    assert [m.name for m in alone] == [name, f"{name}_chance"]
