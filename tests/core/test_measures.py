@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qifsql.measures import bayes, syntactic
+from qifsql.measures import bayes, release_measures, syntactic
 from qifsql.measures.profile import Profile
 
 COUNTS = ("size", "mode", "values", "blocks")
@@ -178,3 +178,52 @@ def test_entropy_l_diversity_is_met_up_to_its_value(factor: int, counts: list[in
     assert syntactic.meets_entropy(block, value * (1 - F(1, 10**12)))
     assert not syntactic.meets_entropy(block, value * (1 + F(1, 10**12)))
     assert (sum(block) * sum(block).bit_length() > syntactic.BITS) == (factor > 1)
+
+
+def test_a_count_of_nobody_changes_no_entropy_however_large_the_block_is() -> None:
+    for people in (3, 10**7):  # powers as whole numbers, and logarithms of 50 digits
+        counts = (people, people, 0)
+        assert syntactic.meets_entropy(counts[:2], F(2)) == syntactic.meets_entropy(counts, F(2))
+        assert syntactic.meets_entropy(counts, F(19, 10))
+        assert not syntactic.meets_entropy(counts, F(21, 10))
+
+
+def test_a_share_of_expected_people_has_no_whole_count() -> None:
+    links = release_measures.Links(
+        people=4, right=F(3, 2), control=4, control_right=F(1), records=10
+    )
+    measures = {m.name: m for m in release_measures.linkability(links)}
+    assert list(measures) == [
+        *("linkability", "linkability_chance", "linkability_control", "linkability_risk"),
+    ]
+    assert measures["linkability"].value == 3 / 8
+    assert measures["linkability"].count is None
+    alone = release_measures.Links(
+        people=4, right=F(3, 2), control=0, control_right=F(0), records=10
+    )
+    assert [m.name for m in release_measures.linkability(alone)] == [*measures][:2]
+
+
+def test_nearest_links_go_beyond_the_control_only_if_there_is_one() -> None:
+    def kind(control: int) -> release_measures.LinkKind:
+        return release_measures.LinkKind(
+            first_sure=1,
+            first_ties=0,
+            second_sure=1,
+            second_ties=0,
+            both_sure=1,
+            first_tied=0,
+            second_tied=0,
+            both_tied=0,
+            original=3,
+            control=control,
+        )
+
+    measure = release_measures.nearest_linkability
+    found = {m.name: m.value for m in measure([kind(2)], records=10, neighbours=1)}
+    name = "linkability_nearest"
+    assert list(found) == [name, f"{name}_chance", f"{name}_control", f"{name}_risk"]
+    assert found[name] == found[f"{name}_control"] == 1
+    assert found[f"{name}_chance"] == pytest.approx(1 / 10)
+    alone = measure([kind(0)], records=10, neighbours=1)
+    assert [m.name for m in alone] == [name, f"{name}_chance"]

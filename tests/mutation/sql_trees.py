@@ -72,9 +72,8 @@ def _of_view(part: str) -> Iterator[tuple[str, str, str, str]]:
     known = {query}
     for node in list(query.walk()):
         for kind, new in _replacements(node):
-            before = _words(node.sql(dialect="duckdb"))
-            after = _words(new.sql(dialect="duckdb")) if new is not None else "(none)"
             other = _replaced(query, node, new)
+            before, after = _shown(node, new)
             written = other.sql(dialect="duckdb", pretty=True)
             again = sqlglot.parse_one(written, read="duckdb")
             if again == other and again not in known and "\n\n" not in written:
@@ -89,6 +88,15 @@ def parsed(part: str) -> exp.Expression:
     for node in query.walk():
         node.comments = None
     return query
+
+
+def _shown(node: exp.Expression, new: exp.Expression | None) -> tuple[str, str]:
+    """Return a node before and after the change; a number with what it stands in."""
+    if new is None:
+        return _words(node.sql(dialect="duckdb")), "(none)"
+    if isinstance(node, exp.Literal) and isinstance(node.parent, exp.Condition | exp.Func):
+        node, new = node.parent, _replaced(node.parent, node, new)
+    return _words(node.sql(dialect="duckdb")), _words(new.sql(dialect="duckdb"))
 
 
 def _words(text: str) -> str:
