@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -382,6 +383,14 @@ def test_a_newer_calculation_makes_a_waiting_one_superfluous() -> None:
 
 def test_a_newer_calculation_interrupts_the_running_one() -> None:
     """As Ctrl-C does, but the page goes on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _supersede()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _supersede() -> None:
     calculations = Calculations()
     running, newer = threading.Event(), []
 
@@ -392,10 +401,12 @@ def test_a_newer_calculation_interrupts_the_running_one() -> None:
             time.sleep(0.01)
 
     def supersede() -> None:
-        running.wait(10)
-        newer.append(calculations.submit("attack", lambda: "new"))
-        newer[0].result(10)
-        calculations.end()
+        try:
+            running.wait(10)
+            newer.append(calculations.submit("attack", lambda: "new"))
+            newer[0].result(20)
+        finally:
+            calculations.end()
 
     older = calculations.submit("attack", long)
     thread = threading.Thread(target=supersede)
