@@ -220,6 +220,7 @@ VALUES: dict[str, Value] = {
     "--store": _new("store", ".duckdb"),
     "--subset": lambda d: ["+".join(d.qids())],
     "--summary": _new("summary", *ENDS),
+    "--subsets": _one("1", "3"),
     "--suppress": _one("0.5", "0", "1"),
     "--suppress-cells": lambda d: [row(d.qids(1, 2))],
     "--suppressed": _one("block", "everyone", "out", "candidates", "ignored"),

@@ -9,7 +9,7 @@ from terminal import run
 
 FIRST = {  # writes its files
     **{"adversaries": "sweep", "compare": "anonymise", "compose": "anonymise", "report": "attack"},
-    "verify": "sweep",
+    **dict.fromkeys(("open", "verify"), "sweep"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What is done to the data or the machine does to the numbers what it must, over all commands."""
+"""Changes of data or machine change the numbers of a command as they must, and no further."""
 
 import random
 from pathlib import Path

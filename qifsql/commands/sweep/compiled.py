@@ -33,7 +33,7 @@ QUESTIONS = 32  # of one pass
 PACKED = 63  # bits of a state and the counters of few people
 WIDEST = 4  # most bits of such a counter
 STEP = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
-FOUND = "compiled_found"
+SUMS = "compiled_sums"
 
 
 def installed() -> bool:
@@ -61,7 +61,7 @@ def check(walk: str) -> None:
         raise InputError(MISSING)
 
 
-def wanted(walk: str, layout: Layout, memory: int) -> bool:
+def applies(walk: str, layout: Layout, memory: int) -> bool:
     """Return whether the kernel walks the chunks of a pass, with so many bytes of memory."""
     if walk == "auto":
         chosen = layout.people >= WORTH and memory >= BESIDE and installed()
@@ -119,8 +119,8 @@ def _rows(worker: Worker, chunk: Chunk) -> exp.Query:
 
 def _store(stream: Stream, answers: pa.Table) -> None:
     """Store the answers in the temporary table ``found``."""
-    with stream.reading(FOUND, answers):
-        stream.rows(creating("found", exp.select("*").from_(FOUND)))
+    with stream.reading(SUMS, answers):
+        stream.rows(creating("found", exp.select("*").from_(SUMS)))
 
 
 @dataclass
@@ -223,21 +223,21 @@ class Room:
         for values in layout.secrets.values():
             questions.append((first, values))
             first += values - 1
-        asked, bits = np.array(questions, np.int64), np.uint64(_bits(layout))
+        secrets, bits = np.array(questions, np.int64), np.uint64(_bits(layout))
         keys, worst = np.zeros(1 << 16, np.uint64), np.zeros(1 << 16)
-        found = np.zeros((1 << 16, 6), np.int64)
+        sums = np.zeros((1 << 16, 6), np.int64)
         while True:
-            kernel.answer(self.kinds, self.times, self.large, bits, asked, self.sums, keys, found,
+            kernel.answer(self.kinds, self.times, self.large, bits, secrets, self.sums, keys, sums,
                           worst, self.counts)  # fmt: skip
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
                 break
             size = 4 * len(keys)
             wider, chances = np.zeros(size, np.uint64), np.zeros(size)
             numbers = np.zeros((size, 6), np.int64)
-            kernel.moved_rows(keys, found, worst, wider, numbers, chances)
-            keys, found, worst = wider, numbers, chances
+            kernel.moved_rows(keys, sums, worst, wider, numbers, chances)
+            keys, sums, worst = wider, numbers, chances
         there = np.flatnonzero(keys)
-        key, numbers = keys[there].astype(np.int64), found[there]
+        key, numbers = keys[there].astype(np.int64), sums[there]
         names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
         state, question = key >> int(kernel.QUESTION), key >> int(kernel.PERCENT) & QUESTIONS - 1
         columns = {

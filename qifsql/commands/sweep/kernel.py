@@ -51,13 +51,13 @@ def lowest(x: Any) -> Any:
 @inlined
 def varying(differs: Any, among: Any, fields: Any) -> Any:
     """Return the attributes ``among`` these whose codes have some of the bits that differ."""
-    found = U(0)
+    attributes = U(0)
     while among:
         bit = lowest(among)
         among ^= bit
         if differs & fields[bit_number(bit)]:
-            found |= bit
-    return found
+            attributes |= bit
+    return attributes
 
 
 @inlined
@@ -140,11 +140,11 @@ def merged(rows: Any, a: int, b: int, end: int, to: int) -> Any:
 
 
 @compiled
-def inserted(rows: Any, start: int, end: int, to: int, kept: Any) -> Any:
+def inserted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
     """Write few rows with these bits of ``rest``, in order, equal ones added up; return the end."""
     last, width = to, rows.shape[1]
     for r in range(start, end):
-        rest, i = rows[r, 0] & kept, last
+        rest, i = rows[r, 0] & bits, last
         while i > to and rows[i - 1, 0] > rest:
             i -= 1
         if i > to and rows[i - 1, 0] == rest:
@@ -220,21 +220,21 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int,
         if short(rows, waiting, runs, large, counts, top, end - start):
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
-        known, undecided = state >> n, state & every
+        constant, undecided = state >> n, state & every
         bit = lowest(open_)
         field, rest, left = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
         counts[WORK] += end - start
-        if rest and bit_count(every & ~(known | undecided)) < spare:  # the attribute may drop
+        if rest and bit_count(every & ~(constant | undecided)) < spare:  # the attribute may drop
             last = dropped(rows, start, end, top, field, runs)
             if rest & (rest - ONE):
-                wait(waiting, depth, top, last, last, known << n | left, rest)
+                wait(waiting, depth, top, last, last, constant << n | left, rest)
                 depth, top = depth + 1, last
             else:  # one attribute is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (known | rest) << n | (left & ~rest), alone, bits,
+                settle_rows(rows, top, last, (constant | rest) << n | (left & ~rest), alone, bits,
                             kinds, times, large, counts)  # fmt: skip
         if bit == first:
             rest = left
-        taken = known | bit
+        taken = constant | bit
         full = bit_count(taken & ~left) >= most
         same, people, i = (taken | left) << n | left, 0, start
         while i < end:  # each run of rows that share the code takes the attribute
@@ -287,7 +287,7 @@ def counter(rows: Any, row: int, i: int) -> Any:
 
 
 @compiled
-def add(answers: Any, found: Any, worst: Any, counts: Any, state: Any, questions: Any, rows: Any,
+def add(answers: Any, whole: Any, worst: Any, counts: Any, state: Any, questions: Any, rows: Any,
         row: int, blocks: int) -> None:  # fmt: skip
     """Add blocks, whose counters are in a row, to the answers.
 
@@ -309,19 +309,19 @@ def add(answers: Any, found: Any, worst: Any, counts: Any, state: Any, questions
         if answers[i] == 0:
             answers[i] = key
             counts[ANSWERS] += 1
-            found[i, LEAST], found[i, VALUES] = people, values
-        found[i, BLOCKS] += blocks
-        found[i, PEOPLE] += people * blocks
-        found[i, MODE] += mode * blocks
-        found[i, CERTAIN] += people * blocks if mode == people else 0
-        found[i, LEAST] = min(found[i, LEAST], people)
-        found[i, VALUES] = min(found[i, VALUES], values)
+            whole[i, LEAST], whole[i, VALUES] = people, values
+        whole[i, BLOCKS] += blocks
+        whole[i, PEOPLE] += people * blocks
+        whole[i, MODE] += mode * blocks
+        whole[i, CERTAIN] += people * blocks if mode == people else 0
+        whole[i, LEAST] = min(whole[i, LEAST], people)
+        whole[i, VALUES] = min(whole[i, VALUES], values)
         worst[i] = max(worst[i], mode / people)
 
 
 @compiled
 def answer(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
-           found: Any, worst: Any, counts: Any) -> None:  # fmt: skip
+           whole: Any, worst: Any, counts: Any) -> None:  # fmt: skip
     """Sum up settled blocks by state, question and percent, until room is short."""
     width = sums.shape[1]
     below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE
@@ -332,13 +332,13 @@ def answer(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: 
         counts[DONE] += 1
         if i >= len(kinds):
             row = i - len(kinds)
-            add(answers, found, worst, counts, large[row, 0], questions, large, row,
+            add(answers, whole, worst, counts, large[row, 0], questions, large, row,
                 np.int64(large[row, width]))  # fmt: skip
         elif kinds[i]:
             for lane in range(1, width):
                 packed = kinds[i] >> bits * U(2 * lane - 2)
                 sums[0, lane] = packed & mask | (packed >> bits & mask) << HALF
-            add(answers, found, worst, counts, kinds[i] >> below, questions, sums, 0, times[i])
+            add(answers, whole, worst, counts, kinds[i] >> below, questions, sums, 0, times[i])
 
 
 @compiled
@@ -351,11 +351,11 @@ def moved(kinds: Any, times: Any, to: Any, counted: Any) -> None:
 
 
 @compiled
-def moved_rows(answers: Any, found: Any, worst: Any, to: Any, numbers: Any, chances: Any) -> None:
+def moved_rows(answers: Any, whole: Any, worst: Any, to: Any, numbers: Any, chances: Any) -> None:
     """Copy the answers to a larger table."""
     for i in range(len(answers)):
         if answers[i]:
             j = place(to, answers[i])
             to[j], chances[j] = answers[i], worst[i]
-            for number in range(found.shape[1]):
-                numbers[j, number] = found[i, number]
+            for number in range(whole.shape[1]):
+                numbers[j, number] = whole[i, number]

@@ -254,7 +254,7 @@ class SweepRun:
                 progress=progress,
                 out_of_time=self._out_of_time,
                 shared=self.shared,
-                compiled=compiled.wanted(self.spec.walk, layout, self.engine.here.memory),
+                compiled=compiled.applies(self.spec.walk, layout, self.engine.here.memory),
             )
             for number, layout in enumerate(layouts)
         ]

@@ -88,7 +88,7 @@ def force(
 
 
 def methods(result: qifsql.Sweep) -> set[str]:
-    """How the chunks were settled; the compiled walk is a walk."""
+    """The ways in which chunks were settled; the compiled walk is a walk."""
     return set(result.details["plan"]["method"].drop_nulls().replace("compiled", "walk"))
 
 
