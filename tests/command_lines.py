@@ -99,7 +99,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "refines": ("refines people.parquet age,gender age",),
     "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
     "dit": ("dit people.parquet -q age,occupation --secret illness --k 2 --store dit.duckdb",),
-    "verify": ("verify attack.parquet", "verify sweep.parquet people.parquet --subsets 3"),
+    "verify": (
+        "verify attack.parquet people.parquet",
+        "verify sweep.parquet people.parquet --subsets 3",
+    ),
     "describe": ("describe people.parquet",),
     "demo": ("demo demo-report",),
 }
