@@ -11,26 +11,20 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.commands.synthetic import individuals
-from qifsql.commands.synthetic.nearest_people import NOTE, Neighbourhood
-from qifsql.commands.synthetic.questions import Questions, attempts_of, check_split, draws_of
+from qifsql.commands.synthetic.measurements import Measurements
+from qifsql.commands.synthetic.nearest_people import NOTE
+from qifsql.commands.synthetic.questions import attempts_of, check_split, draws_of
 from qifsql.commands.synthetic.required_bounds import bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
-from qifsql.commands.synthetic.subsets import SUBSETS, Walk
-from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
-from qifsql.counting.coded import POOLED_RELEASE, Coded
-from qifsql.counting.compared_files import POOLED, Files, Names, Sources
-from qifsql.counting.counted import Cells, Row, guesses, modes_table, of_release, of_secret
-from qifsql.counting.guessing import Guessing, Learner, Scores
+from qifsql.counting.compared_files import Files, Names, Sources
+from qifsql.counting.guessing import Learner
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
-from qifsql.engine.protocol import LocalEngine, open_engine
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, several
-from qifsql.measures import release_measures
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -58,22 +52,6 @@ interval at 95 % confidence, NULL for what is no estimate. ``count`` of ``people
 
 NOT_LINKED = "linkability is not measured: name the quasi-identifiers of one source with --split"
 """A note where the questions are answered without two sources."""
-
-WORST: dict[str, pl.DataType] = {
-    "release": pl.String(),
-    "file": pl.Int64(),
-    "secret": pl.String(),
-    "rank": pl.Int64(),
-    "correct": pl.Int64(),
-    "people": pl.Int64(),
-    "records": pl.Int64(),
-    "control_correct": pl.Int64(),
-    "control": pl.Int64(),
-}
-"""The blocks in which a release gives away the secret of most people, ten at most; no values.
-
-``records`` of the release are in the block, all with one value; of its ``people`` in the original,
-``correct`` have that value, and of the ``control`` people in the control, ``control_correct``."""
 
 
 def synthetic(
@@ -155,7 +133,7 @@ def synthetic(
     ) as engine:
         files = reading.read(engine, sources, _names(options))
         _check(files, options)
-        work = _Work(engine, files, options, learner)
+        work = Measurements(engine, files, options, learner)
         work.run()
         first = [s for dataset in sources.all for s in openings(dataset)]
         origin = origin.about(_described(files, sources, options, learner), sources.paths)
@@ -195,178 +173,6 @@ def fit(
         _check(reading.read(engine, sources, _names(options)), options)
 
 
-class _Work:
-    """The measurements of all releases, on tables of one engine."""
-
-    def __init__(
-        self,
-        engine: LocalEngine,
-        files: Files,
-        options: SyntheticOptions,
-        learner: Learner | None,
-    ) -> None:
-        self._files = files
-        self._learner = learner
-        self._guessing: Guessing | None = None
-        self._options = options
-        self._tables = Tables(engine, "comparing files", files.original.title)
-        self._progress = engine.settings.progress
-        self._more: list[str] = []
-        self._coded: Coded | None = None
-        self._modal: dict[tuple[int, int], int] = {}
-        self.measured: list[dict[str, Any]] = []
-        self._worst: list[dict[str, Any]] = []
-        self._groups: list[dict[str, Any]] = []
-        self._subsets: list[dict[str, Any]] = []
-
-    @property
-    def statements(self) -> Sequence[str]:
-        """Return the statements that ran; of subsets those of the first one."""
-        return (*self._tables.statements, *self._more)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Return notes on what a classifier could not do."""
-        return () if self._guessing is None else tuple(self._guessing.notes)
-
-    def run(self) -> None:
-        """Count and measure everything that is asked for."""
-        coded = self._coded = codes.make(self._tables, self._files)
-        if self._learner is not None:
-            self._guessing = Guessing(self._tables, coded, self._files, self._learner)
-        for secret in range(1, len(self._files.secrets) + 1) or (0,):
-            table = f"cells_{secret}"
-            self._tables.make(table, coded.cells(secret))
-            priors = {}
-            for release in coded.releases:
-                modes = modes_table(secret, release)
-                cells = Cells(self._tables, table, modes, coded.words, release)
-                cells.make_modes()
-                priors[release] = cells.priors()
-                self._measure(coded, secret, cells, priors[release])
-            self._tables.drop(table)
-            if self._options["sweep"]:
-                walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
-                self._subsets += walk.rows()
-                self._more += walk.statements
-        self._answer_questions(coded)
-        self._in_order()
-
-    def _answer_questions(self, coded: Coded) -> None:
-        """Answer the questions of WP 216, and measure distances, if they are asked for."""
-        if self._options["questions"]:
-            seed = self._tables.engine.settings.seed or 0
-            questions = Questions(
-                self._tables.doing("singling out"),
-                coded,
-                self._files,
-                attempts=attempts_of(self._options, len(self._files.qids), seed),
-                draws=draws_of(self._options, seed),
-            )
-            for release, measure in questions.singling_out():
-                self._add(release, None, [measure])
-            split = as_names(self._options["split"])
-            for release, measure in questions.linkability(split) if split else ():
-                self._add(release, None, [measure])
-        draws = self._options["distances"]
-        if draws is not None:
-            seed = self._tables.engine.settings.seed or 0
-            neighbourhood = Neighbourhood(self._tables, coded, self._files)
-            for release, measure in neighbourhood.measures(draws, seed):
-                self._add(release, None, [measure])
-
-    def write(self, path: Path, origin: Origin) -> int:
-        """Write a row per person and release; return the number of rows."""
-        assert self._coded is not None  # noqa: S101 - it has run
-        titles = [self._title(release) for release in self._coded.releases]
-        return individuals.records(
-            self._tables,
-            self._coded,
-            self._files,
-            path,
-            titles=titles,
-            modal=self._modal,
-            origin=origin,
-        )
-
-    def details(self) -> Mapping[str, pl.DataFrame]:
-        """Return the details that there are, by name."""
-        tables = {
-            "worst": (self._worst, WORST),
-            "groups": (self._groups, individuals.GROUPS),
-            "subsets": (self._subsets, SUBSETS),
-        }
-        return {
-            name: pl.DataFrame(
-                [row | {"release": self._title(row["file"])} for row in rows],
-                schema=schema,
-                orient="row",
-            )
-            for name, (rows, schema) in tables.items()
-            if rows or (name == "worst" and self._files.secrets)
-        }
-
-    def _measure(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
-        totals, release = cells.totals(), cells.release
-        name = self._files.secrets[secret - 1] if secret else None
-        if secret <= 1:
-            self._add(release, None, of_release(totals))
-        self._modal[secret, release] = priors["modal"]
-        if secret:
-            self._add(release, name, of_secret(totals, priors))
-            if self._guessing is not None:
-                self._add(release, name, _classified(self._guessing.scores(cells, secret)))
-            if self._options["questions"]:
-                self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
-            self._worst += [
-                {"file": release, "secret": name, "rank": rank, **row}
-                for rank, row in enumerate(cells.worst(), 1)
-            ]
-        if self._files.by is None and self._options["records"] is None:
-            return
-        individuals.verdicts(cells, secret)
-        if self._files.by is not None:
-            self._groups += individuals.groups(
-                self._tables,
-                coded,
-                self._files,
-                secret=secret,
-                release=release,
-                modal=priors["modal"],
-            )
-
-    def _add(self, release: int, secret: str | None, measures: Sequence[Any]) -> None:
-        self.measured += [
-            {
-                "release": self._title(release),
-                "file": release,
-                "measure": measure.name,
-                "secret": secret,
-                "value": measure.value,
-                "low": measure.low,
-                "high": measure.high,
-                "count": measure.count,
-                "people": measure.people,
-            }
-            for measure in measures
-        ]
-
-    def _title(self, release: int) -> str:
-        return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
-
-    def _in_order(self) -> None:
-        """Sort rows by release, all together last, and by secret; subsets by size, too."""
-        names: list[str | None] = [None, *self._files.secrets]
-
-        def place(row: Mapping[str, Any]) -> tuple[bool, int, int]:
-            file = row["file"]
-            return file == POOLED_RELEASE, file, names.index(row["secret"])
-
-        for rows in (self.measured, self._worst, self._groups):
-            rows.sort(key=place)
-        self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
-
-
 def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
     """Return the classifier that also learns; None without one."""
     if options["learner"] is None:
@@ -377,18 +183,6 @@ def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | 
         raise InputError("a classifier infers a secret; name one with --secret")
     seed = settings.seed if settings else None
     return Learner.of(options["learner"], options["rapid"], seed, classifiers_only=True)
-
-
-def _classified(scores: Scores) -> list[release_measures.Measure]:
-    counts = release_measures.Classified(
-        people=scores.people,
-        right=scores.right,
-        confident=scores.confident,
-        control=scores.control,
-        control_right=scores.control_right,
-        control_confident=scores.control_confident,
-    )
-    return list(release_measures.classified(counts))
 
 
 def _names(options: SyntheticOptions) -> Names:

@@ -1,0 +1,147 @@
+"""Sentences on synthetic releases: what they say about individuals, and what nobody can tell."""
+
+import polars as pl
+
+from qifsql.commands.synthetic.wording import Row, by_measure, points, release_name
+from qifsql.presentation import words
+from qifsql.presentation.language import said
+from qifsql.presentation.parts import Spec
+
+
+def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
+    """Return what the releases say about individuals, and what nobody can tell."""
+    texts = []
+    for secret in spec["secrets"]:
+        of_secret = frame.filter(secret=secret)
+        leaks = of_secret.filter(measure="individual_leak").to_dicts()
+        if leaks:
+            worst = max(leaks, key=lambda row: row["value"])
+            texts.append(_leak(worst, of_secret, spec))
+        else:
+            rows = of_secret.filter(measure="success_original").to_dicts()
+            texts.append(_success(max(rows, key=lambda row: row["value"]), of_secret, spec))
+        leaks = of_secret.filter(measure="classifier_leak").to_dicts()
+        if leaks and max(row["low"] for row in leaks) > 0:
+            worst = max(leaks, key=lambda row: row["low"])
+            texts.append(_classifier_leak(worst, of_secret, spec))
+    rows = frame.filter(measure="repU").to_dicts()
+    texts.append(_replicated(max(rows, key=lambda row: row["value"]), spec))
+    return texts
+
+
+def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+    """Return a sentence on the individual leak of a release."""
+    values = by_measure(frame, row["file"])
+    original, control = values["success_original"]["value"], values["success_control"]["value"]
+    scale = words.scale(original, control)
+    texts = {
+        "qids": words.listed(spec["qids"]),
+        "secret": row["secret"],
+        "release": release_name(row["file"], row["release"]),
+        "original": words.share(original, scale),
+        "control": words.share(control, scale),
+        "low": points(row["low"]),
+        "high": points(row["high"]),
+    }
+    first = (
+        "Someone who knows {qids} and learns from {release} guesses {secret} right in {original} "
+        "people of the original, and in {control} of the control."
+    )
+    if row["low"] > 0:
+        second = (
+            "The difference ({low} to {high} percentage points) is about individuals: the release "
+            "gives away people it was made from."
+        )
+    elif row["high"] < 0:
+        second = (
+            "The difference ({low} to {high} percentage points) is negative: the control may not "
+            "be of the same population, and then it does not show what is about individuals."
+        )
+    else:
+        second = (
+            "The difference ({low} to {high} percentage points) may be chance: this attack shows "
+            "nothing about individuals, and others may."
+        )
+    return " ".join(said(text, **texts) for text in (first, second))
+
+
+def _classifier_leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+    """Return a sentence on what a classifier learns about individuals."""
+    values = by_measure(frame, row["file"])
+    original, control = (
+        values["classifier_original"]["value"],
+        values["classifier_control"]["value"],
+    )
+    scale = words.scale(original, control)
+    message = (
+        "A classifier ({learner}) that learns from {release} guesses {secret} right in {original} "
+        "people of the original, and in {control} of the control. The difference ({low} to {high} "
+        "percentage points) is about individuals."
+    )
+    return said(
+        message,
+        learner=spec["learner"],
+        secret=row["secret"],
+        release=release_name(row["file"], row["release"]),
+        original=words.share(original, scale),
+        control=words.share(control, scale),
+        low=points(row["low"]),
+        high=points(row["high"]),
+    )
+
+
+def _success(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+    """Return a sentence on success without a control."""
+    prior = by_measure(frame, row["file"])["prior_original"]["value"]
+    scale = words.scale(row["value"], prior)
+    message = (
+        "Someone who knows {qids} and learns from {release} guesses {secret} right in {success} "
+        "people; without the release in {prior}. Without a control nobody can tell how much of "
+        "this is about individuals."
+    )
+    return said(
+        message,
+        qids=words.listed(spec["qids"]),
+        release=release_name(row["file"], row["release"]),
+        secret=row["secret"],
+        success=words.share(row["value"], scale),
+        prior=words.share(prior, scale),
+    )
+
+
+def _replicated(row: Row, spec: Spec) -> str:
+    """Return a sentence on the people who are alone in the original and in a release."""
+    if not row["count"]:
+        message = "Nobody is alone with the same {qids} in the original and in a release."
+        return said(message, qids=words.listed(spec["qids"]))
+    message = (
+        "{n} of {people} are alone with their {qids} in the original, and in {release} exactly one "
+        "record has the same (replicated uniques)."
+    )
+    return said(
+        message,
+        n=words.count(row["count"]),
+        people=words.persons(row["people"]),
+        qids=words.listed(spec["qids"]),
+        release=release_name(row["file"], row["release"]),
+    )
+
+
+def limits(spec: Spec) -> str:
+    """Return a sentence on what these measures do not show."""
+    texts = [
+        said(
+            "These are lower bounds on the risk: they are about people found by {qids}, and a "
+            "generator that keeps individuals in another way is not noticed. Low numbers do not "
+            "prove that a release is safe.",
+            qids=words.listed(spec["qids"]),
+        )
+    ]
+    if spec["control"]:
+        texts.append(
+            said(
+                "The control must be people of the same population who were held out before the "
+                "release was made."
+            )
+        )
+    return " ".join(texts)
