@@ -15,7 +15,8 @@ from qifsql.data.formats import CONVERTED
 from qifsql.data.relation import escaped
 from qifsql.query.render import setting
 
-CHANGEABLE = ("threads", "disabled_optimizers", "schema")  # settings that statements may change
+# Settings that statements may change:
+CHANGEABLE = ("threads", "disabled_optimizers", "schema", "memory_limit")
 JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files of DuckDB next to a database
 
 Source = Dataset | Collection | Path  # a path is a DuckDB file that qifsql may write

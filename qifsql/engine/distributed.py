@@ -345,6 +345,10 @@ class Spark:
         """Refuse statements of one thread."""
         self._refuse()
 
+    def set_aside(self, size: int) -> None:
+        """Refuse to take memory from the limit of a cluster."""
+        self._refuse()
+
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
         """Refuse files of kept tables."""
         self._refuse()

@@ -101,7 +101,8 @@ class DuckDB:
                 raise duckdb.InvalidInputException("memory must be a size above 0")
             self._connection = duckdb.connect(config=options)
             files = [self.partial(path) for path in outputs]
-            self._connection.execute(setting("memory_limit", self._counted(writing=bool(files))))
+            aside = UNCOUNTED if files else 0
+            self._connection.execute(setting("memory_limit", self._counted(aside)))
             with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
                 self._connection.execute("SET enable_progress_bar = true")
                 self._connection.execute("SET enable_progress_bar_print = false")
@@ -120,11 +121,14 @@ class DuckDB:
                 detail=str(e),
             ) from e
 
-    def _counted(self, *, writing: bool) -> exp.Literal:
-        """Return the limit for memory that DuckDB counts, without that of writers of files."""
+    def _counted(self, aside: int) -> exp.Literal:
+        """Return the limit for memory that DuckDB counts, without so many bytes, or a third."""
         limit = min(self.memory, machine_memory() or self.memory)
-        rest = min(limit // 3, UNCOUNTED) if writing else 0
-        return exp.Literal.string(f"{(limit - rest) // 2**10}KiB")
+        return exp.Literal.string(f"{(limit - min(limit // 3, aside)) // 2**10}KiB")
+
+    def set_aside(self, size: int) -> None:
+        """Take bytes from the memory limit, for what DuckDB does not count; at most a third."""
+        self._fetch(setting("memory_limit", self._counted(size)))
 
     def __enter__(self) -> Self:
         try:

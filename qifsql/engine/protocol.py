@@ -115,6 +115,9 @@ class LocalEngine(Engine, Protocol):
     def single_threaded(self) -> AbstractContextManager[None]:
         """Run statements with one thread, and join their tables in the written order."""
 
+    def set_aside(self, size: int) -> None:
+        """Take so many bytes from the memory limit, for arrays that the engine does not count."""
+
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
         """Return the tables in a file of kept tables, and the error if it cannot be opened."""
 

@@ -283,8 +283,9 @@ class MinimalUniques:
     @contextmanager
     def _opened(self) -> Iterator[list[Walker]]:
         """Open as many streams as memory allows, each with one thread."""
+        streams_that_fit = self._streams()
         with self.engine.single_threaded():
-            streams = [self.engine.stream(self.where) for _ in range(self._streams())]
+            streams = [self.engine.stream(self.where) for _ in range(streams_that_fit)]
             try:
                 yield [Walker(stream, self.packing, self.most) for stream in streams]
             finally:

@@ -288,7 +288,7 @@ class ClusterPass(Pass):
                 if task.kind == "split":
                     state |= self.layout.state(subset=1 << task.position)
                 self.tables.enter(worker, table, task.position + 1, state)
-            self.workspace.done(stream, task, task.kind, time.perf_counter() - began)
+            self.workspace.done(stream, [task], task.kind, time.perf_counter() - began)
         if task.kind == "group":
             self.answers |= self._summed(worker.rows("sums"))
         self.progress.done(task, seconds, task.kind)

@@ -5,10 +5,11 @@ SQL: secrets of many values, codes of more than 64 bits together, very many coun
 held by the arrays of ``Room``; their sizes depend on the chunk, not on the number of chunks.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,8 +17,9 @@ from sqlglot import exp
 from qifsql.commands.sweep.layout import NARROW, Layout
 from qifsql.commands.sweep.worker import Chunk, Worker, counter, typed
 from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, Interrupted
-from qifsql.query.render import creating
+from qifsql.query.render import creating, render
 
 WALKS = ("auto", "sql", "compiled")
 MISSING = "the compiled walk needs the extra: pip install 'qifsql[fast]'"
@@ -26,12 +28,17 @@ SQL = (
     "whose codes fit in 64 bits together"
 )
 WORTH = 200_000  # people below whom starting the compiled code takes longer than it saves
-BESIDE = 2**30  # bytes of memory below which the arrays, which DuckDB does not count, are many
+BESIDE = 2**30  # bytes of memory below which what DuckDB does not count is a large part
+FIXED = 128 * 2**20  # bytes of numba and of the compiled code
+PER_CHUNK = 32 * 2**20  # bytes of the arrays of a chunk
 MOST_PEOPLE = 2**31 - 1  # of a counter
 MOST = 26  # attributes whose states fit in the key of an answer
 QUESTIONS = 32  # of one pass
 PACKED = 63  # bits of a state and the counters of few people
 WIDEST = 4  # most bits of such a counter
+LARGE, KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see kernel.py)
+SHARE = 8  # of the memory: the part that may hold people
+OFTEN = 32  # subsets settled in SQL from a table, before its people are held
 STEP = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
 SUMS = "compiled_sums"
 
@@ -78,7 +85,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     from qifsql.commands.sweep import kernel
 
     worker.look_at(chunk)
-    room = Room.of(worker.layout, chunk, worker.arrow(_rows(worker, chunk)))
+    room = Room(worker.layout, chunk, worker.arrow(_rows(worker, chunk)))
     sizes, n = worker.sizes, worker.layout.n
     while room.counts[kernel.WAITING]:
         if worker.stream.interrupted.is_set():
@@ -90,6 +97,17 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     _store(worker.stream, room.answers())
     worker.summed = True
     return True
+
+
+def group(worker: Worker, subsets: Sequence[tuple["People", int]]) -> None:
+    """Settle subsets, each from the people of a table, into the table ``found``."""
+    settled = Settled(worker.layout)
+    for people, subset in subsets:
+        if worker.stream.interrupted.is_set():
+            raise Interrupted("interrupted")
+        people.group(settled, subset)
+    _store(worker.stream, settled.answers())
+    worker.summed = True
 
 
 def _bits(layout: Layout) -> int:
@@ -123,89 +141,45 @@ def _store(stream: Stream, answers: pa.Table) -> None:
         stream.rows(creating("found", exp.select("*").from_(SUMS)))
 
 
-@dataclass
-class Room:
-    """The arrays of the kernel for one chunk (see ``kernel.walk`` and ``kernel.answer``)."""
+class Settled:
+    """The settled blocks of one task (see ``kernel.settle``), and their sums."""
 
-    layout: Layout
-    first: Any
-    rows: Any
-    waiting: Any
-    large: Any
-    kinds: Any
-    times: Any
-    runs: Any
-    sums: Any
-    alone: Any
-    counts: Any
-
-    @classmethod
-    def of(cls, layout: Layout, chunk: Chunk, people: pa.Table) -> Self:
-        """Return the arrays for the rows of a chunk, whose blocks all wait."""
+    def __init__(self, layout: Layout) -> None:
         import numpy as np
 
-        from qifsql.commands.sweep import kernel
-
-        bit = 1 << chunk.position
-        later = layout.every & ~((bit << 1) - 1)
-        state = chunk.state | layout.state(undecided=later | bit)
         width = 1 + _lanes(layout)
-        columns = [people.column(i).to_numpy() for i in range(1, 1 + width)]
-        entry, n = people.column(0).to_numpy(), people.num_rows
-        starts = np.concatenate(([0], np.flatnonzero(np.diff(entry)) + 1, [n]))[: None if n else 1]
-        blocks = len(starts) - 1
-        rows = np.empty((n + n // 2 + 4096, width), np.uint64)
-        for i, column in enumerate(columns):
-            rows[:n, i] = column
-        waiting = np.empty((blocks + 4096, 5), np.int64)
-        waiting[:blocks, kernel.START], waiting[:blocks, kernel.END] = starts[:-1], starts[1:]
-        waiting[:blocks, kernel.TOP] = n
-        waiting[:blocks, kernel.STATE], waiting[:blocks, kernel.OPEN] = state, bit
-        alone = np.zeros((1, width), np.uint64)
-        alone[0, 1] = 1
-        counts = np.zeros(6, np.int64)
-        counts[kernel.WAITING] = blocks
-        return cls(
-            layout=layout,
-            first=np.uint64(bit),
-            rows=rows,
-            waiting=waiting,
-            large=np.empty((1 << 14, width + 1), np.uint64),
-            kinds=np.zeros(1 << 16, np.uint64),
-            times=np.zeros(1 << 16, np.int64),
-            runs=np.empty(4096, np.int64),
-            sums=np.zeros((1, width), np.uint64),
-            alone=alone,
-            counts=counts,
-        )
+        self.layout = layout
+        self.large: Any = np.empty((LARGE, width + 1), np.uint64)
+        self.kinds: Any = np.zeros(KINDS, np.uint64)
+        self.times: Any = np.zeros(KINDS, np.int64)
+        self.sums = np.zeros((1, width), np.uint64)
+        self.alone = np.zeros((1, width), np.uint64)
+        self.alone[0, 1] = 1
+        self.counts = np.zeros(6, np.int64)
+        self.bits = np.uint64(_bits(layout))
+        self._scratch = np.zeros((0, width), np.uint64), np.empty(0, np.int64)
 
-    def walk(self, *, most: int, spare: int, limit: int) -> None:
-        """Walk on, for about so many rows; make room for the next block first."""
+    def scratch(self, rows: int) -> tuple[Any, Any]:
+        """Return an empty table of blocks for so many rows, and a list of places in it."""
+        import numpy as np
+
+        if len(self._scratch[1]) < rows:
+            blocks = np.zeros((2 << rows.bit_length(), self.sums.shape[1]), np.uint64)
+            self._scratch = blocks, np.empty(rows, np.int64)
+        return self._scratch
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Return the last arguments of the functions that settle blocks."""
+        return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
+
+    def make(self, blocks: int) -> None:
+        """Make room for so many blocks."""
         import numpy as np
 
         from qifsql.commands.sweep import kernel
 
-        self._make()
-        fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
-        kernel.walk(
-            self.rows, self.waiting, self.first, fields, np.uint64(_bits(self.layout)), most,
-            spare, limit, self.runs, self.sums, self.alone, self.kinds, self.times, self.large,
-            self.counts,
-        )  # fmt: skip
-
-    def _make(self) -> None:
-        """Make room for the block that is next, wherever it may need more than there is."""
-        import numpy as np
-
-        from qifsql.commands.sweep import kernel
-
-        waiting, large = (int(self.counts[i]) for i in (kernel.WAITING, kernel.LARGE))
-        start, end, top = self.waiting[waiting - 1, :3]
-        size = int(end - start)
-        self.rows = _longer(self.rows, int(top), 2 * size)
-        self.waiting = _longer(self.waiting, waiting, size // 3 + 2)
-        self.large = _longer(self.large, large, 3 * size + 3)
-        self.runs = _longer(self.runs, 0, size + 1)
+        self.large = _longer(self.large, int(self.counts[kernel.LARGE]), blocks)
         if 2 * self.counts[kernel.KINDS] >= len(self.kinds):
             kinds, times = (
                 np.zeros(4 * len(self.kinds), a.dtype) for a in (self.kinds, self.times)
@@ -223,12 +197,12 @@ class Room:
         for values in layout.secrets.values():
             questions.append((first, values))
             first += values - 1
-        secrets, bits = np.array(questions, np.int64), np.uint64(_bits(layout))
-        keys, worst = np.zeros(1 << 16, np.uint64), np.zeros(1 << 16)
-        sums = np.zeros((1 << 16, 6), np.int64)
+        secrets = np.array(questions, np.int64)
+        keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
+        sums = np.zeros((KINDS, 6), np.int64)
         while True:
-            kernel.answer(self.kinds, self.times, self.large, bits, secrets, self.sums, keys, sums,
-                          worst, self.counts)  # fmt: skip
+            kernel.answer(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
+                          sums, worst, self.counts)  # fmt: skip
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
                 break
             size = 4 * len(keys)
@@ -251,6 +225,130 @@ class Room:
             "worst_case": worst[there],
         }
         return pa.table(columns)
+
+
+class Room(Settled):
+    """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
+
+    def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
+        import numpy as np
+
+        from qifsql.commands.sweep import kernel
+
+        super().__init__(layout)
+        bit = 1 << chunk.position
+        later = layout.every & ~((bit << 1) - 1)
+        n, starts = people.num_rows, _starts(people)
+        blocks = len(starts) - 1
+        self.first = np.uint64(bit)
+        self.rows = _filled(people, n + n // 2 + 4096)
+        self.waiting = np.empty((blocks + 4096, 5), np.int64)
+        waiting = self.waiting[:blocks]
+        waiting[:, kernel.START], waiting[:, kernel.END] = starts[:-1], starts[1:]
+        waiting[:, kernel.TOP], waiting[:, kernel.OPEN] = n, bit
+        waiting[:, kernel.STATE] = chunk.state | layout.state(undecided=later | bit)
+        self.runs = np.empty(4096, np.int64)
+        self.counts[kernel.WAITING] = blocks
+
+    def walk(self, *, most: int, spare: int, limit: int) -> None:
+        """Walk on, for about so many rows; make room for the next block first."""
+        import numpy as np
+
+        from qifsql.commands.sweep import kernel
+
+        self._make()
+        fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
+        kernel.walk(
+            self.rows, self.waiting, self.first, fields, most, spare, limit, self.runs, self.sums,
+            *self.arrays,
+        )  # fmt: skip
+
+    def _make(self) -> None:
+        """Make room for the block that is next, wherever it may need more than there is."""
+        from qifsql.commands.sweep import kernel
+
+        waiting = int(self.counts[kernel.WAITING])
+        start, end, top = self.waiting[waiting - 1, :3]
+        size = int(end - start)
+        self.rows = _longer(self.rows, int(top), 2 * size)
+        self.waiting = _longer(self.waiting, waiting, size // 3 + 2)
+        self.runs = _longer(self.runs, 0, size + 1)
+        self.make(3 * size + 3)
+
+
+class People:
+    """The people of a coded table, sorted, for subsets that are settled one by one."""
+
+    def __init__(self, worker: Worker, table: Chunk) -> None:
+        import numpy as np
+
+        worker.look_at(table)
+        people = worker.arrow(_rows(worker, table))
+        self.starts, self.rows = _starts(people), _filled(people, people.num_rows)
+        self.longest = int(np.diff(self.starts).max(initial=0))
+
+    def group(self, settled: Settled, subset: int) -> None:
+        """Settle the blocks of one subset, which has the first attribute of the table."""
+        import numpy as np
+
+        from qifsql.commands.sweep import kernel
+
+        layout, run, runs = settled.layout, 0, len(self.starts) - 1
+        fields = np.uint64(sum(layout.field(p) for p in range(1, layout.n) if subset >> p & 1))
+        state = np.uint64(layout.state(subset=subset))
+        blocks, places = settled.scratch(self.longest)
+        while run < runs:
+            settled.make(int(self.starts[run + 1] - self.starts[run]) + 1)
+            run = kernel.grouped(
+                self.rows, self.starts, run, fields, state, blocks, places, *settled.arrays
+            )
+
+
+class Held:
+    """The people of the coded tables from which many subsets are settled one by one.
+
+    They are held in an eighth of the engine's memory at most, which is taken from its limit.
+    """
+
+    def __init__(self, engine: LocalEngine) -> None:
+        self._engine = engine
+        self._left = engine.memory // SHARE
+        self._lock = threading.Lock()
+        self._uses: Counter[str] = Counter()
+        self._people: dict[str, People] = {}
+
+    def of(self, worker: Worker, table: Chunk) -> People | None:
+        """Return the people of a table; None if they are too many, or few subsets need them."""
+        name = table.table
+        with self._lock:
+            self._uses[name] += 1
+            if name not in self._people and self._uses[name] > OFTEN:
+                rows = worker.stream.count(render(exp.select("count(*)").from_(name)))
+                size = 8 * rows * (1 + _lanes(worker.layout))
+                if size > self._left:
+                    return None
+                self._left -= size
+                self._engine.set_aside(size)
+                self._people[name] = People(worker, table)
+            return self._people.get(name)
+
+
+def _starts(people: pa.Table) -> Any:
+    """Return where the rows of each code of the first attribute begin, and the end of the rows."""
+    import numpy as np
+
+    entry, n = people.column(0).to_numpy(), people.num_rows
+    return np.concatenate(([0], np.flatnonzero(np.diff(entry)) + 1, [n]))[: None if n else 1]
+
+
+def _filled(people: pa.Table, size: int) -> Any:
+    """Return an array of so many rows, of which the first are those of the people."""
+    import numpy as np
+
+    rows = np.empty((size, people.num_columns - 1), np.uint64)
+    for i in range(rows.shape[1]):
+        rows[: people.num_rows, i] = people.column(i + 1).to_numpy()
+    return rows
 
 
 def _longer(array: Any, used: int, more: int) -> Any:

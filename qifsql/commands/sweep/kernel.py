@@ -71,10 +71,16 @@ def bit_number(bit: Any) -> Any:
 
 
 @inlined
+def mixed(key: Any) -> Any:
+    """Return a number whose lowest bits depend on all bits of a key."""
+    return ((key ^ key >> HALF) * U(0x9E3779B97F4A7C15)) >> HALF
+
+
+@inlined
 def place(keys: Any, key: Any) -> Any:
     """Return the place of a key in a table, or the free one where it belongs; 0 is no key."""
     last = U(len(keys) - 1)
-    i = (key * U(0x9E3779B97F4A7C15)) >> U(20) & last
+    i = mixed(key) & last
     while keys[i] != key and keys[i] != 0:
         i = (i + ONE) & last
     return i
@@ -203,8 +209,8 @@ def wait(waiting: Any, n: int, start: int, end: int, top: int, state: Any, open_
 
 
 @compiled
-def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int, spare: int,
-         limit: int, runs: Any, sums: Any, alone: Any, kinds: Any, times: Any, large: Any,
+def walk(rows: Any, waiting: Any, first: Any, fields: Any, most: int, spare: int, limit: int,
+         runs: Any, sums: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
          counts: Any) -> None:  # fmt: skip
     """Settle the blocks that wait, until room is short or so many rows were visited.
 
@@ -214,16 +220,18 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int,
     """
     n, width = U(len(fields)), rows.shape[1]
     every = (ONE << n) - ONE
-    while counts[WAITING] and counts[WORK] < limit and 2 * counts[KINDS] < len(kinds):
+    while counts[WAITING] and counts[WORK] < limit:
         depth = counts[WAITING] - 1
         start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
-        if short(rows, waiting, runs, large, counts, top, end - start):
+        size = end - start
+        if (top + 2 * size > len(rows) or depth + size // 3 + 3 > len(waiting)
+                or size >= len(runs) or short(kinds, large, counts, 3 * size + 2)):  # fmt: skip
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
         constant, undecided = state >> n, state & every
         bit = lowest(open_)
         field, rest, left = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
-        counts[WORK] += end - start
+        counts[WORK] += size
         if rest and bit_count(every & ~(constant | undecided)) < spare:  # the attribute may drop
             last = dropped(rows, start, end, top, field, runs)
             if rest & (rest - ONE):
@@ -246,13 +254,13 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int,
                 for lane in range(1, width):
                     sums[0, lane] += rows[j, lane]
                 j += 1
-            size = sums[0, 1] & COUNTER
-            if size == ONE:
+            alike = sums[0, 1] & COUNTER
+            if alike == ONE:
                 people += 1
             else:
                 open_ = varying(differs, rest, fields) if differs else U(0)
                 new = (taken | (left & ~open_)) << n | left
-                is_pair = size == U(2) and not full
+                is_pair = alike == U(2) and not full
                 settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
                        counts)  # fmt: skip
                 if open_ and not is_pair and not full:
@@ -268,15 +276,45 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, bits: Any, most: int,
         counts[WAITING] = depth
 
 
+@compiled
+def grouped(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: Any, places: Any,
+            alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
+            counts: Any) -> int:  # fmt: skip
+    """Settle the blocks of one subset, until room is short; return the run of rows that is next.
+
+    No block is in two of the runs, which begin at ``starts``. ``fields``: the bits of ``rest`` that
+    the subset has. ``blocks``: a table of rows, empty between two runs; ``places`` for scratch.
+    """
+    width, last = rows.shape[1], U(len(blocks) - 1)
+    while run < len(starts) - 1 and not short(kinds, large, counts, starts[run + 1] - starts[run]):
+        n, people = 0, 0
+        for row in range(starts[run], starts[run + 1]):
+            rest = rows[row, 0] & fields
+            i = mixed(rest) & last
+            while blocks[i, 1] != 0 and blocks[i, 0] != rest:
+                i = (i + ONE) & last
+            if blocks[i, 1] == 0:
+                blocks[i, 0], places[n] = rest, i
+                n += 1
+            for lane in range(1, width):
+                blocks[i, lane] += rows[row, lane]
+        for i in places[:n]:
+            if blocks[i, 1] & COUNTER == ONE:
+                people += 1
+            else:
+                settle(blocks, i, state, 1, bits, kinds, times, large, counts)
+            for lane in range(1, width):
+                blocks[i, lane] = 0
+        if people:
+            settle(alone, 0, state, people, bits, kinds, times, large, counts)
+        run += 1
+    return run
+
+
 @inlined
-def short(rows: Any, waiting: Any, runs: Any, large: Any, counts: Any, top: int, size: int) -> bool:
-    """Return whether a block of so many rows may need more room than there is."""
-    return (
-        top + 2 * size > len(rows)
-        or counts[WAITING] + size // 3 + 2 > len(waiting)
-        or size >= len(runs)
-        or counts[LARGE] + 3 * size + 3 > len(large)
-    )
+def short(kinds: Any, large: Any, counts: Any, blocks: int) -> bool:
+    """Return whether there may be too little room for so many settled blocks."""
+    return bool(2 * counts[KINDS] >= len(kinds) or counts[LARGE] + blocks + 1 > len(large))
 
 
 @inlined

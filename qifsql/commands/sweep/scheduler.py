@@ -4,12 +4,11 @@ The blocks that a task settled are summed up by state, question and kind of bloc
 (``worker.kinds``).
 """
 
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,13 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
+from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task
-from qifsql.commands.sweep.shared import GLANCE, SharedFolder
+from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import SAMPLE, Tables, coded, heavy, qualify
+from qifsql.commands.sweep.tables import ENTRIES, SAMPLE, Tables, coded, heavy, qualify
+from qifsql.commands.sweep.tasks import Tasks
 from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker, number
 from qifsql.commands.sweep.workspace import Workspace
@@ -29,92 +30,14 @@ from qifsql.data.relation import escaped
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import DatasetError, Interrupted
+from qifsql.errors import DatasetError
 from qifsql.query.plan import Plan
 from qifsql.query.render import copying, creating, dropping, render
 
 STORE_FOUND = "INSERT INTO kept.found SELECT ?, ?, * FROM found"
+TOGETHER = 64  # most subsets that are settled one by one and stored together
+AT_ONCE = 16_000_000  # people of these subsets, one after the other: about a tenth of a second
 SHARED = 4  # threads for which tables are cut if several machines, which differ, work on a sweep
-
-
-class Tasks:
-    """A queue that ends when no task waits and no task at work can add more.
-
-    ``stop``: no more tasks are given out once it returns True. ``shared``: tasks that another
-    participant works on are not given out; ``patient``: they are waited for at the end.
-    """
-
-    def __init__(
-        self,
-        tasks: Iterable[Task],
-        stop: Callable[[], bool],
-        shared: SharedFolder | None = None,
-        *,
-        patient: bool = True,
-    ) -> None:
-        self._waiting = deque(tasks)
-        self._working = 0
-        self._stop = stop
-        self._shared = shared
-        self._patient = patient
-        self._changed = threading.Condition()
-
-    def add(self, tasks: Iterable[Task]) -> None:
-        """Add tasks to the queue."""
-        with self._changed:
-            self._waiting.extend(tasks)
-            self._changed.notify_all()
-
-    @contextmanager
-    def next(self, stream: Stream) -> Iterator[Task | None]:
-        """Yield the next task of a stream as soon as one waits; None at the end."""
-        try:
-            task = self._take(stream)
-        except BaseException:
-            self.close()
-            raise
-        try:
-            yield task
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            if task is not None:
-                with self._changed:
-                    self._working -= 1
-                    self._changed.notify_all()
-
-    def close(self) -> None:
-        """Give out no more tasks."""
-        with self._changed:
-            self._waiting.clear()
-            self._stop = lambda: True
-            self._changed.notify_all()
-
-    def _take(self, stream: Stream) -> Task | None:
-        with self._changed:
-            while not self._stop():
-                task = self._available()
-                if task is not None:
-                    self._working += 1
-                    return task
-                if not self._working and not (self._waiting and self._patient):
-                    break
-                self._changed.wait(GLANCE if self._waiting else None)
-                if stream.interrupted.is_set():
-                    raise Interrupted("interrupted")
-            self._waiting.clear()
-            self._changed.notify_all()
-            return None
-
-    def _available(self) -> Task | None:
-        """Return the first waiting task that no other participant works on."""
-        for _ in range(len(self._waiting)):
-            task = self._waiting.popleft()
-            if self._shared is None or not task.shareable or self._shared.available(task.name):
-                return task
-            self._waiting.append(task)
-        return None
 
 
 @dataclass(kw_only=True)
@@ -134,9 +57,11 @@ class Pass:
     compiled: bool = False
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
     history: dict[str, None] = field(default_factory=dict)
+    workers: dict[Stream, Worker] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
+        self.held = compiled.Held(self.engine.here)
         self.tables = self.make_tables(
             self.workspace,
             self.number,
@@ -171,23 +96,45 @@ class Pass:
             if large:
                 self._alone(large[0])
             pending = self.workspace.pending(self.number)
+        self.look()
 
     def _worker(self, stream: Stream) -> Worker:
         return Worker(stream, self.layout, self.strategy.sizes, compiled=self.compiled)
 
     def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
         """Let every stream take task after task."""
-        tasks = Tasks(pending, self.out_of_time, self.shared, patient=patient)
-        with self._opened() as streams:
-            self.engine.here.together(streams, lambda stream: self._work(stream, tasks), self.look)
+        tasks = Tasks(
+            pending,
+            self.out_of_time,
+            self.shared,
+            patient=patient,
+            together=max(1, min(TOGETHER, AT_ONCE // max(1, self.layout.people))),
+            streams=self.streams,
+        )
+        with self._opened() as workers:
+            work = partial(self._work, workers, tasks)
+            self.engine.here.together(list(workers), work, self.look)
 
     @contextmanager
-    def _opened(self) -> Iterator[list[Stream]]:
-        """Open as many streams as memory allows, each with one thread."""
+    def kept_open(self) -> Iterator[None]:
+        """Keep the streams open between the subsets that are asked for."""
+        with self._opened() as workers:
+            self.workers = workers
+            try:
+                yield
+            finally:
+                self.workers = {}
+
+    @contextmanager
+    def _opened(self) -> Iterator[dict[Stream, Worker]]:
+        """Open as many streams as memory allows, each with one thread, unless they are open."""
+        if self.workers:
+            yield self.workers
+            return
         with self.engine.here.single_threaded():
             streams = [self.engine.here.stream() for _ in range(self.streams)]
             try:
-                yield streams
+                yield {stream: self._worker(stream) for stream in streams}
             finally:
                 for stream in streams:
                     stream.close()
@@ -196,7 +143,7 @@ class Pass:
         """Work on one task with a stream that uses all threads."""
 
         def work(stream: Stream) -> None:
-            self._do(self._worker(stream), task)
+            self._do(self._worker(stream), [task])
 
         self.engine.here.together([self.workspace.stream], work, self.look)
 
@@ -250,8 +197,7 @@ class Pass:
         The function takes a question and the position of the attribute. The sums are over the
         blocks by all attributes; the workspace keeps them.
         """
-        with self._opened() as streams:
-            workers = {s: self._worker(s) for s in streams}
+        with self._opened() as workers:
 
             def coarser(question: int, position: int) -> Sums:
                 name = f"coarser {self.number} {position}"
@@ -276,9 +222,10 @@ class Pass:
         def work(stream: Stream) -> None:
             worker = workers[stream]
             while True:
-                with queue.next(stream) as task:
-                    if task is None:
+                with queue.next(stream) as batch:
+                    if not batch:
                         break
+                    (task,) = batch
                     if not self._received(worker, task):
                         chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
                         group(worker, chunk, self.layout.every, coarser=position)
@@ -313,19 +260,19 @@ class Pass:
         n = self.layout.n
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
-    def _work(self, stream: Stream, tasks: Tasks) -> None:
+    def _work(self, workers: Mapping[Stream, Worker], tasks: Tasks, stream: Stream) -> None:
         """Work as one stream: do task after task."""
-        worker = self._worker(stream)
+        worker = workers[stream]
         while True:
-            with tasks.next(stream) as task:
-                if task is None:
+            with tasks.next(stream) as batch:
+                if not batch:
                     self.history |= dict.fromkeys(worker.history)
                     return
-                tasks.add(t for t in self._do(worker, task) if not heavy(t))
+                tasks.add(t for t in self._do(worker, batch) if not heavy(t))
 
-    def _do(self, worker: Worker, task: Task) -> Sequence[Task]:
-        """Do one task and store its results; return the tasks that follow from it."""
-        began = time.perf_counter()
+    def _do(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
+        """Do one task, or groups, and store their results; return the tasks that follow."""
+        began, task = time.perf_counter(), tasks[0]
         chunk = Chunk(
             qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
@@ -336,7 +283,7 @@ class Pass:
         elif task.kind == "walk":
             method, wasted = settle(worker, chunk, self.choices.of(chunk.position))
         elif task.kind == "group":
-            self._group(worker, chunk, task.state >> self.layout.n)
+            method = self._settle_groups(worker, tasks)
         elif task.kind == "split":
             whole_block(worker, chunk)
         part = task.number if task.source.endswith(SAMPLE) else 0
@@ -352,11 +299,13 @@ class Pass:
                 self.workspace.enter(worker.stream, "found", found_rows(self.number, part))
             if task.kind in ("split", "drop"):
                 new = self.tables.without_entry(worker, task, chunk)
-            self.workspace.done(worker.stream, task, method, time.perf_counter() - began)
+            took = (time.perf_counter() - began) / len(tasks)
+            self.workspace.done(worker.stream, tasks, method, took)
         if task.kind == "group":
             self.answers |= self._summed(worker.rows("sums"))
         worker.forget()
-        self.progress.done(task, seconds, method, wasted)
+        for each in tasks:
+            self.progress.done(each, seconds, method, wasted)
         return new
 
     def _received(self, worker: Worker, task: Task) -> dict[str, Any] | None:
@@ -389,11 +338,23 @@ class Pass:
     def _passing(self, task: Task) -> Path:
         return self.engine.scratch / task.name
 
-    def _group(self, worker: Worker, table: Chunk, subset: int) -> None:
-        """Settle one subset from a coded table, by chunks if no block can be in two of them."""
-        whole = subset >> table.position & 1
-        for chunk in self.tables.cut(worker, table) if whole else (table,):
-            group(worker, chunk, subset)
+    def _settle_groups(self, worker: Worker, tasks: Sequence[Task]) -> str:
+        """Settle one subset for each task; return how."""
+        subsets = [
+            (Chunk(qualify(t.source), t.position, 0, *ENTRIES, 0), t.state >> self.layout.n)
+            for t in tasks
+        ]
+        if self.compiled and all(subset >> table.position & 1 for table, subset in subsets):
+            held = [(self.held.of(worker, table), subset) for table, subset in subsets]
+            there = [(people, subset) for people, subset in held if people is not None]
+            if len(there) == len(held):
+                compiled.group(worker, there)
+                return "compiled"
+        for table, subset in subsets:  # by chunks if no block can be in two of them
+            whole = subset >> table.position & 1
+            for chunk in self.tables.cut(worker, table) if whole else (table,):
+                group(worker, chunk, subset)
+        return "group"
 
     def sweep_up(self) -> None:
         """Drop the coded tables of the pass, which are no longer needed."""

@@ -11,6 +11,7 @@ rest of the lattice.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -137,9 +138,17 @@ class BorderSearch:
         for each in self.passes:
             self._learn(each.sums())
         rows = []
+        with ExitStack() as streams:
+            for each in self.passes:
+                streams.enter_context(each.kept_open())
+            answers = {
+                (question, measure): search(layout.n, self._judge(question, measure, threshold))
+                for question in range(len(questions))
+                for measure in MEASURES
+            }
         for question, secret in enumerate(questions):
             for measure in MEASURES:
-                answer = search(layout.n, self._judge(question, measure, threshold))
+                answer = answers[question, measure]
                 borders = (("minimal risky", answer.risky), ("maximal safe", answer.safe))
                 for border, subsets in borders:
                     named = sorted((_members(layout.order, s), s) for s in subsets)

@@ -258,6 +258,8 @@ class SweepRun:
             )
             for number, layout in enumerate(layouts)
         ]
+        if any(each.compiled for each in self.passes):
+            self.engine.here.set_aside(compiled.FIXED + compiled.PER_CHUNK * self.streams)
         for each in self.passes:
             each.run()
 

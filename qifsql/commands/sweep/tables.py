@@ -85,11 +85,16 @@ class Tables:
         self.workspace.add(worker.stream, self.groups(by_position))
 
     def groups(self, subsets: Iterable[int]) -> list[Task]:
-        """Return a task for each subset, by position, on the smallest table with its attributes."""
+        """Return a task for each subset, by position, on the smallest table with its attributes.
+
+        Subsets without the first attribute of their table come last: they are settled in SQL.
+        """
         tables = self._list_tables()
+        last = len(tables) - 1
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
-            for s, p in ((s, min(first(s), len(tables) - 1)) for s in subsets)
+            for s in sorted(subsets, key=lambda s: first(s) > last)
+            for p in (min(first(s), last),)
         ]
 
     def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:

@@ -34,6 +34,11 @@ from qifsql.query.templates import load, script
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
 FORM = 4  # version of the tables in a workspace
+ADD_TASKS = (  # a list for each column
+    "INSERT INTO kept.tasks SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), "
+    "unnest(?), unnest(?), unnest(?), unnest(?)"
+)
+ADD_DONE = "INSERT INTO kept.done SELECT unnest(?), ?, ?"
 
 
 class Workspace:
@@ -185,11 +190,9 @@ class Workspace:
             first = self._last + 1
             self._last += len(tasks)
         numbered = [Task(first + i, *astuple(task)[1:]) for i, task in enumerate(tasks)]
-        for task in numbered:
-            stream.rows(
-                "INSERT INTO kept.tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(task))
-            )
         if numbered:
+            columns = zip(*map(astuple, numbered), strict=True)
+            stream.rows(ADD_TASKS, [list(column) for column in columns])
             number = exp.column("number")
             condition = number.between(exp.convert(first), exp.convert(first + len(tasks) - 1))
             self.enter(stream, "tasks", _rows("tasks", condition))
@@ -206,10 +209,13 @@ class Workspace:
         condition = exp.and_(of_it, its_start)
         self.enter(stream, "strata", _rows("strata", condition))
 
-    def done(self, stream: Stream, task: Task, method: str, seconds: float) -> None:
-        """Record that a task is done, in the transaction that stores its results."""
-        stream.rows("INSERT INTO kept.done VALUES (?, ?, ?)", [task.number, method, seconds])
-        condition = exp.EQ(this=exp.column("task"), expression=exp.convert(task.number))
+    def done(self, stream: Stream, tasks: Sequence[Task], method: str, seconds: float) -> None:
+        """Record that tasks are done, in the transaction that stores their results.
+
+        ``seconds`` are those of each.
+        """
+        stream.rows(ADD_DONE, [[task.number for task in tasks], method, seconds])
+        condition = exp.column("task").isin(*(task.number for task in tasks))
         self.enter(stream, "done", _rows("done", condition))
 
     def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 from strategies import Table, tables, to_arrow
 from terminal import run
 
@@ -25,7 +26,7 @@ from qifsql.commands.suda import minimal_uniques
 from qifsql.commands.suda.suda import BY_DIS_SUDA, BY_QID, BY_SET, BY_SIZE, BY_VALUE, GROUPS, SUDA
 from qifsql.errors import ColumnError, DatasetError, InputError
 
-CENSUS = "data-samples/school_census_2018.parquet"
+CENSUS = str(SAMPLES / "school_census_2018.parquet")
 QIDS = "NU_ANO,TP_SEXO,TP_COR_RACA,CO_ENTIDADE"
 FRACTIONS = st.fractions(Fraction(1, 200), 1, max_denominator=200)
 
@@ -265,6 +266,21 @@ def test_all_alike_have_no_scores(tmp_path: Path):
     assert dict(result.frame.iter_rows())["dis"] is None
     assert result.details["by_qid"]["contribution"].to_list() == [None, None]
     assert "minimal sample unique" in str(result)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_as_many_streams_work_as_there_are_threads(threads: int, monkeypatch: pytest.MonkeyPatch):
+    seen: list[int] = []
+    work = minimal_uniques.MinimalUniques._work
+
+    def counted(self: minimal_uniques.MinimalUniques, walkers: Any, *stage: Any) -> None:
+        seen.append(len(walkers))
+        work(self, walkers, *stage)
+
+    monkeypatch.setattr(minimal_uniques.MinimalUniques, "_work", counted)
+    limits = qifsql.Settings(threads=threads, memory="1GB")
+    qifsql.suda(CENSUS, qids=QIDS, settings=limits)
+    assert set(seen) == {threads}
 
 
 def test_groups_keys_filters_and_expressions(tmp_path: Path):

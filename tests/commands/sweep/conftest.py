@@ -25,4 +25,5 @@ def walk(request: pytest.FixtureRequest) -> Iterator[str]:
         pytest.skip("numba is not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled, "WORTH", 0 if request.param == "compiled" else math.inf)
+        patch.setattr(compiled, "OFTEN", 0)
         yield request.param

@@ -27,7 +27,8 @@ from test_sweep import (
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import tables, walk
+from qifsql.commands.sweep import compiled, tables
+from qifsql.commands.sweep import walk as walks
 from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
 from qifsql.commands.sweep.walk import Choice
 
@@ -81,7 +82,7 @@ def force(
     patch: pytest.MonkeyPatch, choice: str, *, chunk: int, giant: int = 10**9, seed: int = 0
 ) -> None:
     """Chunks of so many rows; so many of them are a giant, and for all threads at once."""
-    patch.setattr(walk, "Choice", choices(random.Random(seed))[choice])
+    patch.setattr(walks, "Choice", choices(random.Random(seed))[choice])
     patch.setattr(tables, "CHUNK", chunk)
     patch.setattr(tables, "GIANT", giant)
     patch.setattr(tables, "HEAVY", chunk * giant)
@@ -273,3 +274,37 @@ def test_counters_may_fill_several_words(
     force(patch, "hesitant", chunk=40, giant=5, seed=people)
     result = qifsql.sweep(path, qids=["q0", "q1", "q2", "q3"], secret=[*values])
     same(found(result), grouped(path, ["q0", "q1", "q2", "q3"], [*values]))
+
+
+@pytest.mark.parametrize("share", [1, 2**40])
+def test_tables_that_are_too_small_at_first_lose_nothing(
+    tmp_path: Path, patch: pytest.MonkeyPatch, walk: str, share: int
+) -> None:
+    rng = random.Random(8)
+    columns = {"a": 40, "b": 3, "c": 4, "d": 2, "e": 30, "ill": 2, "job": 3}
+    path = tmp_path / "people.parquet"
+    rows = [{c: rng.randrange(n) for c, n in columns.items()} for _ in range(4000)]
+    pl.DataFrame(rows).write_parquet(path)
+    patch.setattr(compiled, "LARGE", 1)
+    patch.setattr(compiled, "KINDS", 4)
+    patch.setattr(compiled, "SHARE", share)  # of the memory, for the people of single subsets
+    qids, secrets = list("abcde"), ["ill", "job"]
+    whole = qifsql.sweep(path, qids=qids, secret=secrets, histogram=True)
+    wanted = grouped(path, qids, secrets)
+    same(found(whole), wanted)
+    subsets = ["+".join(members(mask, qids)) for mask in masks(5)]
+    listed = qifsql.sweep(path, qids=qids, secret=secrets, subsets=subsets, histogram=True)
+    same(found(listed), wanted)
+    same(listed.details["histogram"], whole.details["histogram"])
+    ways = workspace_methods(path, qids, secrets, subsets, tmp_path / "w")
+    held = walk == "compiled" and share == 1
+    assert ways == ({"compiled", "group"} if held else {"group"})
+
+
+def workspace_methods(
+    path: Path, qids: list[str], secrets: list[str], subsets: list[str], file: Path
+) -> set[str]:
+    """The ways in which the subsets of a list were settled."""
+    qifsql.sweep(path, qids=qids, secret=secrets, subsets=subsets, workspace=file)
+    with duckdb.connect(file, read_only=True) as con:
+        return {m for (m,) in con.execute("SELECT DISTINCT method FROM done").fetchall()} - {"drop"}

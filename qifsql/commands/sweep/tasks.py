@@ -1,0 +1,107 @@
+"""A queue of tasks for the streams of a sweep."""
+
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from qifsql.commands.sweep.plan import Task
+from qifsql.commands.sweep.shared import GLANCE, SharedFolder
+from qifsql.engine.connections import Stream
+from qifsql.errors import Interrupted
+
+
+class Tasks:
+    """A queue that ends when no task waits and no task at work can add more.
+
+    ``stop``: no more tasks are given out once it returns True. ``shared``: tasks that another
+    participant works on are not given out; ``patient``: they are waited for at the end. Tasks that
+    settle one subset each are given out up to ``together`` at a time, to ``streams`` streams.
+    """
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        stop: Callable[[], bool],
+        shared: SharedFolder | None = None,
+        *,
+        patient: bool = True,
+        together: int = 1,
+        streams: int = 1,
+    ) -> None:
+        self._waiting = deque(tasks)
+        self._together = together
+        self._streams = streams
+        self._working = 0
+        self._stop = stop
+        self._shared = shared
+        self._patient = patient
+        self._changed = threading.Condition()
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Add tasks to the queue."""
+        with self._changed:
+            self._waiting.extend(tasks)
+            self._changed.notify_all()
+
+    @contextmanager
+    def next(self, stream: Stream) -> Iterator[list[Task]]:
+        """Yield the next task of a stream as soon as one waits, or groups; none at the end."""
+        try:
+            tasks = self._take(stream)
+        except BaseException:
+            self.close()
+            raise
+        try:
+            yield tasks
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            if tasks:
+                with self._changed:
+                    self._working -= 1
+                    self._changed.notify_all()
+
+    def close(self) -> None:
+        """Give out no more tasks."""
+        with self._changed:
+            self._waiting.clear()
+            self._stop = lambda: True
+            self._changed.notify_all()
+
+    def _take(self, stream: Stream) -> list[Task]:
+        with self._changed:
+            while not self._stop():
+                task = self._available()
+                if task is not None:
+                    self._working += 1
+                    return [task, *self._groups(task)]
+                if not self._working and not (self._waiting and self._patient):
+                    break
+                self._changed.wait(GLANCE if self._waiting else None)
+                if stream.interrupted.is_set():
+                    raise Interrupted("interrupted")
+            self._waiting.clear()
+            self._changed.notify_all()
+            return []
+
+    def _groups(self, task: Task) -> list[Task]:
+        """Return the waiting groups that are settled together with a task."""
+        if task.kind != "group" or self._shared is not None:
+            return []
+        share = min(self._together, math.ceil((1 + len(self._waiting)) / self._streams))
+        groups: list[Task] = []
+        while len(groups) + 1 < share and self._waiting and self._waiting[0].kind == "group":
+            groups.append(self._waiting.popleft())
+        return groups
+
+    def _available(self) -> Task | None:
+        """Return the first waiting task that no other participant works on."""
+        for _ in range(len(self._waiting)):
+            task = self._waiting.popleft()
+            if self._shared is None or not task.shareable or self._shared.available(task.name):
+                return task
+            self._waiting.append(task)
+        return None
