@@ -1,6 +1,7 @@
 """Commands that run beside the page, each as a process of its own, until they end or are stopped.
 
-They are the command lines that the page shows. Stopping one is Ctrl-C.
+They are the command lines that the page shows, with the limits of the page. Stopping one is Ctrl-C.
+A sweep works in steps, so that the page can show its answers as they come.
 """
 
 import os
@@ -13,24 +14,31 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from qifsql.errors import InputError
+from qifsql.commands.open.walking import Walk
+from qifsql.engine.settings import Settings
+from qifsql.engine.temporary import PrivateFolder
+from qifsql.errors import InputError, QifError
 
 RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
 PATIENCE = 10.0  # seconds until a command that was asked to stop is killed
 MOST = 10  # commands that are listed
+STEP = 4.0  # seconds of the first step of a sweep; a later one takes half of the time so far
+REFUSED = 2  # the exit code of bad input, and of a sweep in which nothing is complete yet
 LINE = re.compile(r"progress: (?P<what>.*) (?P<percent>\d+) %\n?")
 
 
 class Job:
     """Command lines that run one after another; the first that fails ends them.
 
-    ``sweep`` is the file of a sweep that is shown when it is done.
+    ``limits`` are further words of each.
     """
 
-    def __init__(self, number: int, lines: Sequence[Sequence[str]], sweep: str = "") -> None:
+    def __init__(
+        self, number: int, lines: Sequence[Sequence[str]], limits: Sequence[str] = ()
+    ) -> None:
         self.number = number
         self.lines = [list(words) for words in lines]
-        self.sweep = sweep
+        self.limits = list(limits)
         self.state = RUNNING
         self.output = ""
         self.progress: tuple[str, float | None] = ("", None)
@@ -48,20 +56,28 @@ class Job:
     def _run(self) -> None:
         state = DONE
         for words in self.lines:
-            code = self._command(words)
+            try:
+                code = self._line(words)
+            except (OSError, QifError) as e:
+                code, self.output = 1, f"error: {e}"
             if code != 0:
                 state = STOPPED if self.state == STOPPED or code == 130 else FAILED
                 break
         self._ended = time.monotonic()
         self.state = state
 
+    def _line(self, words: Sequence[str]) -> int:
+        """Do what a command line says; return its exit code."""
+        return self._command(words)
+
     def _command(self, words: Sequence[str]) -> int:
-        """Run one command line; return its exit code."""
+        """Run one command; return its exit code."""
+        more = [] if words[0] == "report" else ["--progress", *self.limits]
         with self._lock:
             if self.state == STOPPED:
                 return 130
             process = self._process = subprocess.Popen(  # noqa: S603 - qifsql itself
-                [sys.executable, "-m", "qifsql", *words, *_with_progress(words)],
+                [sys.executable, "-m", "qifsql", *words, *more],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -95,19 +111,88 @@ class Job:
             self._thread.join(PATIENCE)
 
 
-class Jobs:
-    """The commands that were started from the page."""
+class SweepJob(Job):
+    """A sweep that ends in ``-o FILE``, with what is complete of it so far.
 
-    def __init__(self) -> None:
+    It works in steps. A step has a time budget, goes on from the workspace of the one before, and
+    stores the subsets that are complete; the last one writes the file. ``answers`` are those of the
+    last step, and ``version`` is their number, 0 before the first. ``temp`` is the folder for the
+    folder of both.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        lines: Sequence[Sequence[str]],
+        limits: Sequence[str],
+        *,
+        private: bool,
+        temp: Path | None,
+    ) -> None:
+        self.answers: Walk | None = None
+        self.version = 0
+        self.private = private
+        self.temp = temp
+        super().__init__(number, lines, limits)
+
+    def _line(self, words: Sequence[str]) -> int:
+        folder = PrivateFolder.make(self.temp)
+        try:
+            code = self._steps(words, folder.path)
+        finally:
+            folder.remove()
+        return code
+
+    def _steps(self, words: Sequence[str], folder: Path) -> int:
+        so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
+        step = [*words[:-1], so_far, *resumed, "--time-budget"]
+        while self.answers is None or not self.answers.is_whole:
+            began, budget = time.monotonic(), max(STEP, self.seconds / 2)
+            self.output = ""
+            code = self._command([*step, f"{budget:.0f}s"])
+            early = code == REFUSED and time.monotonic() - began >= budget
+            if code != 0 and not early:
+                return code
+            if code == 0:
+                self._show(so_far)
+        self.output = ""
+        code = self._command([*words, *resumed])
+        if code == 0:
+            self._show(words[-1])
+        return code
+
+    def _show(self, file: str) -> None:
+        self.answers = Walk.of(file, private=self.private)
+        self.version += 1
+
+
+class Jobs:
+    """The commands that were started from the page; ``settings`` are the limits of each."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        named = settings or Settings()
+        limits = {"--memory": named.memory, "--threads": named.threads, "--temp": named.temp}
+        self._limits = [w for flag, n in limits.items() if n is not None for w in (flag, str(n))]
+        self._temp = None if named.temp is None else Path(named.temp)
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
 
-    def start(self, lines: Sequence[Sequence[str]], sweep: str = "") -> Job:
+    def start(self, lines: Sequence[Sequence[str]]) -> Job:
         """Start command lines."""
         with self._lock:
-            job = Job(len(self._jobs), lines, sweep)
-            self._jobs.append(job)
-            return job
+            return self._listed(Job(len(self._jobs), lines, self._limits))
+
+    def sweep(self, words: Sequence[str], *, private: bool) -> Job:
+        """Start a sweep, whose last words are ``-o FILE``."""
+        with self._lock:
+            number = len(self._jobs)
+            return self._listed(
+                SweepJob(number, [words], self._limits, private=private, temp=self._temp)
+            )
+
+    def _listed(self, job: Job) -> Job:
+        self._jobs.append(job)
+        return job
 
     def __getitem__(self, number: str) -> Job:
         """Return a job by its number in a form; InputError if there is none."""
@@ -131,10 +216,6 @@ class Jobs:
             job.stop()
         for job in self._jobs:
             job.close()
-
-
-def _with_progress(words: Sequence[str]) -> list[str]:
-    return [] if words[0] == "report" else ["--progress"]
 
 
 def new_file(text: str, endings: Sequence[str]) -> str:

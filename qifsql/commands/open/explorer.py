@@ -1,16 +1,17 @@
 """An open file: its columns, the attacks that were tried on it, and what they cost."""
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.describe import view as described
 from qifsql.commands.describe.describe import describe
 from qifsql.commands.open import choices
-from qifsql.commands.open.background import Jobs, new_file
+from qifsql.commands.open.background import Job, Jobs, new_file
 from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.what_if.what_if import what_if
@@ -62,13 +63,25 @@ class Explorer:
         self.words = tuple(words)
         self.where = where
         self.private = private
-        self.settings = settings
+        self.settings = replace(settings or Settings(), progress=self._progressed)
+        self.share: float | None = None  # of the running calculation, that is done
         self.calculations = calculations or Calculations()
         self.tried: list[Choices] = []
-        self.jobs = Jobs()
+        self._tabs = itertools.count(1)
+        self.jobs = Jobs(settings)
         self._identities: dict[str, Identity] = identities(dataset.paths)
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
+
+    def new_tab(self) -> str:
+        """Return the number of a page that is opened."""
+        return str(next(self._tabs))
+
+    def read(self) -> None:
+        """Describe the columns in this thread; raise QifError if the file cannot be read."""
+        ready: Future[tuple[SourceColumn, ...]] = Future()
+        ready.set_result(self._describe())
+        self._columns = ready
 
     def columns(self) -> "Future[tuple[SourceColumn, ...]]":
         """Describe the columns of the file, once."""
@@ -95,10 +108,10 @@ class Explorer:
             for row in rows
         )
 
-    def attack(self, choice: Choices) -> "Future[Result]":
-        """Attack the changed release."""
+    def attack(self, choice: Choices, tab: str = "") -> "Future[Result]":
+        """Attack the changed release; a newer attack of the same tab makes it superfluous."""
         key = tuple(choice.attack(self.words))
-        return self._calculated("attack", key, lambda: self._attack(choice))
+        return self._calculated(f"attack {tab}", key, lambda: self._attack(choice))
 
     def _attack(self, choice: Choices) -> Result:
         return attack(
@@ -109,17 +122,17 @@ class Explorer:
             **choice.attack_arguments(),
         )
 
-    def before(self, choice: Choices) -> "Future[Result]":
+    def before(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Attack the release before its changes."""
         unchanged = choice.before
         key = tuple(unchanged.attack(self.words))
-        return self._calculated("before", key, lambda: self._attack(unchanged))
+        return self._calculated(f"before {tab}", key, lambda: self._attack(unchanged))
 
-    def cost(self, choice: Choices) -> "Future[Result]":
+    def cost(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""
         key = tuple(choice.what_if(self.words))
         return self._calculated(
-            "cost",
+            f"cost {tab}",
             key,
             lambda: what_if(
                 self.dataset,
@@ -143,7 +156,11 @@ class Explorer:
             return ready
 
         def calculate() -> Result:
-            result = work()
+            self.share = None
+            try:
+                result = work()
+            finally:
+                self.share = None
             self.check_unchanged()
             self._results[key] = result
             while len(self._results) > CAPACITY:
@@ -151,6 +168,9 @@ class Explorer:
             return result
 
         return self.calculations.submit(topic, calculate)
+
+    def _progressed(self, _what: str, share: float, _detail: str = "", /) -> None:
+        self.share = share
 
     def result(self, tried: Choices) -> Result | None:
         """Return the kept result of choices; None if there is none."""
@@ -177,13 +197,15 @@ class Explorer:
         self.tried.append(tried)
         return len(self.tried) - 1
 
-    def writing(
-        self, what: str, choice: Choices, form: Mapping[str, str]
-    ) -> tuple[list[list[str]], str]:
-        """Return the command lines that write a release, report, study or sweep.
+    def start(self, what: str, choice: Choices, form: Mapping[str, str]) -> Job:
+        """Start the command lines that write a release, report, study or sweep."""
+        self.check_unchanged()
+        lines = self._lines(what, choice, form)
+        if what == "sweep":
+            return self.jobs.sweep(lines[0], private=self.private)
+        return self.jobs.start(lines)
 
-        The second value is the file of a sweep.
-        """
+    def _lines(self, what: str, choice: Choices, form: Mapping[str, str]) -> list[list[str]]:
         endings = {
             "release": (".parquet", ".csv", ".csv.gz"),
             "report": (".html", ".md", ".pdf"),
@@ -195,13 +217,13 @@ class Explorer:
         out = new_file(form.get("out", ""), endings[what])
         if what == "sweep":
             threshold = form.get("threshold", "").strip()
-            return [[*choice.sweep(self.words, threshold), "-o", out]], out
+            return [[*choice.sweep(self.words, threshold), "-o", out]]
         if what == "study":
-            return [choice.study(self.words[0], out, self.words[1:])], ""
+            return [choice.study(self.words[0], out, self.words[1:])]
         if what == "release":
             if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")
-            return [choice.release(self.words, out)], ""
+            return [choice.release(self.words, out)]
         stem = out.rpartition(".")[0]
         result = new_file(f"{stem}.parquet", (".parquet",))
         lines = [[*choice.attack(self.words), "-o", result]]
@@ -211,7 +233,7 @@ class Explorer:
             lines.append([*choice.what_if(self.words), "-o", results[1]])
         private = ["--private"] if self.private else []
         language = ["--lang", form.get("language") or "en"]
-        return [*lines, ["report", *results, "-o", out, *language, *private]], ""
+        return [*lines, ["report", *results, "-o", out, *language, *private]]
 
     def command_lines(self) -> list[str]:
         """Return the command lines of the attacks that were tried."""

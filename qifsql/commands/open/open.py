@@ -104,7 +104,7 @@ def open(  # noqa: A001 - the name of the command
             settings=settings,
             calculations=calculations,
         )
-        page.columns()
+        page.read()
     with closing(_listening(port)) as listener:
         number = int(listener.getsockname()[1])
         token = secrets.token_urlsafe(24)
@@ -113,6 +113,7 @@ def open(  # noqa: A001 - the name of the command
             uvicorn.Config(
                 application(page, token=token, port=number, lang=code, seen=calculations.seen),
                 log_config=None,
+                log_level="critical",  # answers that the end cancels are no errors
                 access_log=False,
                 lifespan="off",
                 server_header=False,

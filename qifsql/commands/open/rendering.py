@@ -7,7 +7,7 @@ from typing import Any
 
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
-from qifsql.commands.open.background import Job
+from qifsql.commands.open.background import Job, SweepJob
 from qifsql.commands.open.choices import DROP, Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
 from qifsql.commands.open.walking import Walk
@@ -44,6 +44,8 @@ def explorer(
     page: Explorer,
     columns: Sequence[SourceColumn],
     choice: Choices,
+    *,
+    tab: str,
     trail: Sequence[int] = (),
     jobs: Sequence[Job] = (),
 ) -> str:
@@ -56,6 +58,7 @@ def explorer(
         languages={code: language.name for code, language in LANGUAGES.items()},
         columns=[_shown(column, choice) for column in columns],
         records=words.count(columns[0].records or 0) if columns else "",
+        tab=tab,
         trail=",".join(map(str, trail)),
         jobs=[_job(running) for running in jobs],
         **_knowledge(columns, choice),
@@ -243,6 +246,11 @@ def error(message: str) -> str:
     return html.live(PAGE, "error.html", message=message)
 
 
+def progress(share: float | None) -> str:
+    """Return that a calculation is running, and how much of it is done."""
+    return " ".join([said("Working"), *([] if share is None else [number(f"{100 * share:.0f} %")])])
+
+
 def charts(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
     parts = _chapters(stored.read([result]), private=page.private)
@@ -265,12 +273,18 @@ def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
 
 
 def job(running: Job) -> str:
-    """Return the state of a command that runs beside the page."""
-    return html.live(PAGE, "job.html", **_job(running))
+    """Return a command that runs beside the page."""
+    return html.live(PAGE, "job.html", job=_job(running))
 
 
-def _job(running: Job) -> dict[str, Any]:
+def state(running: Job, seen: int = 0) -> str:
+    """Return the state of a command; ``seen``: the version of the answers that the page shows."""
+    return html.live(PAGE, "state.html", job=_job(running, seen))
+
+
+def _job(running: Job, seen: int = 0) -> dict[str, Any]:
     what, share = running.progress
+    version = running.version if isinstance(running, SweepJob) else 0
     return {
         "number": running.number,
         "lines": [choices.line(words_) for words_ in running.lines],
@@ -280,7 +294,9 @@ def _job(running: Job) -> dict[str, Any]:
         "percent": words.percent(share) if share is not None else "",
         "seconds": words.duration(running.seconds),
         "output": running.output,
-        "sweep": running.sweep,
+        "is_sweep": isinstance(running, SweepJob),
+        "version": version,
+        "is_new": version > seen,
     }
 
 
@@ -296,6 +312,12 @@ def sweep(shown: Walk, form: Mapping[str, str]) -> str:
     )
 
 
+def answers(shown: Walk, form: Mapping[str, str]) -> str:
+    """Return a walk through a sweep that was started here, and what it says once it is whole."""
+    parts = _chapters([shown.stored], private=shown.private) if shown.is_whole else []
+    return html.live(PAGE, "answers.html", parts=parts, **_walk(shown, form))
+
+
 def walk(shown: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
     return html.live(PAGE, "walk.html", **_walk(shown, form))
@@ -305,4 +327,10 @@ def _walk(shown: Walk, form: Mapping[str, str]) -> dict[str, Any]:
     question = int(text) if (text := form.get("question", "")).isdecimal() else 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
     here = shown.at(question, measure, form.get("subset", ""))
-    return {"file": shown.file, "path": shown.path, "walk": here}
+    return {
+        "file": shown.file,
+        "job": form.get("job", ""),
+        "walk": here,
+        "so_far": words.count(shown.subsets) if form.get("job") and not shown.is_whole else "",
+        "all": words.count(shown.all),
+    }

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from qifsql.commands.open import choices, rendering
+from qifsql.commands.open.background import SweepJob
 from qifsql.commands.open.calculations import Superseded
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
@@ -51,10 +52,11 @@ POSTED = {
     "charts": "charts",
     "cost": "cost",
     "reopen": "reopen",
+    "progress": "progress",
     "do": "start",
     "job": "job",
     "stop": "stop",
-    "walk": "walk",
+    "answers": "answers",
     "subset": "subset",
 }
 """The forms, by the last part of their address, and the methods that answer them."""
@@ -169,7 +171,6 @@ class Answers:
     def __init__(self, page: Explorer, lang: str) -> None:
         self.explorer = page
         self.lang = lang
-        self.sweeps: dict[str, Walk] = {}
 
     async def _columns(self) -> Sequence[SourceColumn]:
         return await asyncio.wrap_future(self.explorer.columns())
@@ -180,7 +181,8 @@ class Answers:
             try:
                 columns = await self._columns()
                 first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
-                inside = rendering.explorer(self.explorer, columns, first, jobs=jobs)
+                tab = self.explorer.new_tab()
+                inside = rendering.explorer(self.explorer, columns, first, tab=tab, jobs=jobs)
             except QifError as e:
                 inside = rendering.error(str(e))
             text = rendering.frame(inside, f"qifsql: {self.explorer.dataset.name}")
@@ -191,8 +193,14 @@ class Answers:
         columns = await self._columns()
         choice, trail = self._choice(form, columns), self._trail(form)
         with speaking(_chosen(form, self.lang)):
-            jobs = self.explorer.jobs.latest
-            return rendering.explorer(self.explorer, columns, choice, trail, jobs)
+            return rendering.explorer(
+                self.explorer,
+                columns,
+                choice,
+                tab=form.get("tab", ""),
+                trail=trail,
+                jobs=self.explorer.jobs.latest,
+            )
 
     def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
@@ -215,21 +223,21 @@ class Answers:
             else ""
         )
         try:
-            return await self._risk(choice, self._trail(form)) + knows
+            return await self._risk(choice, self._trail(form), form.get("tab", "")) + knows
         except QifError as e:
             trail = self._trail(form)
             reopen = isinstance(e, DatasetError)
             return rendering.nothing(self.explorer, str(e), trail, reopen=reopen) + knows
 
-    async def _risk(self, choice: Choices, trail: Sequence[int]) -> str:
+    async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
         page = self.explorer
         if not choice.knowledge:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
             return rendering.nothing(page, message, trail)
-        result = await asyncio.wrap_future(page.attack(choice))
+        result = await asyncio.wrap_future(page.attack(choice, tab))
         before = None
         if choice.is_changed:
-            before = await asyncio.wrap_future(page.before(choice))
+            before = await asyncio.wrap_future(page.before(choice, tab))
         state = page.note(choice)
         numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
         return await run_in_threadpool(rendering.live, page, choice, result, before, numbers)
@@ -237,14 +245,18 @@ class Answers:
     async def charts(self, form: Form) -> str:
         """Return the chapters of the report about a state, with charts."""
         choice = self._choice(form, await self._columns())
-        result = await asyncio.wrap_future(self.explorer.attack(choice))
+        result = await asyncio.wrap_future(self.explorer.attack(choice, form.get("tab", "")))
         return await run_in_threadpool(rendering.charts, self.explorer, result)
 
     async def cost(self, form: Form) -> str:
         """Return what the changes of a state save and cost."""
         choice = self._choice(form, await self._columns())
-        result = await asyncio.wrap_future(self.explorer.cost(choice))
+        result = await asyncio.wrap_future(self.explorer.cost(choice, form.get("tab", "")))
         return await run_in_threadpool(rendering.cost, self.explorer, result)
+
+    async def progress(self, _form: Form) -> str:
+        """Return how far the running calculation is."""
+        return rendering.progress(self.explorer.share)
 
     async def reopen(self, form: Form) -> str:
         """Read the file again, and return the page with the choices of the form."""
@@ -254,35 +266,33 @@ class Answers:
     async def start(self, form: Form) -> str:
         """Start the commands that write what a form names."""
         choice = self._choice(form, await self._columns())
-        self.explorer.check_unchanged()
-        lines, sweep = self.explorer.writing(form.get("what", ""), choice, form)
-        return rendering.job(self.explorer.jobs.start(lines, sweep))
+        return rendering.job(self.explorer.start(form.get("what", ""), choice, form))
 
     async def job(self, form: Form) -> str:
-        """Return the state of a command."""
-        return rendering.job(self.explorer.jobs[form.get("job", "")])
+        """Return the state of a command, and new answers of a sweep."""
+        seen = form.get("seen", "")
+        version = int(seen) if seen.isdecimal() else 0
+        return rendering.state(self.explorer.jobs[form.get("job", "")], version)
 
     async def stop(self, form: Form) -> str:
         """Stop a command."""
         job = self.explorer.jobs[form.get("job", "")]
         await run_in_threadpool(job.close)
-        return rendering.job(job)
+        return rendering.state(job)
 
-    async def walk(self, form: Form) -> str:
-        """Return the walk through the sweep that a command wrote."""
-        file = self.explorer.jobs[form.get("job", "")].sweep
-        return await run_in_threadpool(self._walk, file, form)
+    async def answers(self, form: Form) -> str:
+        """Return the answers of a sweep so far."""
+        return await run_in_threadpool(rendering.answers, self._sweep(form), form)
 
     async def subset(self, form: Form) -> str:
-        """Return another set of columns of a walk, another question or measure."""
-        return await run_in_threadpool(self._walk, form.get("sweep", ""), form)
+        """Return another set of columns of a sweep, another question or measure."""
+        return await run_in_threadpool(rendering.walk, self._sweep(form), form)
 
-    def _walk(self, file: str, form: Form) -> str:
-        if file not in self.sweeps:
-            if file not in {job.sweep for job in self.explorer.jobs.latest if job.sweep}:
-                raise InputError("there is no such sweep; load the page again")
-            self.sweeps[file] = Walk.of(file, private=self.explorer.private)
-        return rendering.walk(self.sweeps[file], form)
+    def _sweep(self, form: Form) -> Walk:
+        job = self.explorer.jobs[form.get("job", "")]
+        if not isinstance(job, SweepJob) or job.answers is None:
+            raise InputError("there is no such sweep; load the page again")
+        return job.answers
 
 
 class SweepAnswers:

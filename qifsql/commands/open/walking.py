@@ -60,7 +60,6 @@ class Walk:
 
     def __init__(self, file: str, sweep: Stored, *, private: bool) -> None:
         self.file = Path(file).name
-        self.path = file
         self.stored = sweep
         self.private = private
         (self.shown,) = shared_results([sweep], private=private)
@@ -68,6 +67,21 @@ class Walk:
         keys = frame.select("model", "secret").unique(maintain_order=True)
         self.questions = keys.rows()
         self.rows = [self._rows(*key) for key in self.questions]
+
+    @property
+    def subsets(self) -> int:
+        """Return the number of sets that are there."""
+        return len(self.rows[0])
+
+    @property
+    def all(self) -> int:
+        """Return the number of sets of all columns that are in any set."""
+        return max(self.rows[0])
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all sets of these columns are there."""
+        return self.subsets == self.all
 
     @classmethod
     def of(cls, file: str, *, private: bool = False) -> "Walk":

@@ -6,9 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import duckdb
 import pytest
 from places import SAMPLES
 from terminal import run
@@ -19,8 +22,8 @@ CENSUS = SAMPLES / "school_census_2018.parquet"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/\n")
 
 
-def started(*more: object, temp: Path) -> "subprocess.Popen[str]":
-    words = ["open", CENSUS, "--no-browser", "--temp", temp, *more]
+def started(*more: object, temp: Path, data: Path = CENSUS) -> "subprocess.Popen[str]":
+    words = ["open", data, "--no-browser", "--temp", temp, *more]
     return subprocess.Popen(
         [sys.executable, "-m", "qifsql", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=temp,
@@ -45,6 +48,59 @@ def test_it_is_served_until_ctrl_c_and_leaves_nothing(tmp_path: Path, signal_: i
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def post(address: str, name: str, **form: str) -> str:
+    """Return the answer to a form."""
+    origin = "/".join(address.split("/")[:3])
+    request = urllib.request.Request(
+        f"{address}{name}", urllib.parse.urlencode(form).encode(), {"Origin": origin}
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return str(answer.read().decode())
+
+
+def made(folder: Path, records: int) -> Path:
+    """Write a file whose people are nearly all different."""
+    path = folder / "people.parquet"
+    columns = ", ".join(f"(hash(i * 10 + {j}) % 1000)::SMALLINT AS q{j}" for j in range(6))
+    duckdb.sql(f"COPY (SELECT {columns} FROM range({records}) AS r(i)) TO '{path}'")
+    return path
+
+
+ROLES = {f"role-{i}": "quasi-identifier" for i in range(6)}
+
+
+def test_ctrl_c_during_a_sweep_leaves_nothing(tmp_path: Path) -> None:
+    data, temp, out = made(tmp_path, 300_000), tmp_path / "temp", tmp_path / "sweep.parquet"
+    temp.mkdir()
+    process = started("--threads", "1", temp=temp, data=data)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    post(address, "do", what="sweep", out=str(out), **ROLES)
+    while not list(temp.rglob("workspace*")):
+        assert "Running" in post(address, "job", job="0")
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert list(temp.iterdir()) == []
+    assert not out.exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_it_obeys_its_memory_limit(tmp_path: Path) -> None:
+    data, temp = made(tmp_path, 8_000_000), tmp_path / "temp"
+    temp.mkdir()
+    process = started("--memory", "200MB", temp=temp, data=data)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    assert "line-attack" in post(address, "try", **ROLES)
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])  # type: ignore[index]
+    assert peak < (200 + 250) * 1024  # DuckDB, and Python with its libraries
 
 
 def test_it_listens_on_the_loopback_address_alone(tmp_path: Path) -> None:
@@ -91,6 +147,22 @@ def test_bad_input_is_an_error(words: tuple[object, ...], message: str) -> None:
     assert done.code == 2
     assert message in done.err
     assert done.out == ""
+
+
+def test_a_file_that_cannot_be_read_is_an_error_before_the_page(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(CENSUS.read_bytes()[:50_000])
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as database:
+        database.execute("CREATE VIEW people AS FROM read_csv('/etc/passwd')")
+    for words in (
+        (cut,),
+        (f"people@{tmp_path / 'people.duckdb'}",),
+        (CENSUS, "--where", "nosuch=1"),
+    ):
+        done = run("open", *words, "--no-browser", "--idle", "1s")
+        assert (done.code, done.out) == (2, ""), words
+        assert done.err.startswith("error: ")
+        assert done.err.count("\n") == 1
 
 
 def test_a_result_of_another_command_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import shlex
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +15,12 @@ import pytest
 from places import SAMPLES
 from terminal import run
 
+from qifsql.commands.open import background
 from qifsql.commands.open.calculations import Calculations, Superseded
 from qifsql.commands.open.explorer import Explorer
 from qifsql.commands.open.walking import Walk
 from qifsql.data.dataset import Dataset
+from qifsql.engine.settings import Settings
 
 testing = pytest.importorskip("starlette.testclient", reason="needs qifsql[explorer]")
 pytest.importorskip("httpx2", reason="Starlette's client needs httpx2")
@@ -69,7 +71,9 @@ def census() -> Iterator[Page]:
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> Iterator[Page]:
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """A page of people; workspaces of sweeps are beside the file."""
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "people.parquet"
     rows = range(200)
     towns = [CANARY if i < 3 else ("Northtown", "Southtown")[i % 2] for i in rows]
@@ -149,6 +153,14 @@ def test_options_change_numbers_and_command_alike(census: Page) -> None:
     assert {s: {n: r[n] for n in NUMBERS} for s, r in shown(text).items()} == by_command(words)
 
 
+def test_a_calculation_says_how_far_it_is(census: Page) -> None:
+    assert census.post("progress", {}) == "Working"
+    census.explorer.settings.progress("attacking", 0.34)  # as the engine does
+    assert census.post("progress", {"language": "pt-BR"}) == "Calculando 34 %"
+    census.post("try", census.form(NU_DIA=QID, TP_ETAPA_ENSINO=QID, NU_MES=QID))
+    assert census.post("progress", {}) == "Working"
+
+
 def test_earlier_states_are_five_and_can_be_gone_back_to(census: Page) -> None:
     names = [
         "NU_DIA",
@@ -167,7 +179,7 @@ def test_earlier_states_are_five_and_can_be_gone_back_to(census: Page) -> None:
     earlier = re.findall(r'hx-vals=\'{"state": "(\d+)"}\' hx-include="#choices"', text)
     assert len(earlier) == 4  # the fifth is that of now
     page = census.post("page", {"state": earlier[0], "trail": trail})
-    chosen = re.findall(r'name="role-(\d+)".*?<option value="([^"]*)" selected>', page, re.S)
+    chosen = re.findall(r'name="role-(\d+)" value="([^"]*)" checked>', page)
     assert [i for i, role in chosen if role == QID] == [str(census.numbers[names[-5]])]
 
 
@@ -263,18 +275,63 @@ def test_a_sweep_runs_beside_and_can_be_walked(census: Page, tmp_path: Path) -> 
     form = census.form(NU_DIA=QID, NU_MES=QID, NU_ANO=QID)
     census.post("do", form | {"what": "sweep", "out": str(out), "threshold": "0.1"})
     job = census.explorer.jobs.latest[0]
+    number = {"job": str(job.number)}
     assert shown(census.post("try", form))  # meanwhile
     wait(job)
     assert job.state == "done", job.output
-    assert "Look at the sweep" in census.post("job", {"job": str(job.number)})
-    walk = census.post("walk", {"job": str(job.number)})
+    assert 'hx-post="answers"' in census.post("job", number)
+    assert 'hx-post="answers"' not in census.post("job", number | {"seen": str(job.version)})
+    walk = census.post("subset", number)
+    answers = census.post("answers", number)
+    assert answers.startswith(walk[:40])
+    assert "Shapley" in answers
     assert "NU_DIA, NU_MES, NU_ANO" in walk
+    assert "so far" not in walk
     frame = pl.read_parquet(out)
     assert walk.count("<circle") == frame["subset"].n_unique() == 7
     one = frame.filter(pl.col("n_qids") == 1, pl.col("qids").list.first() == "NU_MES")
-    there = census.post("subset", {"sweep": str(out), "subset": str(one["subset"].item())})
+    there = census.post("subset", number | {"subset": str(one["subset"].item())})
     assert f"{100 * one['posterior_probabilistic'].item():.2f} %" in there
-    assert "no such sweep" in census.post("subset", {"sweep": "/etc/passwd"})
+    assert "no such command" in census.post("subset", {"job": "../etc/passwd"})
+    by_hand = tmp_path / "by_hand.parquet"
+    words = [*job.lines[0][:-1], by_hand]
+    assert run(*words, "--quiet").code == 0
+    drop = ("seconds", "attack_id")
+    assert pl.read_parquet(by_hand).drop(drop, strict=False).equals(frame.drop(drop, strict=False))
+
+
+def test_answers_of_a_sweep_come_one_after_another(
+    census: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps that are too short for anything, and steps that are long enough for a part."""
+    monkeypatch.setattr(background, "STEP", 0.05)
+    monkeypatch.setattr(background.SweepJob, "seconds", 0.0)
+    form = census.form(NU_DIA=QID, NU_MES=QID, NU_ANO=QID, CO_ENTIDADE=QID, TP_SEXO=QID)
+    texts: list[str] = []
+    show = background.SweepJob._show
+
+    def seen(self: Any, file: str) -> None:
+        show(self, file)
+        texts.append(census.post("answers", {"job": str(self.number)}))
+
+    monkeypatch.setattr(background.SweepJob, "_show", seen)
+    budgets = iter(["0s", "0s", "0.2s", "0.3s", "0.4s"])
+    command = background.SweepJob._command
+
+    def hasty(self: Any, words: Sequence[str]) -> int:
+        if words[-2] == "--time-budget":
+            words = [*words[:-1], next(budgets, "60s")]
+        return command(self, words)
+
+    monkeypatch.setattr(background.SweepJob, "_command", hasty)
+    out = tmp_path / "sweep.parquet"
+    census.post("do", form | {"what": "sweep", "out": str(out)})
+    job = census.explorer.jobs.latest[0]
+    wait(job)
+    assert job.state == "done", job.output
+    assert job.version == len(texts) >= 2
+    assert "so far" not in texts[-1]
+    assert pl.read_parquet(out)["subset"].n_unique() == 31
 
 
 def test_a_command_is_stopped_as_by_ctrl_c(census: Page, tmp_path: Path) -> None:
@@ -287,6 +344,25 @@ def test_a_command_is_stopped_as_by_ctrl_c(census: Page, tmp_path: Path) -> None
     assert "Stopped." in text
     assert job.state == "stopped"
     assert not out.exists()
+
+
+def test_a_stored_sweep_of_some_sets_promises_no_others(people: Page, tmp_path: Path) -> None:
+    out, path = tmp_path / "some.parquet", people.explorer.dataset.paths[0]
+    done = run("sweep", path, "-q", "age,town,illness", "--sizes", "1-2", "-o", out, "--quiet")
+    assert done.code == 0, done.err
+    app = server.application(Walk.of(str(out)), token=TOKEN, port=PORT, lang="en", seen=int)
+    with testing.TestClient(app, base_url=ORIGIN) as client:
+        text = client.get(f"/{TOKEN}/").text
+        assert text.count("<circle") == 6
+        assert "so far" not in text
+
+
+def test_a_sweep_without_a_folder_for_its_steps_fails(tmp_path: Path) -> None:
+    jobs = background.Jobs(Settings(temp=tmp_path / "gone"))
+    job = jobs.sweep(["sweep", "people.parquet", "-o", "out.parquet"], private=False)
+    wait(job)
+    assert job.state == "failed"
+    assert job.output.startswith("error: ")
 
 
 def test_a_stored_sweep_opens_without_its_data(people: Page, tmp_path: Path) -> None:

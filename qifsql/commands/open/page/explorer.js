@@ -26,3 +26,9 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   if (more && open) more.open = true;
 });
 document.addEventListener("htmx:sendError", () => document.body.classList.add("ended"));
+// A calculation that takes longer says each second how far it is.
+setInterval(() => {
+  if (!document.querySelector("#work.htmx-request")) return;
+  const language = document.querySelector("[name='language']").value;
+  htmx.ajax("POST", "progress", { target: "#work span", swap: "innerHTML", values: { language } });
+}, 1000);
