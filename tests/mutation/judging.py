@@ -10,7 +10,24 @@ from pathlib import Path
 from mutation import copies, touched
 from mutation.mutants import Mutant
 
-LONG = 180  # seconds for the tests of a room, which are the last resort
+
+@dataclass(frozen=True)
+class Effort:
+    """Examples and seconds that are spent on a mutant.
+
+    ``slack`` times the seconds that the known tests took, and two minutes, are the limit for them;
+    ``room`` are the seconds for the tests of the rooms, which are the last resort.
+    """
+
+    examples: str
+    slack: float
+    room: float
+
+
+FIRST = Effort(examples="quick", slack=5, room=60)
+AGAIN = Effort(examples="usual", slack=15, room=300)
+FEW = 5  # known tests that are tried before the others
+SOUND: set[str] = set()  # tests that failed with a mutant, and pass without one
 
 
 @dataclass(frozen=True)
@@ -26,34 +43,51 @@ class NotJudged(Exception):
     """The tests of a mutant could not be run: a fault of the harness, which kills nothing."""
 
 
-def judge(mutant: Mutant, copy: Path, tests: Sequence[str] = ()) -> Verdict:
+def judge(
+    mutant: Mutant,
+    copy: Path,
+    tests: Sequence[str] = (),
+    *,
+    effort: Effort = FIRST,
+    killers: Sequence[str] = (),
+) -> Verdict:
     """Write a mutant into a copy, run its tests until one fails, and put the file back.
 
     First those tests run that are known to use the view or function, then those of its rooms. A
-    mutant that these do not kill in time has survived.
+    mutant that these do not kill in their time has survived. ``killers`` are tests that killed
+    other mutants of the file: they run with the first.
     """
     file = copy / mutant.file
     text = file.read_text(encoding="utf-8")
     copies.write(file, mutant.text)
     began = time.monotonic()
-    quick = list(tests) or touched.tests(mutant.target)
+    known = list(tests) or touched.tests(mutant.target)
     others = [] if tests else touched.of_room(mutant.target)
     try:
         outcome, by = "survived", ""
-        if quick:
-            outcome, by = _run(copy, quick, 120 + 5 * touched.seconds(quick), str(mutant))
+        for some in (list(dict.fromkeys([*known[:FEW], *killers])), known[FEW:]):
+            if some and outcome == "survived":
+                limit = 120 + effort.slack * touched.seconds(some)
+                outcome, by = _run(copy, some, limit, str(mutant), effort.examples)
         if outcome == "survived" and others:
-            outcome, by = _run(copy, others, LONG, str(mutant))
+            outcome, by = _run(copy, others, effort.room, str(mutant), "quick")
             outcome = "survived" if outcome == "timeout" else outcome
     finally:
         copies.write(file, text)
+    if outcome == "killed" and by not in SOUND:
+        if _run(copy, [by], effort.room, str(mutant), effort.examples)[0] != "survived":
+            raise NotJudged(f"{mutant}: {by} fails without it, too")
+        SOUND.add(by)
     return Verdict(outcome, by, round(time.monotonic() - began, 1))
 
 
-def _run(copy: Path, tests: Sequence[str], limit: float, mutant: str) -> tuple[str, str]:
+def _run(
+    copy: Path, tests: Sequence[str], limit: float, mutant: str, effort: str
+) -> tuple[str, str]:
     """Return the outcome of tests, and the first that failed."""
+    words = ["-x", "--tb=no", "-m", copies.UNMARKED, *tests]
     try:
-        ran = copies.pytest(copy, ["-x", "--tb=no", "-m", copies.UNMARKED, *tests], limit=limit)
+        ran = copies.pytest(copy, words, limit=limit, effort=effort)
     except subprocess.TimeoutExpired:
         return "timeout", ""
     if ran.returncode == 0:

@@ -31,8 +31,9 @@ def summary(mutants: Sequence[Mutant], rows: Rows) -> str:
     n = _counts(mutants, rows)
     explained = sum(bool(reason(m)) for m in _survivors(mutants, rows))
     return (
-        f"{sum(n.values())} of {len(mutants)} mutants run: {n['killed']} killed, "
-        f"{n['timeout']} ran out of time, {n['survived']} survived ({explained} with a reason)"
+        f"{sum(n.values())} of {len(mutants)} mutants run: {n['killed']} killed by a failure, "
+        f"{n['timeout']} by a test that did not end, "
+        f"{n['survived']} survived ({explained} with a reason)"
     )
 
 
@@ -48,7 +49,7 @@ def written(mutants: Sequence[Mutant], rows: Rows, seed: int) -> tuple[str, int]
     """Return the report, and the number of survivors without a reason."""
     run = [m for m in mutants if m.key in rows]
     counts = _counts(mutants, rows)
-    dead = counts["killed"]
+    dead = counts["killed"] + counts["timeout"]
     left = _survivors(mutants, rows)
     explained = [m for m in left if reason(m)]
     open_ = [m for m in left if not reason(m)]
@@ -59,19 +60,20 @@ def written(mutants: Sequence[Mutant], rows: Rows, seed: int) -> tuple[str, int]
         "",
         "`make mutation` changes one node of a parsed tree at a time, in a view of `sql/` or in a "
         "function of `qifsql/measures/`, and runs the tests that use this view or function on a "
-        "copy of the package that has the change. A mutant is killed if a test fails. "
+        "copy of the package that has the change. A mutant is killed if a test fails, or does not "
+        "end: two minutes and at least five times what the tests usually take are the limit. "
         "This page is the report of the last run; `tests/mutation/run.py --report` writes it.",
         "",
         f"Drawn with seed {seed}: {len(mutants)} mutants, half of them of SQL. "
-        f"Run: {len(run)}. Killed: {dead}, {share} of those that were run"
-        + f". Out of time: {counts['timeout']}. Survived: {len(left)}, "
+        f"Run: {len(run)}. Killed: {dead}, {share} of those that were run; "
+        f"{counts['timeout']} of them by a test that did not end. Survived: {len(left)}, "
         f"{len(explained)} of them for a reason given below"
         + (f"; of all others {100 * dead / of_rest:.1f} % are killed." if explained else "."),
         "",
         "| part | change | run | killed | not killed |",
         "|---|---|---:|---:|---:|",
     ]
-    dead_ones = [m for m in run if rows[m.key]["outcome"] == "killed"]
+    dead_ones = [m for m in run if rows[m.key]["outcome"] != "survived"]
     groups = Counter((m.target.partition(":")[0], m.kind) for m in run)
     killed = Counter((m.target.partition(":")[0], m.kind) for m in dead_ones)
     lines += [

@@ -1,8 +1,10 @@
 """Draw mutants by a seed and see that tests kill them: ``python tests/mutation/run.py``.
 
-A run goes on where the last one stopped (``--state``); ``--minutes`` ends it. ``--list`` shows what
-is drawn, ``--only KEY`` judges one mutant, ``--again`` those that survived. ``--report FILE``
-writes the report. ``--trace PATH...`` finds out which views and functions those tests use.
+A run goes on where the last one stopped: the verdicts (``--state``) are kept in the repository, and
+one on a mutant holds until its file changes. ``--minutes`` ends a run. ``--list`` shows what is
+drawn. ``--only KEY`` judges one mutant, ``--again`` those that no test killed: both try harder.
+``--report FILE`` writes the report. ``--trace PATH...`` finds out which views and functions those
+tests use.
 """
 
 import argparse
@@ -11,7 +13,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import Queue
@@ -20,10 +23,8 @@ from typing import Any
 if __package__ in (None, ""):
     sys.path[:1] = [str(Path(__file__).resolve().parents[1])]  # as the tests have it
 
-from places import ROOT
-
 from mutation import copies, report, touched
-from mutation.judging import NotJudged, Verdict, judge
+from mutation.judging import AGAIN, FEW, FIRST, Effort, NotJudged, Verdict, judge
 from mutation.mutants import Mutant, drawn
 
 
@@ -39,10 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.state.parent.mkdir(parents=True, exist_ok=True)
     rows = stored(options.state)
     waiting = [m for m in mutants if _is_due(m, rows, options)]
-    for row in judged(waiting, options.jobs, options.minutes * 60):
+    waiting.sort(key=lambda mutant: bool(report.reason(mutant)))  # what needs no test comes last
+    effort = AGAIN if options.again or options.only else FIRST
+    for row in judged(waiting, rows, options, effort):
         rows[row["key"]] = row
-        with options.state.open("a", encoding="utf-8") as f:
-            f.write(json.dumps(row) + "\n")
+        store([row], options.state, mode="a")
         sys.stdout.write(
             f"{row['outcome']:8} {row['seconds']:6} s  {row['key']}  {row['mutant']}\n"
         )
@@ -50,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text, unexplained = report.written(mutants, rows, options.seed)
     if options.report:
         options.report.write_text(text, encoding="utf-8")
+        store([rows[mutant.key] for mutant in mutants if mutant.key in rows], options.state)
     sys.stdout.write(report.summary(mutants, rows) + "\n")
     return 1 if unexplained else 0
 
@@ -60,9 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600)
-    parser.add_argument("--state", type=Path, default=ROOT / ".cache/mutation.jsonl")
+    parser.add_argument("--state", type=Path, default=Path(__file__).with_name("verdicts.jsonl"))
     parser.add_argument("--only", default="", help="the key of one mutant")
-    parser.add_argument("--again", action="store_true", help="judge survivors once more")
+    parser.add_argument("--again", action="store_true", help="judge once more what no test killed")
     parser.add_argument("--list", action="store_true", help="only show what is drawn")
     parser.add_argument("--report", type=Path)
     parser.add_argument("--trace", nargs="+", default=[], metavar="PATH")
@@ -74,7 +77,7 @@ def _is_due(mutant: Mutant, rows: dict[str, dict[str, Any]], options: argparse.N
         return mutant.key == options.only
     row = rows.get(mutant.key)
     if options.again:
-        return row is not None and row["outcome"] == "survived" and not report.reason(mutant)
+        return row is not None and row["outcome"] != "killed" and not report.reason(mutant)
     return row is None
 
 
@@ -84,9 +87,23 @@ def stored(state: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in map(json.loads, lines)}
 
 
-def judged(mutants: Sequence[Mutant], jobs: int, seconds: float) -> Iterator[dict[str, Any]]:
-    """Yield verdicts as rows, until the time is over."""
-    end = time.monotonic() + seconds
+def store(rows: Iterable[Mapping[str, Any]], state: Path, mode: str = "w") -> None:
+    """Write verdicts, or add them."""
+    with state.open(mode, encoding="utf-8") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def judged(
+    mutants: Sequence[Mutant],
+    rows: Mapping[str, Mapping[str, Any]],
+    options: argparse.Namespace,
+    effort: Effort,
+) -> Iterator[dict[str, Any]]:
+    """Yield verdicts as rows, until the time is over; ``rows`` are the earlier ones."""
+    end, jobs = time.monotonic() + options.minutes * 60, options.jobs
+    killers: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows.values():
+        killers[row["mutant"].partition(":")[0]][row["by"]] += 1
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         free: Queue[Path] = Queue()
         for number in range(min(jobs, len(mutants))):
@@ -97,7 +114,8 @@ def judged(mutants: Sequence[Mutant], jobs: int, seconds: float) -> Iterator[dic
                 return None
             copy = free.get()
             try:
-                return judge(mutant, copy)
+                tests = [by for by, _ in killers[mutant.file].most_common() if by][:FEW]
+                return judge(mutant, copy, effort=effort, killers=tests)
             except NotJudged as e:
                 return e
             finally:
@@ -110,6 +128,7 @@ def judged(mutants: Sequence[Mutant], jobs: int, seconds: float) -> Iterator[dic
                 if isinstance(found, NotJudged):
                     sys.stderr.write(f"not judged: {found}\n")
                 elif found is not None:
+                    killers[mutant.file][found.by] += 1
                     yield _row(mutant, found)
 
 
@@ -129,7 +148,7 @@ def trace(paths: Sequence[str], jobs: int) -> int:
         copy, file = copies.traced(Path(folder) / "copy"), Path(folder) / "trace"
         file.touch()
         words = ["-p", "mutation_trace", "-n", str(jobs), "--dist", "loadfile", "--tb=no"]
-        ignored = [f"--ignore-glob=*/{name}" for name in sorted(touched.BY_TEXT)]
+        ignored = [f"--ignore-glob=*/{name}" for name in sorted(touched.NO_JUDGES)]
         ran = copies.pytest(
             copy,
             [*words, *ignored, "-m", copies.UNMARKED, *paths],

@@ -8,7 +8,7 @@ from places import ROOT
 from sqlglot import exp
 
 from mutation import copies, mutants, python_trees, report, sql_trees, touched
-from mutation.judging import judge
+from mutation.judging import NotJudged, judge
 from mutation.mutants import Mutant
 from qifsql.query import templates
 
@@ -53,6 +53,14 @@ def test_tests_that_cannot_be_run_kill_nothing(copy: Path) -> None:
     mutant = planted(BAYES, "posterior - prior", "posterior + prior")
     with pytest.raises(Exception, match="no_such"):
         judge(mutant, copy, [f"{MEASURED}::test_no_such"])
+
+
+def test_a_test_that_fails_without_the_mutant_kills_nothing(copy: Path) -> None:
+    mutant = planted(BAYES, "posterior - prior", "posterior + prior")
+    broken = copy / "tests" / "core" / "test_broken.py"
+    broken.write_text("def test_broken() -> None:\n    assert not 1\n")
+    with pytest.raises(NotJudged, match="fails without it, too"):
+        judge(mutant, copy, ["tests/core/test_broken.py::test_broken"])
 
 
 def test_no_two_mutants_of_a_module_have_the_same_tree() -> None:
@@ -115,7 +123,10 @@ def test_every_reason_is_about_a_mutant_that_is_there() -> None:
         (m.target, m.before, m.after)
         for paths in mutants.files()
         for path in paths
-        if any(path.stem in name or path.parent.name in name for name in files)
+        if any(
+            path.stem in name or path.parent.name in name or f"VIEW {name} AS" in path.read_text()
+            for name in files
+        )
         for m in mutants.of_file(path)
     }
     assert set(report.reasons()) - every == set()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -12,12 +12,14 @@ from places import ROOT
 TABLE = Path(__file__).with_name("touched.json")
 MOST = 30  # tests of a view or function that are kept
 SECONDS = 25.0  # that they may take together
-BY_TEXT = {
+NO_JUDGES = {
     *("test_golden_sql.py", "test_sweep_sql.py", "test_templates.py", "test_architecture.py"),
     *("test_documentation.py", "test_reference.py", "test_language.py", "test_mutation.py"),
     *("test_every_command.py", "test_display.py", "test_bad_input.py"),
+    *("test_report.py", "test_sharing.py", "test_report_browser.py", "test_doctests.py"),
 }
-"""Tests that look at texts, and would notice every mutant, or at no number at all."""
+"""Tests that look at texts, and would notice every mutant, or at no number at all, or that run many
+commands first."""
 ROOMS = {
     "attack": ("attack",),
     "weighted": ("attack", "sweep"),
@@ -45,11 +47,19 @@ def table() -> tuple[dict[str, float], dict[str, list[str]]]:
 
 
 def tests(target: str) -> list[str]:
-    """Return the tests of a view or function that exist, the quickest first.
+    """Return the tests of a view or function that exist, the most promising first.
 
-    The table names none for a view or function that is newer, or that no traced test uses.
+    These are quick and use little else. The table names none for a view or function that is newer,
+    or that no traced test uses.
     """
-    return [name for name in table()[1].get(target, []) if _exists(name)]
+    found = [name for name in table()[1].get(target, []) if _is_judge(name) and _exists(name)]
+    return sorted(found, key=lambda name: seconds([name]) * _uses()[name])
+
+
+@cache
+def _uses() -> Counter[str]:
+    """Return how many views and functions each test is known to use."""
+    return Counter(name for names in table()[1].values() for name in names)
 
 
 def seconds(names: Iterable[str]) -> float:
@@ -59,17 +69,31 @@ def seconds(names: Iterable[str]) -> float:
 
 @cache
 def of_room(target: str) -> list[str]:
-    """Return the files of tests about the rooms that a view or function serves."""
+    """Return the files of tests about the rooms that a view or function serves.
+
+    Those with its part in their names come first, then the shortest.
+    """
     kind, _, name = target.partition(":")
+    part = re.split(r"[/.]", name)[0].rstrip("s")
     if kind == "measures":
         first = ["tests/core/test_measures.py", "tests/oracles/test_oracle_measures.py"]
         rooms: Iterable[str] = _users(name.partition(".")[0])
     else:
         home = name.partition("/")[0] if "/" in name else "attack"
-        first, rooms = [], ROOMS.get(home, (home,))
-    folders = [ROOT / "tests/commands" / room for room in rooms]
+        first, rooms = [], (*_namers(name), *ROOMS.get(home, (home,)))
+    folders = [ROOT / "tests/commands" / room for room in dict.fromkeys(rooms)]
     found = [path for f in folders for path in sorted(f.glob("test_*.py"), key=_size)]
-    return first + [str(p.relative_to(ROOT)) for p in found if p.name not in BY_TEXT]
+    found.sort(key=lambda path: part not in path.name)
+    return first + [str(p.relative_to(ROOT)) for p in found if p.name not in NO_JUDGES]
+
+
+def _namers(view: str) -> list[str]:
+    """Return the commands whose code names a view."""
+    return [
+        room.name
+        for room in sorted((ROOT / "qifsql/commands").iterdir())
+        if any(f'"{view}"' in file.read_text(encoding="utf-8") for file in room.rglob("*.py"))
+    ]
 
 
 def _users(module: str) -> list[str]:
@@ -86,6 +110,10 @@ def _users(module: str) -> list[str]:
 
 def _size(path: Path) -> int:
     return path.stat().st_size
+
+
+def _is_judge(name: str) -> bool:
+    return name.partition("::")[0].rpartition("/")[2] not in NO_JUDGES
 
 
 @cache
@@ -107,7 +135,7 @@ def merge(trace: Path) -> None:
     for line in trace.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         name = row["test"].partition("[")[0]
-        if name.partition("::")[0].rpartition("/")[2] in BY_TEXT:
+        if not _is_judge(name):
             continue
         took[name] += row["seconds"]
         for target in row["used"]:
