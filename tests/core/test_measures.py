@@ -1,16 +1,18 @@
 """Success and leakage from small profiles, by hand and against exact fractions."""
 
+import dataclasses
 import math
 from decimal import Decimal
 from fractions import Fraction as F
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qifsql.measures import bayes, release_measures, syntactic
+from qifsql.measures import bayes, completions, linkage, release_measures, syntactic, uniqueness
 from qifsql.measures.profile import Profile
 
 COUNTS = ("size", "mode", "values", "blocks")
@@ -182,7 +184,7 @@ def test_entropy_l_diversity_is_met_up_to_its_value(factor: int, counts: list[in
 
 def test_a_count_of_nobody_changes_no_entropy_however_large_the_block_is() -> None:
     for people in (3, 10**7):  # powers as whole numbers, and logarithms of 50 digits
-        counts = (people, people, 0)
+        counts = (people, people + 1, 0)  # without a common divisor
         assert syntactic.meets_entropy(counts[:2], F(2)) == syntactic.meets_entropy(counts, F(2))
         assert syntactic.meets_entropy(counts, F(19, 10))
         assert not syntactic.meets_entropy(counts, F(21, 10))
@@ -227,3 +229,91 @@ def test_nearest_links_go_beyond_the_control_only_if_there_is_one() -> None:
     assert found[f"{name}_chance"] == pytest.approx(1 / 10)
     alone = measure([kind(0)], records=10, neighbours=1)
     assert [m.name for m in alone] == [name, f"{name}_chance"]
+
+
+def patterns(**fields: Any) -> completions.Counts:
+    """Counts of patterns that are 0 where nothing else is said."""
+    numbers = {f.name: 0 for f in dataclasses.fields(completions.Counts)}
+    nobody = dict.fromkeys(("lonely_size", "lonely_values", "level", "least_size", "least_values"))
+    return completions.Counts(**numbers | nobody | {"masks": {}, "people": 9} | fields)
+
+
+def test_bounds_are_sharp_where_no_two_incomplete_patterns_may_meet() -> None:
+    alone, mated = patterns(incomplete=2), patterns(incomplete=2, with_mates=2)
+    for name in ("singled_out", "right_guesses", "certain_people"):
+        assert getattr(alone, name)().low_sharp
+        assert not getattr(mated, name)().low_sharp
+        assert getattr(mated, name)().high_sharp
+    assert alone.smallest_block().high_sharp
+    assert not mated.smallest_block().high_sharp
+
+
+def test_blocks_are_bounded_by_the_leaves_of_a_chain_of_columns() -> None:
+    """Sets of columns without a leaf take part in no chain."""
+    chain = {0b001: (1, 0, 2), 0b011: (1, 0, 3)}
+    counted = patterns(blocks=4, incomplete=6, with_mates=5, masks=chain)
+    assert counted.block_count() == completions.Bound(
+        low=4 + 5, high=4 + 6, low_sharp=True, high_sharp=True
+    )
+    beside = patterns(blocks=4, incomplete=6, with_mates=5, masks=chain | {0b100: (2, 0, 0)})
+    assert beside.block_count() == counted.block_count()
+    apart = patterns(blocks=4, incomplete=6, with_mates=5, masks=chain | {0b100: (2, 0, 1)})
+    assert apart.block_count() == completions.Bound(
+        low=4 + 2, high=4 + 6, low_sharp=False, high_sharp=True
+    )
+
+
+def test_links_are_summed_the_surest_first() -> None:
+    kinds = [
+        linkage.Kind(released=1, registered=4, blocks=2, same=2),  # 2 links of 1/4
+        linkage.Kind(released=1, registered=1, blocks=3, same=2),  # 3 sure links
+        linkage.Kind(released=4, registered=3, blocks=1, same=3),  # 3 links of 1/4
+        linkage.Kind(released=5, registered=0, blocks=1, same=0),  # none
+    ]
+    sure, other = linkage.curve(kinds, truth=True)
+    assert sure == {
+        **{"confidence": 1.0, "links": 3, "links_at_least": 3},
+        **{"expected_at_least": 3.0, "correct_at_least": 2.0},
+    }
+    assert other == {
+        **{"confidence": 0.25, "links": 5, "links_at_least": 8},
+        **{"expected_at_least": 3 + 5 / 4, "correct_at_least": 2 + 5 / 4},
+    }
+    assert linkage.curve(kinds, truth=False)[1]["correct_at_least"] is None
+
+
+def test_syntactic_measures_of_one_block_by_hand() -> None:
+    """Of 8 people 5 have a cold, of the 4 in a block only 1."""
+    totals = {"cold": 5, "flu": 2, "cough": 1}
+    block = {"cold": 1, "flu": 2, "cough": 1}
+    assert syntactic.alpha(block) == F(2, 4)
+    assert syntactic.recursive_ratio(block, 2).value == 2 / (1 + 1)
+    assert syntactic.recursive_ratio(block, 3).value == 2 / 1
+    factors = {"cold": F(1, 4) / F(5, 8), "flu": F(2, 4) / F(2, 8), "cough": F(1, 4) / F(1, 8)}
+    assert syntactic.basic_beta(block, totals) == max(factors.values()) - 1
+    assert syntactic.enhanced_beta(block, totals) == 1
+    assert syntactic.enhanced_beta({"cough": 1}, totals) == pytest.approx(math.log(8))
+    farthest = max(abs(math.log(f)) for f in factors.values())
+    assert syntactic.delta_disclosure(block, totals) == pytest.approx(farthest)
+    assert farthest == pytest.approx(math.log(5 / 2))
+    distance = sum(abs(F(block[v], 4) - F(totals[v], 8)) for v in totals) / 2
+    assert syntactic.variational(block, totals) == distance == F(3, 8)
+
+
+def test_distances_to_the_control_are_told_only_where_there_is_one() -> None:
+    counts = release_measures.Distances(
+        records=4, equal=1, original=0.25, control=0.5, ratio=0.75, nearer=3.0, chance=0.5
+    )
+    found = {m.name: m.value for m in release_measures.distances(counts, has_control=True)}
+    own = {"distance_zero": 1 / 4, "distance_original": 0.25, "nearest_ratio": 0.75}
+    beside = {"distance_control": 0.5, "nearer_original": 3 / 4, "nearer_by_chance": 0.5}
+    assert found == own | beside
+    found = {m.name: m.value for m in release_measures.distances(counts, has_control=False)}
+    assert found == own
+
+
+def test_why_theta_cannot_be_estimated() -> None:
+    for blocks, reason in ({1: 1}, "everybody in the sample is alike"), ({1: 3}, "is unique"):
+        found = uniqueness.pitman(uniqueness.Sizes(blocks, F(1, 2)))
+        assert found.number is None
+        assert reason in str(found.problem)

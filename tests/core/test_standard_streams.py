@@ -6,10 +6,13 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from terminal import Done, run
+
+from qifsql import app
 
 QIDS = ("-q", "age,sex")
 TABLE = pl.DataFrame({"id": range(40), "age": [i % 7 for i in range(40)], "sex": ["m", "f"] * 20})
@@ -158,3 +161,33 @@ def test_a_file_that_is_missing_is_no_quasi_identifier(
     for words in (("crs", "-q", "age", "q.csv"), ("crs", "q.csv", "-q", "age")):
         assert "--qids" not in run("attack", *words).err
         assert 'did you mean "p.csv"?' in run("attack", *words).err
+
+
+class Sparing(io.RawIOBase):
+    """A file that writes a part of what it is given, as a pipe does whose writer was stopped."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:  # type: ignore[override]
+        part = bytes(data)[:100]
+        self.data += part
+        return len(part)
+
+
+def test_a_result_is_whole_where_streams_have_no_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "p.csv").write_bytes(CSV)
+    words = ("attack", "crs", str(tmp_path / "p.csv"), *QIDS, "-f", "json", "--quiet")
+    file = Sparing()
+    stream = io.TextIOWrapper(file, write_through=True)  # type: ignore[type-var]
+    monkeypatch.setattr(sys, "argv", ["qifsql", *words])
+    monkeypatch.setattr(sys, "stdout", stream)
+    app._open_streams()
+    assert app.main() == 0
+    assert len(file.data) > 100
+    assert json.loads(file.data)["results"]

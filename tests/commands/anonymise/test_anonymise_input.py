@@ -1,6 +1,7 @@
 """Requests that cannot be met: a clear error before a file is written; and the command line."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,17 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: tuple[str, ...], metho
     assert made.column(0).to_pylist() == [{"lower": 1, "upper": 3, "missing": True}] * 4
     assert made.column(1).to_pylist() == [["\n", "<b>", "=cmd()", None]] * 4
     assert made.column(2).to_pylist() == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mdav"])
+@pytest.mark.parametrize(("most", "refused"), [(18, False), (17, True)])
+def test_sets_that_would_list_too_many_values_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, most: int, *, refused: bool
+) -> None:
+    """Two classes of three people, each of whose cells lists three values."""
+    monkeypatch.setattr("qifsql.commands.anonymise.generalise.MOST", most)
+    table, out = pa.table({"town": list("abcdef")}), tmp_path / "out.parquet"
+    says = pytest.raises(InputError, match="would list 18 values in all")
+    with says if refused else nullcontext():
+        qifsql.anonymise(table, out, method=method, k=3, qids="town")
+    assert out.exists() != refused

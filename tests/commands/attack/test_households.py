@@ -10,11 +10,12 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 
 import qifsql
 from qifsql.errors import InputError
 
-CENSUS = "data-samples/school_census_2019_enrolments.parquet"
+CENSUS = str(SAMPLES / "school_census_2019_enrolments.parquet")
 FLOATS: tuple[Any, ...] = (None, float("nan"), 0.0, -0.0, 1.0)
 TYPES = {
     **{"a": pa.string(), "b": pa.float64(), 'h"; drop': pa.float64()},
@@ -100,7 +101,7 @@ def test_one_record_each_is_the_attack_itself() -> None:
         "gain": ["identity", "tries:2", "penalty:0.5"],
         "quantiles": [0.5, 0.9],
     }
-    file = "data-samples/school_census_2018.parquet"
+    file = str(SAMPLES / "school_census_2018.parquet")
     each = qifsql.attack("crs,cas", file, **options)
     sets = qifsql.attack("crs,cas", file, person="ID_ALUNO", **options)
     same = [c for c in each.frame.columns if c not in ("seconds", "attack_id")]

@@ -9,11 +9,12 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 
 import qifsql
 from qifsql.errors import InputError
 
-CENSUS = "data-samples/school_census_2019_enrolments.parquet"
+CENSUS = str(SAMPLES / "school_census_2019_enrolments.parquet")
 MISSING = 4  # most missing cells: completions grow fast with them
 TYPES = {"a": pa.string(), "b": pa.float64(), "c": pa.int64(), "s": pa.int64()}
 ROWS = st.lists(

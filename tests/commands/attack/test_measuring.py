@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -362,6 +363,16 @@ def test_a_value_that_is_a_star_is_named_by_the_star_alone(tmp_path: Path) -> No
         qifsql.attack("cas", release, **asked)
 
 
+def test_a_value_that_does_not_fit_the_type_is_not_the_missing_one(tmp_path: Path) -> None:
+    release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "s": [None, 7, 7]})
+    (tmp_path / "w.csv").write_text("value,worth\nabc,9\n7,1\n,2\n")
+    asked = {"qids": "q", "secret": "s", "gain": f"worth:{tmp_path / 'w.csv'}"}
+    result = qifsql.attack("cas", release, **asked)
+    assert any("has 1 line with values that nobody" in note for note in result.notes)
+    (row,) = result.rows()
+    assert row["prior_probabilistic"] == pytest.approx(2 / 3)
+
+
 @pytest.mark.parametrize(("ending", "text"), [("parquet", math.nan), ("csv", "nan"), ("csv", "")])
 def test_nan_in_a_file_is_the_missing_value(tmp_path: Path, ending: str, text: object) -> None:
     release = write(tmp_path / "r.parquet", {"q": [1, 1, 2], "s": [math.nan, 1.0, 1.0]})
@@ -494,3 +505,19 @@ def test_what_does_not_fit_is_refused(
         qifsql.attack(model, people, **{"qids": "q", "secret": "n"} | options)
     assert CELL not in str(refused.value).replace(words, "")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("most", "refused"), [(10, False), (9, True)])
+def test_gains_of_too_many_terms_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, *, refused: bool
+) -> None:
+    """Value a is in 2 blocks and one guess gains from it, b in 4 and both do; of others neither."""
+    columns = {"q": [1, 1, 2, 2, 3, 4, 4, 4, 4], "s": list("ababbbcde")}
+    people = write(tmp_path / "people.parquet", columns)
+    table = {(guess, value): F() for guess in "xy" for value in "abcde"}
+    table |= {("x", "a"): F(1), ("x", "b"): F(1, 2), ("y", "b"): F(1)}
+    file = write(tmp_path / "m.csv", long(table, pa.string()))
+    monkeypatch.setattr("qifsql.counting.secret_values.ADDITIONS", most)
+    says = pytest.raises(InputError, match="10 sums would be added up")
+    with says if refused else nullcontext():
+        qifsql.attack("cas", people, qids="q", secret="s", gain=f"matrix:{file}")

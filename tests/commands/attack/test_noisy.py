@@ -11,8 +11,9 @@ import oracle_noisy as oracle
 import polars as pl
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 
 import qifsql
 from qifsql.adversary.laws import laws
@@ -43,6 +44,7 @@ LAWS = {
     "job:missing=0.05": oracle.missing("job", Fraction(1, 20)),
     "job:exact": oracle.exact("job"),
 }
+QIDS = ("age", "city", "job")
 COLUMNS = {"age": pl.Int32(), "city": pl.String(), "job": pl.Int8(), "s": pl.String()}
 rows = st.fixed_dictionaries(
     {
@@ -80,8 +82,27 @@ def exact(result: Any, model: str) -> dict[str, Any]:
     return dict(row)
 
 
+ALIKE: list[dict[str, object]] = [
+    dict(zip(("age", "city", "job", "s", "w"), cells, strict=True))
+    for cells in (
+        *((17, "a", 1, "u", 1), (17, "a", 1, "u", 2), (17, "a", 1, "v", 3), (18, "a", 2, "v", 1)),
+        *(
+            (18, "b", 2, "u", 1),
+            (25, "b", 3, None, 2),
+            (None, "c", 3, "w", 1),
+            (25, "c", 1, "v", 2),
+        ),
+    )
+]
+"""People of whom some agree in all quasi-identifiers, and not in the secret."""
+
+
 @settings(max_examples=examples(30), deadline=None)
 @given(people=st.lists(rows, min_size=1, max_size=8), knows=law_lists, weighted=st.booleans())
+@example(people=ALIKE, knows=["age:+-1"], weighted=False)
+@example(people=ALIKE, knows=["age:+-1", "city:right=0.9", "job:right=0.6"], weighted=True)
+@example(people=ALIKE, knows=["age:right=0.25", "job:right=0.6"], weighted=False)
+@example(people=ALIKE, knows=["city:missing=0.3", "age:right=0.25"], weighted=False)
 def test_it_is_the_sum_over_all_that_may_be_known(
     tmp_path_factory: pytest.TempPathFactory,
     people: list[dict[str, object]],
@@ -103,7 +124,7 @@ def test_it_is_the_sum_over_all_that_may_be_known(
             for law in knows
             if "right" in law
         }
-    laws = [by_column.get(name, oracle.exact(name)) for name in ("age", "city", "job")]
+    laws = [by_column.get(name, oracle.exact(name)) for name in QIDS]
     written = pl.read_parquet(out)
     for model, secret, column in (("CRS", None, "success"), ("CAS", "s", "success_s")):
         wanted = oracle.attack(people, laws, secret, weight)
@@ -115,10 +136,13 @@ def test_it_is_the_sum_over_all_that_may_be_known(
             assert row["blocks"] == wanted.observations
         assert (row["low"], row["high"]) == (None, None)
         assert written[column].to_list() == NEAR([float(p) for p in wanted.people], rel=1e-9)
+        certain = oracle.attack(people, [oracle.exact(q) for q in QIDS], secret, weight)
+        chances = [float(p) for p in certain.people]
+        assert written[f"exact_{column}"].to_list() == NEAR(chances, rel=1e-9)
 
 
 def test_with_exact_laws_it_is_the_plain_attack() -> None:
-    people = pl.read_parquet("data-samples/school_census_2018.parquet")
+    people = pl.read_parquet(SAMPLES / "school_census_2018.parquet")
     asked = {"qids": "NU_ANO,TP_SEXO,CO_ENTIDADE", "secret": "IN_TRANSPORTE_PUBLICO"}
     certain = "NU_ANO:+-0; TP_SEXO:missing=0; CO_ENTIDADE:right=1"
     result = qifsql.attack("crs,cas", people, knows=certain, **asked)  # type: ignore[arg-type]
@@ -152,7 +176,7 @@ def test_gaps_alone_are_independent_knowledge(
 
 
 def test_gaps_alone_are_the_weighted_sweep() -> None:
-    path = "data-samples/school_census_2018.parquet"
+    path = str(SAMPLES / "school_census_2018.parquet")
     names = ["NU_ANO", "TP_SEXO", "CO_ENTIDADE"]
     secret = "IN_TRANSPORTE_PUBLICO"
     row = noisy(
@@ -189,7 +213,7 @@ def test_a_worked_example() -> None:
 
 
 def test_pairs_give_what_the_closed_form_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = "data-samples/school_census_2018.parquet"
+    path = str(SAMPLES / "school_census_2018.parquet")
     asked: dict[str, Any] = {
         "qids": "NU_ANO,TP_SEXO,CO_ENTIDADE",
         "secret": "IN_TRANSPORTE_PUBLICO",
@@ -212,7 +236,7 @@ NOISY = "NU_ANO:+-2; CO_ENTIDADE:right=0.8; TP_SEXO:missing=0.2"
 
 
 def test_draws_depend_on_the_seed_alone() -> None:
-    people = pl.read_parquet("data-samples/school_census_2018.parquet")
+    people = pl.read_parquet(SAMPLES / "school_census_2018.parquet")
     first = drawn(people, 500, 3, NOISY)
     again = drawn(people.sample(fraction=1, shuffle=True, seed=1), 500, 3, NOISY, threads=1)
     other = drawn(people, 500, 4, NOISY)
@@ -223,7 +247,7 @@ def test_draws_depend_on_the_seed_alone() -> None:
 
 def covered(seeds: range, draws: int) -> list[bool]:
     """Return for each seed and question whether the interval has the exact success in it."""
-    path = "data-samples/school_census_2018.parquet"
+    path = str(SAMPLES / "school_census_2018.parquet")
     qids, secret = "NU_ANO,TP_SEXO,CO_ENTIDADE", "IN_TRANSPORTE_PUBLICO"
     inside = []
     with opened(Attack.of("crs,cas", path, qids=qids, secret=secret)) as (engine, bound):

@@ -11,13 +11,14 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from places import SAMPLES
 
 import qifsql
 from qifsql.commands.attack import findings
 from qifsql.measures.capacity import security
 from qifsql.measures.pointwise import leakage
 
-THESIS = "data-samples/thesis_table_3_2.csv"
+THESIS = str(SAMPLES / "thesis_table_3_2.csv")
 
 
 def one(result: qifsql.Result) -> dict[str, Any]:

@@ -235,6 +235,13 @@ def test_neither_threads_nor_order_nor_files_change_a_number(tmp_path: Path) -> 
     assert {row["method"] for row in one} == {"exact", "fourier"}
 
 
+def test_noise_on_the_count_alone_is_measured_without_places(people: Path) -> None:
+    """Several ages have the same answer and the same secret; their people are added up."""
+    wanted = expected(PEOPLE["age"], PEOPLE["ill"], lambda v: v is not None and v > 25, [None])
+    assert numbers(rows(people, mechanism="oblivious")) == wanted[:2]
+    assert rows(people, mechanism="oblivious") == rows(people)[:1]
+
+
 def test_noise_on_records_can_lose_more_than_no_noise(tmp_path: Path) -> None:
     """It tells values apart that the predicate does not: 2 is moved out of it more often than 3."""
     values, secret = [3, 0, 2, 1], ["y", "z", "z", "y"]

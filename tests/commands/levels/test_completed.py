@@ -8,6 +8,7 @@ import oracle_completions as oc
 import pytest
 from effort import examples
 from hypothesis import assume, given, settings
+from places import SAMPLES
 from test_match_any import MISSING, ROWS, frame, missing
 
 import qifsql
@@ -59,5 +60,5 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
     """Options that are not about bounds are refused by name."""
     with pytest.raises(InputError, match=words):
         qifsql.levels(
-            "data-samples/thesis_table_3_2.csv", qids="gender", null="match-any", **options
+            str(SAMPLES / "thesis_table_3_2.csv"), qids="gender", null="match-any", **options
         )

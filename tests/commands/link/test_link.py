@@ -148,6 +148,16 @@ def test_unique_in_the_register_in_both_and_correct_are_three_numbers(tmp_path: 
     assert (row["delta_min"], row["delta_max"]) == (0.0, 1.0)
 
 
+def test_all_are_found_where_the_register_is_the_release(tmp_path: Path):
+    """Ann and Bob are alone, Cy and Di are twins: blocks of a kind, and people of a block, add."""
+    release = [(1, "ann", 1.0), (2, "bob", 1.0), (3, "twin", 1.0), (4, "twin", 1.0)]
+    one = write(tmp_path / "a.parquet", release, ["id", "t", "x"])
+    row = qifsql.link(one, one, qids=["t", "x"], truth="id").frame.row(0, named=True)
+    assert (row["unique_in_both"], row["correct_unique"]) == (2, 2)
+    assert (row["people_in_both"], row["agreeing"], row["matched"]) == (4, 4, 4)
+    assert (row["expected_correct"], row["correct_expected"]) == (3.0, 3.0)
+
+
 def test_with_the_register_as_population_the_risks_are_those_of_an_attack(samples: Path):
     """If the register has everybody, journalist and marketer are as in ``attack``."""
     file = samples / "thesis_table_3_2.csv"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from places import SAMPLES
 
 import qifsql
 
@@ -72,6 +73,6 @@ def test_compas(shared: Path) -> None:
     ids=["one size", "larger components"],
 )
 def test_sample_tables_of_schools(tables: list[str], secret: str) -> None:
-    sample = pl.read_parquet("data-samples/school_census_2018.parquet")
+    sample = pl.read_parquet(SAMPLES / "school_census_2018.parquet")
     names = dict.fromkeys(name for text in tables for name in text.split(":")[0].split(","))
     check(sample.select(*names), tables, secret)
