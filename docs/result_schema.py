@@ -133,7 +133,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     },
     "synthetic": {
         "results": Rows(columns=["commands.synthetic.synthetic.SCHEMA"]),
-        "worst": Rows(columns=["commands.synthetic.synthetic.WORST"]),
+        "worst": Rows(columns=["commands.synthetic.measurements.WORST"]),
         "groups": Rows(columns=["commands.synthetic.individuals.GROUPS"]),
         "subsets": Rows(columns=["commands.synthetic.subsets.SUBSETS"]),
     },

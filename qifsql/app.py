@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from gettext import gettext
 from importlib import import_module
-from io import TextIOWrapper
+from io import BufferedWriter, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -131,9 +131,9 @@ def main() -> int:
         sys.stdout.flush()
     except OSError as e:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(e, BrokenPipeError):
+        if not isinstance(e, BrokenPipeError) and code == 0:  # else it is said already
             talk(f"error: {unwritable('the result', e)}")
-            return code or 3
+            return 3
     return code
 
 
@@ -156,6 +156,10 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, RawIOBase):  # with PYTHONUNBUFFERED; it may write a part and be content
+        encoding = sys.stdout.encoding
+        sys.stdout = TextIOWrapper(BufferedWriter(raw), encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
