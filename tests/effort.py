@@ -1,12 +1,15 @@
-"""The number of examples of hypothesis: few before a commit, more in CI, many in a campaign.
+"""How much tests try, and how long they wait.
 
-``QIFSQL_EFFORT`` is ``quick``, ``usual`` (the default) or ``many``, which ``make slow`` asks for.
+``QIFSQL_EFFORT`` is ``quick``, ``usual`` (the default) or ``many``, which ``make slow`` asks for:
+few examples of hypothesis before a commit, more in CI, many in a campaign.
 """
 
 import os
 
 SHARE = {"quick": 0.1, "usual": 0.3, "many": 2.0}
 EFFORT = os.environ.get("QIFSQL_EFFORT", "usual")
+PATIENCE = 240.0  # seconds after which a process hangs, however slow and busy the machine is
+SOON = 30.0  # seconds: what ends only by itself takes longer; the aim is a second or two
 
 
 def examples(n: int) -> int:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from effort import PATIENCE
 from places import SAMPLES
 from polars.testing import assert_frame_equal
 from terminal import run
@@ -247,12 +249,12 @@ def test_an_interrupted_attack_leaves_nothing_behind(slow: list[str], sent: int,
         [*slow, "--temp", str(temp), "-o", str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not any(temp.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(1)
     running.send_signal(sent)
-    output, errors = running.communicate(timeout=30)
+    output, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert output == ""
     assert errors == "error: interrupted; nothing was left behind\n"
@@ -285,12 +287,12 @@ def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
         [*COMMAND, "describe", str(file), "--temp", str(temp)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not any(temp.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    output, errors = running.communicate(timeout=30)
+    output, errors = running.communicate(timeout=PATIENCE)
     assert (running.returncode, output) == (130, "")
     assert errors == "error: interrupted; nothing was left behind\n"
     assert list(temp.iterdir()) == []
@@ -311,17 +313,22 @@ def test_progress_is_shown_on_stderr_for_long_work(slow: list[str]):
         [*slow, "--progress"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "FORCE_COLOR": "1", "TTY_COMPATIBLE": "1"},
     )  # fmt: skip
-    time.sleep(6)
+    assert running.stderr is not None
+    errors = ""
+    while not re.search("attacking|measuring", errors):
+        character = running.stderr.read(1)
+        assert character, f"no progress is shown, only {errors}"
+        errors += character
     running.send_signal(signal.SIGINT)
-    output, errors = running.communicate(timeout=30)
+    output, _ = running.communicate(timeout=PATIENCE)
     assert output == ""
-    assert "attacking" in errors or "measuring" in errors
 
 
 def test_help_is_fast_and_names_every_command():
-    started = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
-    assert time.perf_counter() - started < 3  # the aim is 0.5 s; here other tests share the cores
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < 2  # the aim is 0.5 s, on a machine of usual speed
     for name in ("demo", "describe", "attack", "blocks", "records", "sql", "shell"):
         assert re.search(rf"\b{name}\b", done.stdout)
 

@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import SOON
 from sqlglot import exp, parse_one
 
 import qifsql
@@ -223,7 +224,7 @@ def test_ctrl_c_ends_a_long_query_soon_and_leaves_nothing(
         ctrl_c(0.5),
     ):
         run(engine)
-    assert time.monotonic() - started < 5.5
+    assert time.monotonic() - started < SOON
     assert caught.value.exit_code == 130
     assert not list(temp.iterdir())
 
@@ -253,7 +254,7 @@ def test_ctrl_c_is_heard_though_the_query_has_not_begun(temp: Path) -> None:
     command, env = [sys.executable, "-c", EARLY], os.environ | {"TMPDIR": str(temp)}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=6, check=True, env=env
+            command, capture_output=True, text=True, timeout=SOON, check=True, env=env
         )
     except subprocess.TimeoutExpired:
         pytest.fail("the query goes on")
@@ -298,7 +299,7 @@ def test_an_error_of_the_caller_s_progress_is_not_hidden_and_stops_the_query(tem
         DuckDB(Settings(temp=temp, progress=broken)) as engine,
     ):
         engine.rows(ENDLESS, "counting", "made up")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < SOON
     assert not list(temp.iterdir())
 
 

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import examples
+from effort import PATIENCE, examples
 from hypothesis import assume, given, settings
 from places import ROOT
 from spark_session import GENERATED, MARKS, SPARK, assert_equal, everything_on_spark
@@ -330,7 +330,9 @@ def test_the_command_line_runs_on_spark_and_says_nothing_else(tmp_path: Path) ->
     spark = ["--engine", "spark", "--master", "local[1]", "--temp", str(tmp_path)]
     conf = ["--spark-conf", "spark.sql.shuffle.partitions=2"]
     run = [sys.executable, "-m", "qifsql", *arguments, *spark, *conf]
-    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     assert "113" in done.stdout  # blocks, as in the documentation of the attack
     assert not done.stderr
     assert not list(tmp_path.iterdir())
@@ -346,7 +348,7 @@ def test_executors_that_do_not_start_are_an_error_of_the_engine() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
-        check=False, timeout=300, env={**os.environ},
+        check=False, timeout=PATIENCE, env={**os.environ},
     )  # fmt: skip
     assert EngineError.__name__ in done.stderr
     assert "Spark does not start" in done.stderr

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import PATIENCE
 from terminal import run
 
 POLICY = """
@@ -83,7 +84,7 @@ def test_what_is_no_usable_file_is_refused_at_once(place: str, kind: str) -> Non
     done = subprocess.run(
         [sys.executable, "-c", code, *map(os.fsencode, arguments)],
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 2, done.stderr

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from effort import PATIENCE
 from terminal import run
 
 from qifsql.engine.temporary import LOCK, PREFIX, PrivateFolder, unfinished
@@ -121,7 +122,7 @@ def test_the_command_of_a_killed_test_is_ended_by_the_next_run(here: Path):
     running = subprocess.Popen(
         [sys.executable, "-m", "qifsql", *command], stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (Path("pid").exists() and Path("pid").read_text().strip()):
         assert running.poll() is None
         assert time.monotonic() < deadline

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from effort import PATIENCE
 
 from qifsql.engine.threads import in_threads
 from qifsql.errors import EngineError, Interrupted
@@ -18,7 +19,7 @@ class Call:
 
     def __call__(self) -> None:
         self.running = True
-        assert self.interrupted.wait(30)
+        assert self.interrupted.wait(PATIENCE)
         time.sleep(0.1)
         self.running = False
 

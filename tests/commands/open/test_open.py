@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from effort import PATIENCE
 from places import SAMPLES
 from terminal import run
 
@@ -38,13 +39,13 @@ def test_it_is_served_until_ctrl_c_and_leaves_nothing(tmp_path: Path, signal_: i
     first = process.stdout.readline()
     found = ADDRESS.fullmatch(first)
     assert found, first
-    with urllib.request.urlopen(first.strip(), timeout=60) as answer:
+    with urllib.request.urlopen(first.strip(), timeout=PATIENCE) as answer:
         text = answer.read().decode()
     assert "NU_DIA" in text
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/", timeout=10)
+        urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/", timeout=PATIENCE)
     process.send_signal(signal_)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
@@ -56,7 +57,7 @@ def post(address: str, name: str, **form: str) -> str:
     request = urllib.request.Request(
         f"{address}{name}", urllib.parse.urlencode(form).encode(), {"Origin": origin}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return str(answer.read().decode())
 
 
@@ -82,7 +83,7 @@ def test_ctrl_c_during_a_sweep_leaves_nothing(tmp_path: Path) -> None:
         assert "Running" in post(address, "job", job="0")
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert list(temp.iterdir()) == []
     assert not out.exists()
@@ -98,7 +99,7 @@ def test_it_obeys_its_memory_limit(tmp_path: Path) -> None:
     assert "line-attack" in post(address, "try", **ROLES)
     status = Path(f"/proc/{process.pid}/status").read_text()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])  # type: ignore[index]
     assert peak < (200 + 250) * 1024  # DuckDB, and Python with its libraries
 
@@ -114,7 +115,7 @@ def test_it_listens_on_the_loopback_address_alone(tmp_path: Path) -> None:
         places = [line.split()[1] for line in listening.read_text().splitlines() if port in line]
         assert {place.partition(":")[0] for place in places} == {"0100007F"}
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
 
 
 def test_a_port_that_is_taken_is_said() -> None:

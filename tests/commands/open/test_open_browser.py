@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from effort import PATIENCE
 from places import ROOT, SAMPLES
 from terminal import run
 
@@ -31,7 +32,6 @@ if CHROMIUM is None:
     pytest.skip("no Chromium here; name one in $CHROMIUM", allow_module_level=True)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PICTURES = ROOT / "docs" / "pictures"
-PATIENCE = 30_000  # milliseconds
 LINE = "document.querySelector('#line-attack')?.textContent"
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -50,7 +50,7 @@ def serving(folder: Path, *words: object) -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert "Traceback" not in err
 
@@ -74,7 +74,7 @@ def visiting(browser: Any, address: str, **options: Any) -> Iterator[Any]:
     """Open a page; all that it asks for must be at its own address, and nothing may fail."""
     context = browser.new_context(**options)
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(PATIENCE * 1000)
     problems: list[str] = []
     page.on("pageerror", lambda e: problems.append(str(e)))
     page.on("console", lambda m: problems.append(m.text) if is_problem(m) else None)
@@ -88,7 +88,7 @@ def visiting(browser: Any, address: str, **options: Any) -> Iterator[Any]:
 
 def until(page: Any, condition: str) -> None:
     """Wait for a condition; the policy of the page forbids Playwright's own way to evaluate it."""
-    deadline = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
         assert time.monotonic() < deadline, condition
         page.wait_for_timeout(50)

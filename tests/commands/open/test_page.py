@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
+from effort import PATIENCE, SOON
 from places import SAMPLES
 from terminal import run
 
@@ -472,15 +473,15 @@ def _supersede() -> None:
 
     def long() -> None:
         running.set()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             time.sleep(0.01)
 
     def supersede() -> None:
         try:
-            running.wait(10)
+            running.wait(SOON)
             newer.append(calculations.submit("attack", lambda: "new"))
-            newer[0].result(20)
+            newer[0].result(SOON)
         finally:
             calculations.end()
 
@@ -490,7 +491,7 @@ def _supersede() -> None:
     began = time.monotonic()
     calculations.run()
     thread.join()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < SOON
     assert newer[0].result(0) == "new"
     with pytest.raises(Superseded):
         older.result(0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from effort import PATIENCE
 from terminal import run
 
 import qifsql
@@ -150,7 +151,7 @@ def browser() -> Iterator[Any]:
 def opened(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
     """A page; ``page.told`` is what the browser says of it, ``page.asked`` which files it wants."""
     context = browser.new_context(**options)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     page.told, page.asked = [], []
     page.on("console", lambda message: page.told.append(f"{message.type}: {message.text}"))

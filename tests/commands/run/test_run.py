@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from effort import PATIENCE
 from polars.testing import assert_frame_equal
 from studies import ATTACK, CHECK, DATASETS, SAMPLES, SWEEP, data, written
 from terminal import run as command
@@ -653,12 +654,12 @@ def test_a_run_that_is_killed_goes_on_and_gives_the_same(
         [sys.executable, "-m", "qifsql", "run", str(path), "--format", "csv"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not list(here.glob(there)) and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(seconds)
     process.send_signal(sent)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert output == ""
     assert process.returncode == (-9 if sent == signal.SIGKILL else 130)
     if sent != signal.SIGKILL:

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from effort import examples
+from effort import PATIENCE, SOON, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Table, tables, to_arrow
@@ -88,7 +88,7 @@ def start(
 
 def document(process: subprocess.Popen[str]) -> dict[str, Any]:
     """Return the document of a participant that came to the end."""
-    output, errors = process.communicate(timeout=90)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     printed: dict[str, Any] = json.loads(output)
     rows = [{k: v for k, v in row.items() if k != "seconds"} for row in printed["results"]]
@@ -105,7 +105,7 @@ def notes(folder: Path) -> list[dict[str, Any]]:
 
 def wait_for(folder: Path, number: int) -> None:
     """Wait until that many results are in the folder."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and len(results(folder)) < number:
         time.sleep(0.02)
     assert len(results(folder)) >= number
@@ -236,7 +236,7 @@ def test_an_interrupted_participant_says_where_the_work_is_and_frees_its_tasks(
     running = start(big, folder, "--quiet", expiry=600)
     wait_for(folder, 3)
     running.send_signal(signal.SIGINT)
-    output, errors = running.communicate(timeout=30)
+    output, errors = running.communicate(timeout=PATIENCE)
     assert (running.returncode, output) == (130, "")
     assert errors.startswith("error: interrupted; what is done is kept in ")
     assert str(folder) in errors
@@ -270,7 +270,7 @@ def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: 
         ending.set()
         other.join()
     refused(done, "interrupted; what is done is kept in shared", code=130)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < SOON
     assert not file.exists()
 
 
@@ -606,7 +606,7 @@ def test_what_one_participant_has_no_time_for_another_one_does(
 ):
     folder = tmp_path / "shared"
     hasty = start(big, folder, "--quiet", "--time-budget", "0.0001s")
-    output, errors = hasty.communicate(timeout=60)
+    output, errors = hasty.communicate(timeout=PATIENCE)
     assert (hasty.returncode, output) == (2, "")
     assert "no subset is complete" in errors
     assert str(folder) in errors

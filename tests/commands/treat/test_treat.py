@@ -29,6 +29,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 from places import SAMPLES
@@ -615,12 +616,12 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
          "--where", slow, "--temp", temp],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not any(temp.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(1)
     running.send_signal(signal.SIGINT)
-    output, errors = running.communicate(timeout=30)
+    output, errors = running.communicate(timeout=PATIENCE)
     assert (running.returncode, output) == (130, "")
     assert errors == "error: interrupted; nothing was left behind\n"
     assert list(temp.iterdir()) == []
