@@ -20,6 +20,7 @@ from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal, tria
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
 from qifsql.commands.tables.margins import ContradictionError, Margins, fits, places
 from qifsql.commands.tables.proofs import COUNTED, Proofs, Question, clique, complete, free
+from qifsql.data import json_text
 from qifsql.query.columns import number
 
 WHOLE = 1_000  # cells of a component that are all columns
@@ -265,7 +266,7 @@ def _text(outcome: Outcome) -> str:
 
 
 def _outcome(text: str, questions: Sequence[Question]) -> Outcome:
-    several, settled = json.loads(text)
+    several, settled = json_text.parsed(text)
     solved = {}
     for question, one in zip(questions, several, strict=True):
         lines = {

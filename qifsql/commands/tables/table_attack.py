@@ -1,0 +1,164 @@
+"""The attack on tables of a release: rows of each question, details, remarks and the verdict."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.tables import breakdown, component_cells, contradictions, dimensions
+from qifsql.commands.tables import remedies as remedy
+from qifsql.commands.tables.margins import ContradictionError, Domain
+from qifsql.commands.tables.proofs import Question
+from qifsql.commands.tables.question_rows import row
+from qifsql.commands.tables.solver import Memory
+from qifsql.commands.tables.spec import TableOptions
+from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure
+from qifsql.data.option import as_names, as_tuple
+from qifsql.errors import InputError, quoted
+
+LARGEST = 2**63 - 1
+
+
+@dataclass
+class TableMeasures:
+    """The rows of all sets of tables, the details of the whole set, remarks, and the verdict."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    details: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    met: bool | None = None
+
+
+class TableAttack:
+    """The attack on the tables of a release."""
+
+    def __init__(
+        self,
+        options: TableOptions,
+        release: Release,
+        names: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        self.options, self.release = options, release
+        self.questions, self.knowledge = questions(release.domain, self.options, names or {})
+        self.budget = Budget(self.options["time_budget"], memory)
+
+    def measure(self, chosen: Sequence[Any]) -> Measured:
+        """Return one set of tables with its bounds; refuse tables that contradict each other."""
+        others = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
+        try:
+            return measure(self.release, chosen, self.questions, self.budget, others)
+        except ContradictionError as e:
+            raise contradictions.error(self.release, chosen) from e
+
+    def rows(self, measured: Measured) -> list[dict[str, Any]]:
+        """Return the row of each question, with what is known in the order of the request."""
+        rows = [row(measured, question) for question in self.questions]
+        return [one | {"known": self.knowledge} if self.knowledge else one for one in rows]
+
+    def run(self) -> TableMeasures:
+        """Return the rows and details."""
+        options, every = self.options, self.release.published
+        answer = TableMeasures()
+        by = group(self.release.domain, options)
+        for n in range(1, len(every)) if options["progressive"] else ():
+            measured = self.measure(every[:n])
+            answer.rows += self.rows(measured)
+            measured.margins.close()
+        measured = self.measure(every)
+        answer.rows += self.rows(measured)
+        answer.details["checks"] = breakdown.checks(measured, options["small"])
+        answer.details["disclosure"] = breakdown.disclosure(measured)
+        answer.details["overlaps"] = breakdown.overlaps(measured, options["small"])
+        if worst := [r for q in self.questions for r in breakdown.components(measured, q)]:
+            answer.details["components"] = pl.DataFrame(worst, schema=breakdown.COMPONENTS)
+        if by is not None:
+            answer.details["groups"] = breakdown.groups(measured, self.questions, by)
+        if options["show_cells"]:
+            answer.details |= component_cells.details(measured, self.questions[0])
+        answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows)]
+        self._judge(answer)
+        measured.margins.close()
+        for one in answer.rows:
+            if one["cells_proved"] is not None and one["cells_proved"] > LARGEST:
+                one["cells_proved"] = None
+        return answer
+
+    def _judge(self, answer: TableMeasures) -> None:
+        """Say which required bounds do not hold for all tables together."""
+        limits = remedy.bounds(as_tuple(self.options["require"]))
+        if not limits:
+            return
+        undone = int(answer.details["checks"]["undone"].sum())
+        rows = [one | {"undone": undone} for one in answer.rows[-len(self.questions) :]]
+        broken = [limit.text for limit in limits if any(limit.distance(one) for one in rows)]
+        answer.met = not broken
+        if broken:
+            answer.notes.append(f"not met: {', '.join(broken)}")
+
+    def without(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the other tables without each of them."""
+        every = self.release.published
+        for k, table in enumerate(every):
+            measured = self.measure([*every[:k], *every[k + 1 :]])
+            yield from ({"without": table.title} | one for one in self.rows(measured))
+            measured.margins.close()
+
+
+def questions(
+    domain: Domain, options: TableOptions, names: Mapping[str, str]
+) -> tuple[list[Question], list[str]]:
+    """Return what is asked, each secret or re-identification, and the dimensions named as known.
+
+    ``names`` are new names of dimensions by old ones.
+    """
+    numbers = {name: i for i, name in domain.names.items()}
+
+    def listed(option: str, what: str) -> list[str]:
+        texts: Any = options[option]  # type: ignore[literal-required]
+        return [dimensions.named(names.get(n, n), numbers, what) for n in as_names(texts)]
+
+    knowledge, secrets = listed("known", "known"), listed("secret", "secret")
+    for name in secrets:
+        if name in knowledge:
+            raise InputError(
+                f"secret {quoted(name)} is among the known dimensions; what the adversary knows is "
+                "not a secret: take it out of one of them"
+            )
+    if len(set(secrets)) < len(secrets):
+        raise InputError("a secret is given twice; give it once")
+    every = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
+    if not secrets:
+        return [Question(every, None)], knowledge
+    return [Question(every - {numbers[name]}, numbers[name]) for name in secrets], knowledge
+
+
+def group(domain: Domain, options: TableOptions) -> int | None:
+    """Return the dimension whose values are groups; None without groups."""
+    if options["by"] is None:
+        return None
+    numbers = {name: i for i, name in domain.names.items()}
+    return numbers[dimensions.named(options["by"], numbers, "group")]
+
+
+def _notes(measured: Measured, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return remarks on what the numbers cover."""
+    notes = []
+    last = rows[-1]
+    if last["components_open"]:
+        notes.append(
+            f"the bounds of {last['components_open']:,} of {last['components']:,} components may "
+            "not be sharp: more may be proved than is told; give more time (--time-budget)"
+        )
+    if last["estimate"] and last["believed"] is not None:
+        notes.append(
+            "believed and actual success are of expected counts that were fitted (greatest "
+            "entropy); a hidden count beside large ones is expected near its largest value"
+        )
+    if measured.counts is not None and measured.counts.moved > 1e-6:
+        notes.append(
+            f"the fit of expected counts stopped while {measured.counts.moved:.2g} of the people "
+            "of a component still moved"
+        )
+    return notes

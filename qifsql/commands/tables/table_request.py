@@ -1,0 +1,207 @@
+"""A request to attack tables: its records, tables and files, and the release they become."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qifsql.adversary.spec import ColumnRoles
+from qifsql.commands.tables import dimensions, kept_components, magnitude, published
+from qifsql.commands.tables import remedies as remedy
+from qifsql.commands.tables.dimensions import NewTable
+from qifsql.commands.tables.margins import Domain
+from qifsql.commands.tables.readings import Reading
+from qifsql.commands.tables.solver import Memory
+from qifsql.commands.tables.spec import TableOptions
+from qifsql.commands.tables.table_sets import Release
+from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.option import as_names, as_tuple
+from qifsql.engine.access import Source
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.protocol import LocalEngine, open_engine
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError
+from qifsql.query.protections import Protection
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request: the records, the tables to make, the files of tables, all other options."""
+
+    options: TableOptions
+    settings: Settings
+    records: Dataset | None
+    new_tables: tuple[NewTable, ...]
+    files: tuple[Dataset, ...]
+    protections: tuple[Protection, ...]
+    possible: Dataset | None
+    magnitudes: tuple[magnitude.Magnitude, ...]
+    rules: magnitude.Rules
+
+    @classmethod
+    def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
+        """Return the request; refuse options that do not go together."""
+        new_tables = tuple(dimensions.new_tables(as_tuple(options["table"])))
+        texts = options["published"]
+        files, protections = published.sources(
+            [texts] if isinstance(texts, str | Path) else list(texts)
+        )
+        records = None if source is None else Dataset.open(source)
+        if not new_tables and not files:
+            raise InputError(
+                "there is no table to attack; name tables of the records with --table, as in "
+                "'school,sex', or files with --published"
+            )
+        if new_tables and files:
+            raise InputError(
+                "name tables to make (--table) or tables that were published (--published)"
+            )
+        if new_tables and records is None:
+            raise InputError("tables to make need records; name a file, or tables with --published")
+        if new_tables and options["count"] is not None:
+            raise InputError("the records tell how many people there are; leave --count out")
+        if files and (options["remedies"] or options["until"]):
+            raise InputError("remedies are tried on records; name a file and tables with --table")
+        if options["where"] is not None and records is None:
+            raise InputError("a filter (where) is on records; name a file with them")
+        magnitudes = tuple(magnitude.read(options["magnitude"]))
+        if magnitudes and records is None:
+            raise InputError("tables of sums are checked on records; name a file with them")
+        rules = magnitude.Rules.of(
+            small=options["small"],
+            dominance=options["dominance"],
+            p_percent=options["p_percent"],
+        )
+        remedy.bounds((*as_tuple(options["until"]), *as_tuple(options["require"])))
+        possible = None if options["possible"] is None else Dataset.open(options["possible"])
+        return cls(
+            options,
+            settings,
+            records,
+            new_tables,
+            tuple(files),
+            tuple(protections),
+            possible,
+            magnitudes,
+            rules,
+        )
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return all files to open."""
+        each = [self.records, *self.files, self.possible]
+        return [dataset for dataset in each if dataset is not None]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files that are read."""
+        each = [self.records, *self.files, self.possible]
+        return tuple(dict.fromkeys(p for d in each if d is not None for p in d.paths))
+
+    @property
+    def title(self) -> str:
+        """Return the name of the data."""
+        return self.records.name if self.records is not None else self.files[0].name
+
+    @contextmanager
+    def opened(
+        self,
+    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...], Memory | None]]:
+        """Open an engine, and make or read the tables in it."""
+        path = self.options["resume"]
+        files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
+        with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
+            work = Tables(engine, "making tables", self.title)
+            release, columns = self._release(engine, work)
+            with self._memory(engine, release) as memory:
+                yield work, release, columns, memory
+
+    @contextmanager
+    def _memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
+        """Open the file of solved components, if there is one."""
+        if self.options["resume"] is None:
+            yield None
+            return
+        path = Path(self.options["resume"])
+        stream = engine.stream(path.name)
+        try:
+            signature = kept_components.signed(release, self.described(release), self.paths)
+            yield kept_components.KeptComponents(engine, stream, path, signature)
+        finally:
+            stream.close()
+
+    def _release(
+        self, engine: LocalEngine, work: Tables
+    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
+        options = self.options
+        reading = Reading(work, as_tuple(options["nested"]), self.possible, self.settings.seed or 0)
+        if self.records is None:
+            return reading.of_files(self._read(work), options["count"]), ()
+        catalog, dataset = self._catalog(engine, self.records)
+        dataset = engine.load(dataset) if dataset.format == "csv" else dataset
+        if self.new_tables:
+            return reading.of_records(catalog, dataset, self.new_tables, options["where"])
+        return reading.of_both(
+            self._read(work), options["count"], catalog, dataset, options["where"]
+        )
+
+    def _catalog(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
+        """Return the columns of the records, and the records as the engine reads them."""
+        names = [name for one in self.new_tables for name in one.dims]
+        named = _mentions(names, self.options["where"]) if self.new_tables else None
+        catalog = Catalog(engine, records, named)
+        dataset = catalog.dataset
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+        return catalog, dataset
+
+    def domain(self) -> Domain:
+        """Return the dimensions; those of tables to make are looked up, and nothing is counted."""
+        if self.records is None or not self.new_tables:
+            with self.opened() as (_, release, _, _):
+                return release.domain
+        with open_engine(self.settings, sources=self.sources) as engine:
+            catalog, dataset = self._catalog(engine, self.records)
+            each, where = [one.dims for one in self.new_tables], self.options["where"]
+            microdata, _ = dimensions.bind(catalog, dataset, each, where)
+            return Domain({i: q.name for i, q in enumerate(microdata.qids, 1)}, {}, 0)
+
+    def _read(self, work: Tables) -> list[published.PublishedTable]:
+        options = self.options
+        return published.read(
+            work,
+            self.files,
+            self.protections,
+            across=options["across"],
+            counts=options["counts"],
+            total=as_tuple(options["total"]),
+        )
+
+    def described(self, release: Release) -> dict[str, Any]:
+        """Return the request as plain data."""
+        options = self.options
+        return {
+            "dataset": self.title,
+            "tables": [t.title for t in release.published],
+            "protections": [t.protection.text for t in release.published],
+            "from_records": self.records is not None,
+            "dimensions": list(release.domain.names.values()),
+            "known": list(as_names(options["known"])),
+            "secrets": list(as_names(options["secret"])),
+            "count": options["count"],
+            "nested": list(as_tuple(options["nested"])),
+            "possible": self.possible.name if self.possible is not None else None,
+            "where": options["where"],
+            "by": options["by"],
+            "small": options["small"],
+            "until": list(as_tuple(options["until"])),
+            "time_budget": options["time_budget"],
+        }
+
+
+def _mentions(names: Sequence[str], where: str | None) -> Any:
+    """Return the test of whether a column may be used, by the letters of its name."""
+    texts = "".join(c for text in (*names, where or "") for c in text.casefold() if c.isalnum())
+    wild = any(set(name) & set("*?[") for name in names)
+    return lambda name: wild or "".join(c for c in name.casefold() if c.isalnum()) in texts
