@@ -138,12 +138,18 @@ def several(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
+LONGEST = 400
 NOT_UTF8 = "a name or a text that was given is not UTF-8; write it with other characters"
 
 
 def quoted(name: str) -> str:
-    """Return a name for a message: in quotes, on one line, without control characters."""
-    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name) + '"'
+    """Return a name for a message: in quotes, on one line, without control characters.
+
+    Of a text of more than 400 characters only the beginning is shown.
+    """
+    shown = name if len(name) <= LONGEST else name[: LONGEST // 2]
+    text = '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown) + '"'
+    return text if shown == name else f"{text}... ({len(name):,} characters)"
 
 
 def printable(text: str, keep: str = "") -> str:

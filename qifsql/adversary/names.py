@@ -145,7 +145,12 @@ def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
     having = having or [(n, part) for n, part in parts if _has_all(text, part)]
     if not having:
         every = {c.name.casefold(): c for _, part in parts for c in part.columns}
-        named(text, Schema("any dataset of the collection", tuple(every.values())), role)
+        doubtful = any(part.doubtful for _, part in parts)
+        named(
+            text,
+            Schema("any dataset of the collection", tuple(every.values()), doubtful=doubtful),
+            role,
+        )
         raise ColumnError(
             f"no dataset of the collection has all columns of {role} {quoted(text)}; an expression "
             "is about one dataset"

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records
+from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
 from qifsql.data.frames import digest_of
 from qifsql.data.relation import LOADED, STORE, attaching
@@ -231,7 +232,7 @@ class Counts:
         with ledger.readable(damaged):
             table = exp.table_("question", db="main", catalog=STORE)
             ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
-            stored: dict[str, Any] = json.loads(text)
+            stored: dict[str, Any] = json_text.parsed(text)
             before, question = stored["question"], self._question()
             other = [name for name, value in question.items() if before.get(name) != value]
         if other:

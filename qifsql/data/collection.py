@@ -116,11 +116,13 @@ def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
         Schema(
             schema.dataset,
             tuple(replace(c, source_name=tagged(i, c.source_name)) for c in schema.columns),
+            doubtful=schema.doubtful,
         )
         for i, schema in enumerate(schemas[: collection.n_known_datasets], 1)
     )
     every = [replace(c, name=tagged(i, c.name)) for i, p in enumerate(parts, 1) for c in p.columns]
-    return Schema(collection.name, (*parts[0].columns, *every), parts)
+    doubtful = any(part.doubtful for part in parts)
+    return Schema(collection.name, (*parts[0].columns, *every), parts, doubtful)
 
 
 def tagged(number: int, name: str) -> str:

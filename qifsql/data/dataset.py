@@ -49,13 +49,20 @@ class Column:
     writing: Writing = ""
 
 
+NO_NAMES = "; its first line seems to be a record: write a line with the names above it"
+
+
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection."""
+    """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection.
+
+    ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
+    """
 
     dataset: str
     columns: tuple[Column, ...]
     parts: tuple["Schema", ...] = ()
+    doubtful: bool = False
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""
@@ -77,6 +84,7 @@ class Schema:
         column = self.find(name)
         if column is None:
             hint = did_you_mean(name, (c.name for c in self.columns))
+            hint = NO_NAMES if self.doubtful else hint
             raise ColumnError(f"column {quoted(name)} is not in {self.dataset}{hint}")
         return column
 

@@ -107,10 +107,11 @@ def reader(domain: Domain) -> Callable[[str], str | None]:
     """Return a function that reads a text as a value of the domain.
 
     The function returns the text for the engine, or None if the text is not a value. Numbers have
-    no leading zeros: 28, not 028. Whole numbers may have a fraction (``28.5``), which is kept.
+    no leading zeros: 28, not 028. Whole numbers may have a fraction (``28.5``), which is kept. No
+    number of more than 2,000 characters is read: Python converts 4,300 digits at most.
     """
     if domain.kind in NUMBERS:
-        return lambda text: text if _NUMBER.fullmatch(text) else None
+        return lambda text: text if len(text) <= 2000 and _NUMBER.fullmatch(text) else None
     if domain.kind in _ISO:
         return partial(_iso, *_ISO[domain.kind])
     if domain.type == "BOOLEAN":

@@ -5,7 +5,9 @@ read from the file, so that both columns can be used.
 """
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -162,8 +164,9 @@ def _read_schema(
 ) -> tuple[Dataset, Schema]:
     """Return the dataset, with the delimiter found in its header, and its columns."""
     header: list[str] = []
+    doubtful = False
     if dataset.format == "csv":
-        dataset, header = _header(engine, dataset)
+        dataset, header, doubtful = _header(engine, dataset)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
         _check_same(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
@@ -190,7 +193,7 @@ def _read_schema(
         Column(name, source, types[source], writings.get(source, ""))
         for name, (source, _) in zip(names, described, strict=False)
     )
-    return dataset, Schema(dataset.name, columns)
+    return dataset, Schema(dataset.name, columns, doubtful=doubtful)
 
 
 def _n_partitions(dataset: Dataset, names: Sequence[str]) -> int:
@@ -245,28 +248,45 @@ def _check_records(engine: Engine, dataset: Dataset) -> None:
         raise DatasetError(f"{dataset.name} has no records; name another file")
 
 
-def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """Return the names in the first line of CSV; the delimiter is the one that gives most names."""
+def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
+    """Return the names in the first line of CSV, and whether they may be values of a record.
+
+    The delimiter is the one that gives most names.
+    """
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {d: _names(engine, dataset, d) for d in candidates}
-    best = max(candidates, key=lambda d: len(split[d]))
+    split = {d: _lines(engine, dataset, d) for d in candidates}
+    best = max(candidates, key=lambda d: len(split[d][0]))
+    names, *records = split[best]
     for path in dataset.paths[1:]:
-        if _names(engine, replace(dataset, paths=(path,)), best) != split[best]:
+        if _lines(engine, replace(dataset, paths=(path,)), best)[0] != names:
             raise DatasetError(f"the files of {dataset.name} differ in their first lines")
-    return replace(dataset, delimiter=best), split[best]
+    return replace(dataset, delimiter=best), names, _may_be_record(names, records)
 
 
-def _names(engine: Engine, dataset: Dataset, delimiter: str) -> list[str]:
-    """Return the fields in the first line of the first file, split by a delimiter."""
+def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
+    """Return the fields in the first lines of the first file, split by a delimiter."""
     query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
         raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
     lines[0] = lines[0].removeprefix("\ufeff")
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
-        return next(csv.reader(lines, delimiter=delimiter))
+        rows = [next(reader)]
     except csv.Error as e:
         raise DatasetError(f"{dataset.name} has no readable first line of names") from e
+    with suppress(csv.Error):  # of a later line: the engine says what is wrong there
+        rows += reader
+    return rows
+
+
+def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Return whether a field of the first line is a number or date, or a value of its column."""
+    columns = [set(column) for column in zip_longest(*records)]
+    return any(
+        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in column)
+        for name, column in zip(names, [*columns, *({""} for _ in names)], strict=False)
+    )
 
 
 def _found_table(engine: Engine, dataset: Dataset) -> Dataset:

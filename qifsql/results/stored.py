@@ -16,6 +16,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from qifsql.adversary.spec import ColumnRoles
+from qifsql.data import json_text
 from qifsql.errors import DatasetError
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
@@ -90,7 +91,7 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
 def is_result(path: Path) -> bool:
     """Return whether a Parquet file is a result of qifsql about everybody, from its metadata."""
     try:
-        note = json.loads(pl.read_parquet_metadata(path).get("qifsql", "null"))
+        note = json_text.parsed(pl.read_parquet_metadata(path).get("qifsql", "null"))
     except (OSError, ValueError, pl.exceptions.PolarsError):
         return False
     return isinstance(note, dict) and kind_of(str(note.get("result"))) is not None
@@ -159,11 +160,11 @@ def _read(path: Path) -> Stored:
 
 
 def _parquet(path: Path) -> Stored:
-    note = json.loads(pl.read_parquet_metadata(path)["qifsql"])
+    note = json_text.parsed(pl.read_parquet_metadata(path)["qifsql"])
     details, files = {}, [str(path)]
     for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
         name = other.stem.removeprefix(f"{path.stem}.")
-        beside = json.loads(pl.read_parquet_metadata(other).get("qifsql", "{}"))
+        beside = json_text.parsed(pl.read_parquet_metadata(other).get("qifsql", "{}"))
         if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
             details[name] = pl.read_parquet(other, glob=False)
             files.append(str(other))
@@ -211,8 +212,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _json(path: Path) -> Stored:
-    document = json.loads(path.read_text("utf-8"))
-    note = json.loads(path.with_name(path.name + ENDING).read_text("utf-8"))
+    document = json_text.parsed(path.read_text("utf-8"))
+    note = json_text.parsed(path.with_name(path.name + ENDING).read_text("utf-8"))
     kind = kind_of(str(note["result"]))
     tables = {name: _table(rows, kind) for name, rows in document.items() if name not in JSON_KEYS}
     frame = _table(document["results"], kind)

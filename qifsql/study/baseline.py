@@ -5,7 +5,6 @@ A baseline is a file of ``qifsql attack -o`` or ``qifsql check -o``: ``.json``, 
 ``NAME.csv``. Rows are found by model, quasi-identifiers in any order, secret and group.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from qifsql.data import json_text
 from qifsql.data.files import check_file
 from qifsql.errors import InputError, quoted
 
@@ -115,7 +115,7 @@ def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[s
 
 def _json(path: Path) -> tuple[Table, Table]:
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json_text.parsed(path.read_text("utf-8"))
         return _rows(document["results"]), _rows(document.get("groups", []))
     except OSError as e:
         raise InputError(f"the baseline {path} cannot be read: {e.strerror}") from e

@@ -20,7 +20,7 @@ from campaign import tables
 from campaign.draft import Draft, Step, row, toml
 from campaign.judging import Finding, Run, judge
 from campaign.running import Place
-from campaign.work import Outcome, Task
+from campaign.work import DAMAGES, Outcome, Task
 
 ROWS = 600
 VARYING = ("seconds", "attack_id", "started")
@@ -41,7 +41,7 @@ class Case:
 
 
 def perform(task: Task, place: Place, log: Path) -> Outcome:
-    """Damage one file, and run the line again."""
+    """Damage one file in several ways, and run the line again after each."""
     rng = random.Random(f"{task.seed}:damaged:{task.number}")
     kind = task.command or list(CASES)[task.number % len(CASES)]
     outcome = Outcome(task.name, f"({kind})")
@@ -52,27 +52,42 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
             outcome.findings += [f.plain() for f in judge(place.run(step, log), folder)]
         right = place.run(case.step, log)
         expected = case.numbers(right.out)
-        path = next(iter(sorted(folder.glob(case.file))))
-        good = path.read_bytes()
-        name, bad = damaged(rng, good)
-        path.write_bytes(bad)
-        _again(folder)
-        run = place.run(case.step, log)
-        outcome.codes.append(run.code)
-        found = _judged(run, folder)
-        verdict = "refused"
-        if run.code == 0:
-            verdict = "same"
-            if case.numbers(run.out) != expected:
-                verdict = "different"
-                if case.covered(good, bad):
-                    found.append(Finding("number", f"other numbers from {path.name}: {name}"))
-        outcome.notes[f"{kind}: {verdict}"] = 1
-        outcome.compared = run.code == 0
-        outcome.findings += [replace(f, argv=case.step.argv).plain() for f in found]
-        if task.aloud:
-            outcome.words.append(f"{kind} {path.name} {name} {run.code} {verdict}\n{run.err}")
+        file = next(iter(sorted(folder.glob(case.file)))).relative_to(folder)
+        whole = place.root / "whole"
+        shutil.rmtree(whole, ignore_errors=True)
+        shutil.copytree(folder, whole)
+        for _ in range(DAMAGES):
+            _restore(whole, folder)
+            good = (folder / file).read_bytes()
+            name, bad = damaged(rng, good)
+            (folder / file).write_bytes(bad)
+            _again(folder)
+            run = place.run(case.step, log)
+            outcome.cases += 1
+            outcome.codes.append(run.code)
+            found = _judged(run, folder)
+            verdict = "refused"
+            if run.code == 0:
+                verdict = "same"
+                if case.numbers(run.out) != expected:
+                    verdict = "different"
+                    if case.covered(good, bad):
+                        found.append(Finding("number", f"other numbers from {file.name}: {name}"))
+                outcome.compared += 1
+            key = f"{kind}: {verdict}"
+            outcome.notes[key] = outcome.notes.get(key, 0) + 1
+            argv = [*case.step.argv, f"({name})"]
+            outcome.findings += [replace(f, argv=argv).plain() for f in found]
+            if task.aloud:
+                outcome.words.append(f"{kind} {file.name} {name} {run.code} {verdict}\n{run.err}")
     return outcome
+
+
+def _restore(whole: Path, folder: Path) -> None:
+    """Put all files back as they were before the damage."""
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.copytree(whole, folder, dirs_exist_ok=True)
 
 
 def _judged(run: Run, folder: Path) -> list[Finding]:

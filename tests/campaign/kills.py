@@ -76,6 +76,7 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
         words = [f"{name} {how.name} after {moment:.2f} of {first.seconds:.2f} s: {killed.code}"]
         found = _gentle(killed, how, torn, place, token) if how != signal.SIGKILL else []
         again = ended(start(case, environment))
+        outcome.cases = 1
         outcome.codes += [first.code, f"kill {killed.code}", again.code]
         found += _after(
             case, again, expected=expected, left=left, torn=torn, place=place, token=token

@@ -75,6 +75,7 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
         for step in todo:
             run = place.run(step, log)
             outcome.codes.append(run.code)
+            outcome.cases += 1
             outcome.findings += [f.plain() for f in judge(run, folder)]
             if task.aloud:
                 outcome.words.append(

@@ -1,6 +1,7 @@
 """The whole campaign: ``python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50``.
 
-Every task is named by its kind and number, and repeated alone with ``--only line:123``.
+Every task is named by its kind and number, and repeated alone with ``--only line:123``. A case is a
+command line, a damage of a file, a kill, or a text for a reader (``--texts``).
 """
 
 import argparse
@@ -20,8 +21,9 @@ if __package__ in (None, ""):
     sys.path[:1] = [str(tests), str(tests / "oracles")]  # as the tests have it
 
 from campaign import work
+from campaign.work import DAMAGES, TEXTS
 
-LIMITS = {"line": 60, "damaged": 120, "kill": 300}  # seconds
+LIMITS = {"line": 60, "damaged": 300, "kill": 300, "text": 300}  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,10 +47,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lines", type=int, default=150)
     parser.add_argument("--damaged", type=int, default=10)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--texts", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--command", default="", help="only lines of this command")
+    parser.add_argument(
+        "--command", default="", help="only lines of this command, damage or texts of this kind"
+    )
     parser.add_argument("--only", default="", help="one task alone: line:123, damaged:4, kill:5")
     parser.add_argument("--aloud", action="store_true", help="show what every line says")
     parser.add_argument("--quiet", action="store_true")
@@ -60,7 +65,12 @@ def tasks(asked: argparse.Namespace) -> list[work.Task]:
     if asked.only:
         kind, _, number = asked.only.rpartition(":")
         return [work.Task(kind or "line", int(number), asked.seed, asked.command, aloud=True)]
-    counts = {"kill": asked.kills, "damaged": asked.damaged, "line": asked.lines}
+    counts = {
+        "kill": asked.kills,
+        "damaged": -(-asked.damaged // DAMAGES),
+        "line": asked.lines,
+        "text": -(-asked.texts // TEXTS),
+    }
     return [
         work.Task(kind, number, asked.seed, asked.command, asked.aloud)
         for kind, n in counts.items()
@@ -173,6 +183,7 @@ def summarised(
     return {
         "seed": asked.seed,
         "tasks": dict(Counter(o.name.partition(":")[0] for o in outcomes)),
+        "cases": sum(o.cases for o in outcomes),
         "command_lines": sum(len(o.codes) for o in outcomes),
         "compared": sum(o.compared for o in outcomes),
         "notes": dict(sum((Counter(o.notes) for o in outcomes), Counter())),
@@ -197,7 +208,7 @@ def table(summary: dict[str, Any]) -> str:
     lines = [f"{'command':12}" + "".join(f"{code:>8}" for code in every)]
     for command, codes in summary["codes"].items():
         lines.append(f"{command:12}" + "".join(f"{codes.get(code, 0):8}" for code in every))
-    names = ("tasks", "command_lines", "compared", "notes", "kinds", "seconds")
+    names = ("tasks", "cases", "command_lines", "compared", "notes", "kinds", "seconds")
     return "\n".join([*lines, *(f"{name}: {summary[name]}" for name in names)])
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 MOST = 8 * 2**30  # bytes: what asks for all memory must not take the machine down
+DAMAGES = 10  # of a file, which takes longer to make than to be read again
+TEXTS = 200  # of a task
 
 
 @dataclass(frozen=True)
 class Task:
-    """One case: a command line, a damaged file or a kill."""
+    """A command line, damages of a file, a kill, or texts for readers."""
 
     kind: str
     number: int
@@ -37,6 +39,7 @@ class Outcome:
     codes: list[int | str] = field(default_factory=list)
     findings: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)
+    cases: int = 0
     compared: int = 0
     words: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -72,10 +75,15 @@ def serve(pipe: Connection, root: Path) -> None:
 
 def perform(task: Task, place: Any, log: Path) -> Outcome:
     """Do a task; whatever goes wrong with the campaign itself is a finding, too."""
-    from campaign import damage, kills, lines
+    from campaign import damage, kills, lines, texts
 
     began, clock = time.monotonic(), time.process_time()
-    does = {"line": lines.perform, "damaged": damage.perform, "kill": kills.perform}[task.kind]
+    does = {
+        "line": lines.perform,
+        "damaged": damage.perform,
+        "kill": kills.perform,
+        "text": texts.perform,
+    }[task.kind]
     try:
         outcome: Outcome = does(task, place, log)
     except BaseException as e:

@@ -133,6 +133,23 @@ def test_csv_with_ragged_lines(here: Path):
     refused(here, "attack", "crs", "ragged.csv", "-q", "a", says="is not a regular CSV table")
 
 
+@pytest.mark.parametrize("line", [f"25,{CELL}1", f"x,{CELL}1", f"{CELL}1,2019-05-01"])
+def test_csv_without_a_line_of_names(here: Path, line: str):
+    """Its first record stands for the names, which a message must not show."""
+    Path("nameless.csv").write_text(f"{line}\n60,{CELL}2\n25,{CELL}1\n")
+    attack = ("attack", "crs", "nameless.csv", "--qids", f"{CELL}9"[4:])
+    refused(here, *attack, says="its first line seems to be a record")
+    both = ("attack", "crs", "people.csv", "--aux", "nameless.csv", "--key", "age", "--qids", "x")
+    refused(here, *both, says="its first line seems to be a record")
+
+
+def test_a_long_text_is_not_repeated_whole(here: Path):
+    done = run("attack", "crs", "people.csv", "--qids", "x" * 9000)
+    assert done.code == 2
+    assert "(9,000 characters)" in done.err
+    assert len(done.err) < 1000
+
+
 def test_csv_with_an_open_quote(here: Path):
     (here / "open.csv").write_text(f'a,b\n1,2\n3,"{CELL}\n4,5\n')
     refused(here, "attack", "crs", "open.csv", "-q", "a", says="is not a regular CSV table")

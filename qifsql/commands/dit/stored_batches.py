@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
+from qifsql.data import json_text
 from qifsql.data.files import misplaced
 from qifsql.data.relation import LOADED, STORE
 from qifsql.engine import ledger
@@ -64,7 +65,7 @@ class Store:
                 "with --restart, or name another file with --store"
             )
             with ledger.readable(damaged):
-                other = self._other(json.loads(text))
+                other = self._other(json_text.parsed(text))
             if other:
                 raise InputError(
                     f"{path} is the store of another question: {', '.join(other)} differ; repeat "
@@ -97,7 +98,7 @@ class Store:
     def _other(self, question: Mapping[str, Any]) -> list[str]:
         """Return the names of the settings that differ from those in the store."""
         ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
-        before = json.loads(text)
+        before = json_text.parsed(text)
         return [name for name, value in question.items() if before.get(name) != value]
 
 

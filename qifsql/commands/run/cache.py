@@ -20,6 +20,7 @@ from qifsql import __version__
 from qifsql.adversary.spec import ColumnRoles
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
+from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
@@ -193,7 +194,7 @@ class Cache:
     def _as_written(self, identity: Identity) -> bool:
         place = self.place(identity)
         try:
-            stored_hashes = json.loads((place / DIGESTS).read_text("utf-8"))
+            stored_hashes = json_text.parsed((place / DIGESTS).read_text("utf-8"))
             hashes = {n: digests([str(place / n)])[0]["sha256"] for n in stored_hashes}
             return bool(stored_hashes == hashes and {RECORD, RECORD + ENDING, TABLE} <= set(hashes))
         except (OSError, ValueError, TypeError):
@@ -205,8 +206,8 @@ class Cache:
         if not self._as_written(identity):
             return None
         try:
-            record = json.loads((place / RECORD).read_text("utf-8"))
-            note = json.loads((place / (RECORD + ENDING)).read_text("utf-8"))
+            record = json_text.parsed((place / RECORD).read_text("utf-8"))
+            note = json_text.parsed((place / (RECORD + ENDING)).read_text("utf-8"))
             read = {file["sha256"] for file in note["inputs"]}
             if record["determined_by"] != identity.determined_by or not read <= identity.contents:
                 return None  # the files had changed before they were read

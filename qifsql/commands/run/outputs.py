@@ -10,6 +10,7 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME
 from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
+from qifsql.data import json_text
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
@@ -93,7 +94,7 @@ def shown(entry: Entry, result: Result) -> Shown:
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     """Return the list; an empty one if it is missing or damaged."""
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json_text.parsed(path.read_text("utf-8"))
         return {
             str(name): {
                 "digest": str(record["digest"]),

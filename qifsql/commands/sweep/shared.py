@@ -35,6 +35,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.data import json_text
 from qifsql.errors import DatasetError, EngineError, InputError, unwritable
 
 BEAT = 5.0  # seconds from one sign of life to the next
@@ -90,7 +91,7 @@ class SharedFolder:
     def _check(self, request: Mapping[str, Any], text: bytes) -> None:
         """Refuse the folder of another sweep."""
         try:
-            document = json.loads(text)
+            document = json_text.parsed(text)
             items, sweep = dict(document["items"]), document["sweep"]
         except (ValueError, LookupError, TypeError) as e:
             raise DatasetError(f"{self.path / SWEEP} is damaged; {self._afresh}") from e
@@ -254,7 +255,7 @@ class SharedFolder:
         with self._usable():
             text = self._path(name).read_bytes()
         try:
-            note = json.loads(text)
+            note = json_text.parsed(text)
             document = note["document"]
             right = self._is_of(note, name) and note["digest"] == _digest(document)
         except (ValueError, LookupError, TypeError, AttributeError) as e:
@@ -274,7 +275,7 @@ class SharedFolder:
                     if attempt == 2:
                         raise
         try:
-            note: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[NOTE])
+            note: dict[str, Any] = json_text.parsed(pl.read_parquet_metadata(file)[NOTE])
         except (pl.exceptions.PolarsError, OSError, LookupError, ValueError) as e:
             raise DatasetError(self.damaged(name)) from e
         if not self._is_of(note, name):

@@ -370,7 +370,11 @@ def test_json_without_its_manifest(here: Path) -> None:
     refused(here, "risk.json", "-o", "out.html", says="risk.json is not a result")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "3", "{", '{"results": 3}', '{"results": [3]}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "3", "{", '{"results": 3}', '{"results": [3]}', "[" * 9000],
+    ids=lambda text: text[:16],
+)
 def test_json_of_another_kind(here: Path, text: str) -> None:
     Path("risk.json").write_text(text)
     Path("risk.json.manifest.json").write_text('{"result": "attack", "spec": {}}')
