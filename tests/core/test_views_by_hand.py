@@ -1,0 +1,190 @@
+"""Single views of ``sql/`` on tables made by hand: what whole commands show only in rare data."""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import polars as pl
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qifsql.query.splice import splice
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def answer(
+    view: str,
+    *,
+    variables: Mapping[str, int] | None = None,
+    given: Mapping[str, Rows],
+    **filled: Any,
+) -> list[dict[str, Any]]:
+    """Return the rows of a view over the given tables, in the order of their values."""
+    with duckdb.connect() as con:
+        for name, rows in given.items():
+            con.register(name, pl.DataFrame(rows, infer_schema_length=None))
+        for name, value in (variables or {}).items():
+            con.execute(f"SET VARIABLE {name} = {value}")
+        frame = con.sql(splice(view, **filled).sql("duckdb")).pl()
+    rows: list[dict[str, Any]] = frame.sort(frame.columns, nulls_last=True).to_dicts()
+    return rows
+
+
+def test_values_of_sets_are_counted_for_each_record() -> None:
+    classes = [
+        {"part": part, "size": size, "suppressed": part == 3}
+        for part, size in ((1, 5), (2, 7), (3, 100))
+    ]
+    sets = [{"part": 1, "values": 3}, {"part": 2, "values": 1}, {"part": 3, "values": 9}]
+    found = answer("anonymise/counted", given={"classes": classes, "sets": sets})
+    assert found == [{"generalised": 5, "spanned": 15, "written": 22}]
+
+
+@settings(max_examples=examples(100))
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=2, max_size=30),
+    st.fractions(0, 1, max_denominator=12),
+)
+def test_the_ordered_distance_of_a_side_from_the_whole(
+    people: list[tuple[int, bool]], most: Fraction
+) -> None:
+    values = sorted({value for value, _ in people})
+    code = {value: i for i, value in enumerate(values)}
+    whole, below = [], 0
+    for i in range(len(values)):
+        upto = sum(code[value] <= i for value, _ in people)
+        whole.append({"code": i, "upto": upto, "before": below})
+        below += upto
+    sided, expected = [], []
+    for side in (False, True):
+        mine = [code[value] for value, on in people if on == side]
+        sided += [
+            {"part": 7, "side": side, "value": i, "people": mine.count(i)} for i in sorted({*mine})
+        ]
+        distance = sum(
+            abs(Fraction(sum(m <= i for m in mine), len(mine)) - Fraction(row["upto"], len(people)))
+            for i, row in enumerate(whole)
+            if mine
+        )
+        if distance > most * (len(values) - 1):
+            expected.append({"part": 7})
+    numbers = {
+        "wanted_values": len(values),
+        "wanted_records": len(people),
+        "wanted_before": below,
+        "wanted_numerator": most.numerator,
+        "wanted_denominator": most.denominator,
+    }
+    given = {"sided": sided, "whole": whole}
+    assert answer("anonymise/t_ordered", given=given, numbers=numbers) == expected
+
+
+def test_a_group_of_mdav_is_carried_on_where_enough_is_left() -> None:
+    groups = [
+        {"part": part, "fresh": fresh, "size": size, "last_of_group": last}
+        | {"remaining": size - 3, "opposite": [part], "pole": [0]}
+        for part, fresh, size, last in (
+            (1, True, 9, 5), (2, True, 8, 5), (3, False, 9, 5), (4, True, 9, None)
+        )
+    ]  # fmt: skip
+    found = answer("anonymise/carried", given={"groups": groups}, numbers={"wanted_k": 3})
+    assert found == [{"part": 1, "size": 6, "pole": [1]}]
+
+
+def test_gains_that_are_no_numbers_are_counted() -> None:
+    pairs = [{"gain": gain} for gain in (0.5, None, math.inf, math.nan, -1.0)]
+    (found,) = answer("gains_check", given={"pairs": pairs})
+    assert (found["unusable"], found["lowest"]) == (3, -1.0)
+
+
+def test_places_are_in_the_order_of_the_hierarchy_first() -> None:
+    raw = [
+        {"value": value, "people": 1, "leaf": leaf}
+        for value, leaf in (("a", 2), ("b", 1), ("d", None), ("c", None), (None, None))
+    ]
+    found = {
+        row["value"]: row["place"] for row in answer("cells/places", given={"raw_values": raw})
+    }
+    assert found == {"b": 1, "a": 2, "c": 3, "d": 4, None: 0}
+
+
+def test_the_most_frequent_secret_is_that_of_all_patterns_together() -> None:
+    rows = [{"secret": s, "people": n} for s, n in (("x", 3), ("y", 4), ("x", 2), (None, 1))]
+    found = answer("completions/secrets", given={"pattern_secrets": rows})
+    assert found == [{"most_frequent": 5, "secrets": 3}]
+
+
+def test_the_worst_score_is_the_highest() -> None:
+    found = answer("levels/worst", given={"scored": [{"score": 0.25}, {"score": 0.75}]})
+    assert found == [{"score": 0.75}]
+
+
+def test_exact_weights_of_what_is_heard() -> None:
+    """Of the people without a value, each other value is heard as often."""
+    rows = [{"code": 0, "frequency": 4}, {"code": 1, "frequency": 10}]
+    numbers = {"whole_weight": 30, "everybody": 10, "wrong_weight": 12}
+    found = answer("noisy/exact_confusions", given={"dictionary": rows}, numbers=numbers)
+    assert found == [
+        {"code": 0, "same": 18, "other": 2, "frequency": 4},
+        {"code": 1, "same": 30, "other": 0, "frequency": 10},
+    ]
+
+
+def test_the_block_of_all_people_of_a_chunk_adds_up_their_words() -> None:
+    coded = [{"entry": i, "word_1": 10 * i, "word_2": 1} for i in range(1, 5)]
+    variables = {"state": 7, "least": 2, "greatest": 3}
+    found = answer("sweep/whole_block", given={"coded": coded}, variables=variables, words=2)
+    assert found == [{"state": 7, "word_1": 50, "word_2": 2, "blocks": 1}]
+
+
+def test_the_spread_of_an_attribute() -> None:
+    rows = [{"people": 3}, {"people": 5}]
+    found = answer("sweep/spread", given={"dictionary": rows})
+    assert found == [{"values": 2, "people": 8, "most_frequent": 5, "together": 34}]
+
+
+def test_drawn_people_have_the_words_of_their_numbers() -> None:
+    lots = [{"person": person} for person in (0, 2, 3, 5)]
+    numbered = [{"word_1": 10, "upto": 3}, {"word_1": 20, "upto": 4}, {"word_1": 30, "upto": 6}]
+    given = {"people_lots": lots, "numbered": numbered}
+    found = answer("synthetic/drawn_people", given=given, words=1)
+    assert [row["word_1"] for row in found] == [10, 10, 20, 30]
+
+
+@settings(max_examples=examples(100))
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(1, 3)), min_size=1, max_size=8),
+    st.integers(1, 4),
+)
+def test_the_nearest_halves_are_those_within_the_radius(
+    halves: list[tuple[int, int]], neighbours: int
+) -> None:
+    """The radius is the least distance within which so many records are."""
+    alike = [{"target": 1, "key": 9, "records": 50, "tied": True}]
+    pairs = [
+        {"target": 0, "key": key, "records": records, "distance": distance}
+        for key, (distance, records) in enumerate(halves)
+    ]
+    reach = sorted(distance for distance, _ in halves)[neighbours - 1 : neighbours]
+    within = [p for p in pairs if not reach or p["distance"] <= reach[0]]
+    radii = [
+        p["distance"]
+        for p in within
+        if sum(q["records"] for q in within if q["distance"] <= p["distance"]) >= neighbours
+    ]
+    expected = [
+        {"target": 0, "key": p["key"], "records": p["records"], "tied": p["distance"] == min(radii)}
+        for p in within
+        if radii and p["distance"] <= min(radii)
+    ]
+    given: dict[str, Rows] = {
+        "alike": alike,
+        "half_pairs": pairs,
+        "reaches": [{"target": 0, "reach": reach[0] if reach else None}],
+    }
+    found = answer("synthetic/nearest_halves", given=given, numbers={"neighbours": neighbours})
+    assert found == [*expected, *alike]
