@@ -317,3 +317,29 @@ def test_why_theta_cannot_be_estimated() -> None:
         found = uniqueness.pitman(uniqueness.Sizes(blocks, F(1, 2)))
         assert found.number is None
         assert reason in str(found.problem)
+
+
+def test_ends_of_a_bound() -> None:
+    bound = completions.Bound(low=2, high=5, low_sharp=False, high_sharp=False)
+    assert bound.minus(1) == dataclasses.replace(bound, low=1, high=4)
+    assert bound.over(2) == dataclasses.replace(bound, low=F(1), high=F(5, 2))
+    for value, sharp in ((2, (True, False)), (3, (False, False)), (5, (False, True))):
+        found = bound.attained(value)
+        assert (found.low_sharp, found.high_sharp) == sharp
+    sharp = dataclasses.replace(bound, low_sharp=True, high_sharp=True)
+    assert sharp.attained(3) == sharp
+
+
+@pytest.mark.parametrize("incomplete", [0, 1])
+def test_bounds_of_l_where_nobody_misses_a_value(incomplete: int) -> None:
+    numbers = {f.name: 0 for f in dataclasses.fields(completions.Counts)}
+    given: dict[str, Any] = {
+        **numbers,
+        **{"incomplete": incomplete, "least_values": 2, "secrets": 3, "lonely_values": None},
+        "masks": {},
+    }
+    found = completions.Counts(**given).fewest_secrets()
+    whole = not incomplete
+    assert found == completions.Bound(
+        low=2 if whole else 1, high=2, low_sharp=True, high_sharp=whole
+    )
