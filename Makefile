@@ -28,8 +28,8 @@ slow: $(READY)  ## run the slow tests, and all properties with many examples: an
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 	QIFSQL_EFFORT=many HYPOTHESIS_PROFILE=default $(BIN)/python -m pytest -n auto --dist loadgroup -m "hypothesis and not slow"
 
-campaign: $(READY)  ## hostile command lines, damaged files, kills: half an hour of two cores
-	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50 --out campaign.json
+campaign: $(READY)  ## hostile command lines, texts, damaged files, kills: an hour of two cores
+	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 3000 --kills 50 --texts 50000 --out campaign.json
 
 mutation: $(READY)  ## change one node of the SQL or of a measure at a time, and see that tests notice: hours
 	$(BIN)/python tests/mutation/run.py --count 500 --seed 0 --report docs/develop/mutation.md

@@ -65,11 +65,11 @@ def test_a_canary_tells_its_column():
 
 
 def test_a_small_campaign_finds_nothing(capfd: pytest.CaptureFixture[str]):
-    code = run.main(["--lines", "80", "--damaged", "6", "--kills", "1", "--seed", "7", "--quiet"])
+    code = run.main(["--lines", "80", "--damaged", "50", "--kills", "1", "--seed", "7", "--quiet"])
     assert code == 0, capfd.readouterr().out
 
 
 @pytest.mark.slow
 def test_a_campaign_finds_nothing(capfd: pytest.CaptureFixture[str]):
-    code = run.main(["--lines", "2000", "--damaged", "100", "--kills", "9", "--seed", "1"])
+    code = run.main(["--lines", "2000", "--damaged", "1000", "--kills", "9", "--seed", "1"])
     assert code == 0, capfd.readouterr().out
