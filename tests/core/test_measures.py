@@ -330,16 +330,53 @@ def test_ends_of_a_bound() -> None:
     assert sharp.attained(3) == sharp
 
 
+def counted(**given: Any) -> completions.Counts:
+    """Return counts that are 0 or None but for those given."""
+    zeros: dict[str, Any] = {f.name: 0 for f in dataclasses.fields(completions.Counts)}
+    unknown = dict.fromkeys(("lonely_size", "lonely_values", "level", "least_size", "least_values"))
+    return completions.Counts(**{**zeros, **unknown, "masks": {}, **given})
+
+
+def test_bounds_of_counts_by_hand() -> None:
+    """Each end is the sum that its documentation states; the tighter limit holds."""
+    counts = counted(
+        **{"people": 100, "incomplete": 9, "blocks": 20, "uniques": 12, "modes": 50, "certain": 30},
+        **{"with_mates": 2, "lonely_blocks": 3, "lonely_uniques": 2, "lonely_excess": 1},
+        **{"lonely_hidden": 1, "lonely_broken": 4, "lonely_size": 3, "hidden": 5, "broken": 6},
+        **{"stuck": 7, "reachable_uniques": 4, "reachable_people": 8, "most_frequent": 40},
+        **{"least_size": 2, "level": 9, "masks": {1: (2, 1, 1), 3: (1, 4, 1)}},
+    )
+    ends = completions.Bound(low=0, high=0, low_sharp=False, high_sharp=True)
+    assert not counts.exact
+    assert counts.new_blocks == 3 + 2  # the leaves of sets of which one contains the other
+    assert counts.block_count() == dataclasses.replace(ends, low=25, high=29, low_sharp=True)
+    assert counts.singled_out() == dataclasses.replace(ends, low=12 - (1 + 4) + 2, high=21)
+    assert counts.right_guesses() == dataclasses.replace(ends, low=50 + 1 + 4, high=59)
+    assert counts.certain_people() == dataclasses.replace(ends, low=30 - (4 + 6) + 7, high=39)
+    size = completions.Bound(low=1, high=2, low_sharp=True, high_sharp=False)
+    assert counts.smallest_block() == size
+    other = dataclasses.replace(counts, hidden=3, broken=9, most_frequent=70, least_size=None)
+    assert other.singled_out().low == 12 - (1 + 3) + 2
+    assert other.certain_people().low == 30 - (4 + 8) + 7
+    assert other.right_guesses().low == 70
+    assert other.smallest_block().high == 3
+    apart = dataclasses.replace(counts, masks={1: (2, 1, 1), 2: (4, 4, 1)}, with_mates=0)
+    assert apart.new_blocks == 3 + 4
+    assert not apart.block_count().low_sharp
+    assert apart.singled_out().low_sharp
+    mean = dataclasses.replace(counts, people=50, lonely_size=9, least_size=9)
+    assert mean.smallest_block().high == 50 // 25
+    alone = counted(people=5, with_mates=2, incomplete=2, masks={1: (0, 0, 1), 2: (0, 0, 1)})
+    assert alone.new_blocks == 1
+
+
 @pytest.mark.parametrize("incomplete", [0, 1])
-def test_bounds_of_l_where_nobody_misses_a_value(incomplete: int) -> None:
-    numbers = {f.name: 0 for f in dataclasses.fields(completions.Counts)}
-    given: dict[str, Any] = {
-        **numbers,
-        **{"incomplete": incomplete, "least_values": 2, "secrets": 3, "lonely_values": None},
-        "masks": {},
-    }
-    found = completions.Counts(**given).fewest_secrets()
+def test_bounds_of_k_and_l_where_nobody_misses_a_value(incomplete: int) -> None:
+    counts = counted(incomplete=incomplete, least_values=2, secrets=3, least_size=4, people=8)
     whole = not incomplete
-    assert found == completions.Bound(
+    assert counts.fewest_secrets() == completions.Bound(
         low=2 if whole else 1, high=2, low_sharp=True, high_sharp=whole
+    )
+    assert counts.smallest_block() == completions.Bound(
+        low=4 if whole else 1, high=4, low_sharp=True, high_sharp=True
     )

@@ -188,3 +188,22 @@ def test_the_nearest_halves_are_those_within_the_radius(
     }
     found = answer("synthetic/nearest_halves", given=given, numbers={"neighbours": neighbours})
     assert found == [*expected, *alike]
+
+
+def test_settled_observations_of_several_secrets() -> None:
+    crowd = [
+        {"first_sight": 1, "records": records, "secret": secret}
+        for secret, records in ((0, 2), (1, 5), (2, 1))
+    ]
+    given = {"secret_crowd": crowd, "settled": [{"first_sight": 1, "observations": 4}]}
+    (found,) = answer("keyless/posterior/settled_secrets", given=given)
+    assert found == {"first_sight": 1, "records": 8, "most": 5, "possible": 3, "observations": 4}
+
+
+def test_people_weigh_one_each() -> None:
+    people = [{"qid_1": qid, "secret": secret} for qid, secret in ((1, "a"), (1, "a"), (2, "b"))]
+    found = answer("cells", given={"microdata": people}, width=1)
+    assert [(row["people"], row["weight"], row["heaviest"]) for row in found] == [
+        (2, 2, 1),
+        (1, 1, 1),
+    ]

@@ -1,10 +1,12 @@
 """Judge a mutant: run the tests of its view or function on a copy that has it."""
 
+import math
 import re
 import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from mutation import copies, touched
@@ -15,17 +17,21 @@ from mutation.mutants import Mutant
 class Effort:
     """Examples and seconds that are spent on a mutant.
 
-    ``slack`` times the seconds that the known tests took, and two minutes, are the limit for them;
-    ``room`` are the seconds for the tests of the rooms, which are the last resort.
+    The known tests that usually take ``known`` seconds together are run, the most promising first.
+    ``slack`` times these seconds, and two minutes, are the limit for them; ``room`` are the seconds
+    for the tests of the rooms, which are the last resort, where no test is known or ``whole`` is
+    set.
     """
 
     examples: str
+    known: float
     slack: float
     room: float
+    whole: bool
 
 
-FIRST = Effort(examples="quick", slack=5, room=60)
-AGAIN = Effort(examples="usual", slack=15, room=300)
+FIRST = Effort(examples="quick", known=8, slack=5, room=60, whole=False)
+AGAIN = Effort(examples="usual", known=math.inf, slack=15, room=300, whole=True)
 FEW = 5  # known tests that are tried before the others
 SOUND: set[str] = set()  # tests that failed with a mutant, and pass without one
 
@@ -62,7 +68,11 @@ def judge(
     copies.write(file, mutant.text)
     began = time.monotonic()
     known = list(tests) or touched.tests(mutant.target)
-    others = [] if tests else touched.of_room(mutant.target)
+    spent = accumulate(touched.seconds([test]) for test in known)
+    known = [
+        t for i, (t, s) in enumerate(zip(known, spent, strict=True)) if i < FEW or s <= effort.known
+    ]
+    others = touched.of_room(mutant.target) if not known or (effort.whole and not tests) else []
     try:
         outcome, by = "survived", ""
         for some in (list(dict.fromkeys([*known[:FEW], *killers])), known[FEW:]):
@@ -75,7 +85,7 @@ def judge(
     finally:
         copies.write(file, text)
     if outcome == "killed" and by not in SOUND:
-        if _run(copy, [by], effort.room, str(mutant), effort.examples)[0] != "survived":
+        if _run(copy, [by], 300, str(mutant), effort.examples)[0] != "survived":
             raise NotJudged(f"{mutant}: {by} fails without it, too")
         SOUND.add(by)
     return Verdict(outcome, by, round(time.monotonic() - began, 1))
