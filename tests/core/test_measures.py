@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qifsql.measures import bayes, completions, linkage, release_measures, syntactic, uniqueness
+from qifsql.measures import (
+    bayes,
+    completions,
+    intervals,
+    linkage,
+    release_measures,
+    syntactic,
+    uniqueness,
+)
 from qifsql.measures.profile import Profile
 
 COUNTS = ("size", "mode", "values", "blocks")
@@ -380,3 +388,13 @@ def test_bounds_of_k_and_l_where_nobody_misses_a_value(incomplete: int) -> None:
     assert counts.smallest_block() == completions.Bound(
         low=4 if whole else 1, high=4, low_sharp=True, high_sharp=True
     )
+
+
+def test_few_draws_have_the_quantiles_of_student() -> None:
+    """Chances with a mean of 1/2 and a variance of 1/100, of 8 and of 9 draws."""
+    for draws, quantile in ((8, 2.365), (9, 2.306)):
+        squares = 1 / 4 + (draws - 1) / draws / 100
+        low, high = intervals.mean_of_chances(0.5, squares, draws)
+        half = quantile * math.sqrt(0.01 / draws) + 3 / draws
+        assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=4e-5)
+    assert intervals.mean_of_chances(0.5, 0.3, 1) == (0.0, 1.0)

@@ -207,3 +207,14 @@ def test_people_weigh_one_each() -> None:
         (2, 2, 1),
         (1, 1, 1),
     ]
+
+
+def test_inners_are_numbered_by_their_first_block() -> None:
+    rows = [
+        {"block": block, "parts": [part], "weight": 10 * block}
+        for block, part in ((1, 0), (2, 1), (5, 0))
+    ]
+    assert answer("hyper/hyper", given={"inners": rows}) == [
+        {"inner_number": 1, "parts": [0], "weight": 60, "blocks": 2, "block": 1},
+        {"inner_number": 2, "parts": [1], "weight": 20, "blocks": 1, "block": 2},
+    ]

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from places import ROOT
 
 TABLE = Path(__file__).with_name("touched.json")
 MOST = 30  # tests of a view or function that are kept
+FOCUSED = 10  # of these use little else
 SECONDS = 25.0  # that they may take together
 NO_JUDGES = {
     *("test_golden_sql.py", "test_sweep_sql.py", "test_templates.py", "test_architecture.py"),
@@ -142,12 +143,12 @@ def merge(trace: Path) -> None:
             used[target].add(name)
     old_seconds, old = table() if TABLE.is_file() else ({}, {})
     every = dict(old_seconds) | {name: round(spent, 2) for name, spent in took.items()}
-    of = {
-        target: _chosen(
-            {n for n in old.get(target, []) if n not in took} | used.get(target, set()), every
-        )
+    of_all = {
+        target: {n for n in old.get(target, []) if n not in took} | used.get(target, set())
         for target in {*old, *used}
     }
+    uses = Counter(name for names in of_all.values() for name in names)
+    of = {target: _chosen(names, every, uses) for target, names in of_all.items()}
     names = sorted({name for chosen in of.values() for name in chosen})
     number = {name: i for i, name in enumerate(names)}
     lines = [json.dumps(target) + ": " + json.dumps([number[n] for n in of[target]])
@@ -160,18 +161,24 @@ def merge(trace: Path) -> None:
     table.cache_clear()
 
 
-def _chosen(names: Iterable[str], took: Mapping[str, float]) -> list[str]:
-    """Return quick tests of many files: first the quickest of each file, then the second, ..."""
+def _chosen(
+    names: Collection[str], took: Mapping[str, float], uses: Mapping[str, int]
+) -> list[str]:
+    """Return quick tests that use little else, and then quick tests of many files.
+
+    Of each file the quickest comes first, then the second of each, ...
+    """
     files: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names, key=lambda n: (took[n], n)):
         files[name.partition("::")[0]].append(name)
     turns = [
         (place, took[name], name) for tests in files.values() for place, name in enumerate(tests)
     ]
+    focused = sorted(names, key=lambda n: (took[n] * uses[n], n))[:FOCUSED]
     chosen: list[str] = []
     spent = 0.0
-    for _, cost, name in sorted(turns):
-        if len(chosen) < MOST and (spent + cost <= SECONDS or not chosen):
+    for name in dict.fromkeys([*focused, *(name for *_, name in sorted(turns))]):
+        if len(chosen) < MOST and (spent + took[name] <= SECONDS or not chosen):
             chosen.append(name)
-            spent += cost
+            spent += took[name]
     return sorted(chosen, key=lambda n: (took[n], n))
