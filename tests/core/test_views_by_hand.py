@@ -218,3 +218,56 @@ def test_inners_are_numbered_by_their_first_block() -> None:
         {"inner_number": 1, "parts": [0], "weight": 60, "blocks": 2, "block": 1},
         {"inner_number": 2, "parts": [1], "weight": 20, "blocks": 1, "block": 2},
     ]
+
+
+def test_kinds_whose_later_observations_can_be_counted() -> None:
+    """All candidates possible: one sight each, and one more for those who are absent."""
+    totals = [
+        {"kind": kind, "spots": spots, "presence": 1, "absence": absence}
+        for kind, spots, absence in ((1, 3, 1), (2, 3, 1), (3, 5, 0), (4, 5, 1), (5, 9, 1))
+    ]
+    spots = [
+        {"exact": exact, "sight": sight}
+        for exact, sights in (("a", (1, 2, 2)), ("b", (0, 2, 3)), ("c", (1, 2)))
+        for sight in sights
+    ]
+    kinds = [
+        {"kind": kind, "exact": exact}
+        for kind, exact in ((0, "a"), (1, "a"), (2, "b"), (3, "c"), (4, "c"), (5, "b"))
+    ]
+    given: dict[str, Rows] = {
+        **{"kinds": kinds, "totals": totals, "spots": spots},
+        "asked": [{"presence": 1}],
+    }
+    found = answer("keyless/posterior/countable", given=given)
+    assert {row["kind"]: row["observations"] for row in found} == {
+        0: 1,
+        1: 2 + 1,
+        2: 3,  # absence looks like the sight 0
+        3: 5,
+        4: 5 + 1,
+    }
+
+
+def test_questions_are_those_that_people_answer() -> None:
+    cells = [
+        {"word_1": i, "secret": 0, "original": original, "control": control, "synthetic": 5}
+        for i, (original, control) in enumerate(((1, 0), (0, 1), (0, 0)))
+    ]
+    found = answer("learning/questions", given={"cells": cells}, words=1)
+    assert [row["word_1"] for row in found] == [0, 1]
+
+
+def test_people_are_worked_in_batches_of_so_many() -> None:
+    targets = [{"target": t, "spots": [0], "secret": 0, "people": 1} for t in (2, 4, 6, 8)]
+    whose = [{"target": t, "record": 10 * t + turn} for t in (2, 4, 6, 8) for turn in (1, 0)]
+    given = {"targets": targets, "whose": whose}
+    found = answer("dit/people_aimed", given=given, numbers={"wanted_many": 2})
+    assert [(row["target"], row["record"], row["batch"]) for row in found] == [
+        *((2, 20, 0), (4, 40, 0), (6, 60, 1), (8, 80, 1))
+    ]
+
+
+def test_no_block_violates_a_rule_that_holds() -> None:
+    found = answer("violations", given={"blocks": [{"values": 1, "size": 3}]})
+    assert found == [{"blocks": 1, "violating_blocks": 0, "violating_people": 0, "people": 3}]
