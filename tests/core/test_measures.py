@@ -4,12 +4,12 @@ import dataclasses
 import math
 from decimal import Decimal
 from fractions import Fraction as F
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qifsql.measures import (
@@ -398,3 +398,61 @@ def test_few_draws_have_the_quantiles_of_student() -> None:
         half = quantile * math.sqrt(0.01 / draws) + 3 / draws
         assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=4e-5)
     assert intervals.mean_of_chances(0.5, 0.3, 1) == (0.0, 1.0)
+
+
+@given(
+    st.tuples(*(st.integers(0, 2) for _ in range(5))),
+    st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    st.integers(1, 3),
+)
+def test_halves_are_linked_in_as_many_draws_as_share_a_record(
+    counts: tuple[int, ...], sure: tuple[int, int], drawn: int
+) -> None:
+    """All draws of the ties of both halves are tried; the records of a kind have numbers."""
+    first_only, second_only, first_tied, second_tied, both_tied = counts
+    kind = release_measures.LinkKind(
+        first_sure=second_tied + sure[0],
+        second_sure=first_tied + sure[1],
+        first_ties=first_only + first_tied + both_tied,
+        second_ties=second_only + second_tied + both_tied,
+        both_sure=0,
+        first_tied=first_tied,
+        second_tied=second_tied,
+        both_tied=both_tied,
+        original=1,
+        control=0,
+    )
+    neighbours = max(kind.first_sure, kind.second_sure) + drawn
+    assume(neighbours - kind.first_sure <= kind.first_ties)
+    assume(neighbours - kind.second_sure <= kind.second_ties)
+    both = [f"both {i}" for i in range(both_tied)]
+    of_first = [f"first tied {i}" for i in range(first_tied)]
+    of_second = [f"second tied {i}" for i in range(second_tied)]
+    firsts = [f"first {i}" for i in range(first_only)] + of_first + both
+    seconds = [f"second {i}" for i in range(second_only)] + of_second + both
+    draws = [
+        (set(one) | set(of_second), set(other) | set(of_first))
+        for one in combinations(firsts, neighbours - kind.first_sure)
+        for other in combinations(seconds, neighbours - kind.second_sure)
+    ]
+    shared = sum(bool(one & other) for one, other in draws)
+    assert release_measures.linked(kind, neighbours) == F(shared, len(draws))
+
+
+def test_success_beyond_the_control_has_an_interval_around_it() -> None:
+    counts = release_measures.Guesses(
+        people=100, right=F(60), prior=50, control=200, control_right=F(80), control_prior=100,
+        control_both=F(40),
+    )  # fmt: skip
+    (found,) = release_measures.inference(counts)
+    assert found.value == pytest.approx((0.6 - 0.4) / (1 - 0.4))
+    low, high = intervals.excess(60, 100, 80, 200) or (0.0, 0.0)
+    assert (found.low, found.high) == (low, high)
+    assert low < (found.value or 0) < high
+    without = dataclasses.replace(counts, control=0)
+    assert not list(release_measures.inference(without))
+    whole, halves = release_measures.guesses(without)
+    assert (whole.name, whole.count, whole.people) == ("success_original", 60, 100)
+    assert (halves.value, halves.count) == (0.5, 50)
+    (half, _) = release_measures.guesses(dataclasses.replace(without, right=F(121, 2)))
+    assert (half.value, half.count) == (0.605, None)

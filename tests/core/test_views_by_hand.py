@@ -271,3 +271,20 @@ def test_people_are_worked_in_batches_of_so_many() -> None:
 def test_no_block_violates_a_rule_that_holds() -> None:
     found = answer("violations", given={"blocks": [{"values": 1, "size": 3}]})
     assert found == [{"blocks": 1, "violating_blocks": 0, "violating_people": 0, "people": 3}]
+
+
+def test_finer_cells_that_are_settled_add_nothing() -> None:
+    edges = [{"parent": 1, "node": 0, "child": child} for child in (2, 3)]
+    edges.append({"parent": 4, "node": 0, "child": 9})
+    active = [{"cell": cell, "lower": cell, "upper": 2 * cell} for cell in (2, 3)]
+    found = answer("tables/propagation/finer_sums", given={"edges": edges, "active": active})
+    assert found == [
+        {"parent": 1, "node": 0, "lowers": 5, "uppers": 10},
+        {"parent": 4, "node": 0, "lowers": 0, "uppers": 0},
+    ]
+
+
+def test_totals_of_weights() -> None:
+    given = {"microdata": [{"weight": 2}, {"weight": 7}], "asked": [{"unit": 3}]}
+    found = answer("estimate/totals", given=given)
+    assert found == [{"records": 2, "weight": 9, "least": 2, "most": 7, "unit": 3}]
