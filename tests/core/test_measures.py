@@ -18,6 +18,7 @@ from qifsql.measures import (
     intervals,
     linkage,
     release_measures,
+    special_uniques,
     syntactic,
     uniqueness,
 )
@@ -304,6 +305,9 @@ def test_syntactic_measures_of_one_block_by_hand() -> None:
     farthest = max(abs(math.log(f)) for f in factors.values())
     assert syntactic.delta_disclosure(block, totals) == pytest.approx(farthest)
     assert farthest == pytest.approx(math.log(5 / 2))
+    nobody = {**block, "fever": 0}
+    both = nobody, {**totals, "fever": 1}
+    assert syntactic.delta_disclosure(*both) == syntactic.delta_disclosure(block, both[1])
     distance = sum(abs(F(block[v], 4) - F(totals[v], 8)) for v in totals) / 2
     assert syntactic.variational(block, totals) == distance == F(3, 8)
 
@@ -456,3 +460,17 @@ def test_success_beyond_the_control_has_an_interval_around_it() -> None:
     assert (halves.value, halves.count) == (0.5, 50)
     (half, _) = release_measures.guesses(dataclasses.replace(without, right=F(121, 2)))
     assert (half.value, half.count) == (0.605, None)
+
+
+def test_odds_of_a_wrong_match() -> None:
+    """A third of the population is in the sample, and six records are in blocks of two."""
+    assert special_uniques.odds(6, F(1, 3)) == 6 * 2
+    assert special_uniques.exponent(6) == 1.1
+    power = 4**1.1
+    found = special_uniques.dis_suda(4, n=6, paired=6, fraction=F(1, 3), powers=0.5)
+    assert found == pytest.approx(1 / (1 + 12 / (power * 0.5)))
+    assert special_uniques.dis_suda(0, n=6, paired=6, fraction=F(1, 3), powers=0.5) == 0
+    assert special_uniques.score_of_size(6, 3, 2) == (6 - 2) * (6 - 3)
+    assert special_uniques.score_of_size(3, 5, 1) == (3 - 1) * (3 - 2)
+    alone = special_uniques.intrusion(5, 6, F(1, 3))
+    assert alone == pytest.approx(5 / (5 + 6 * (1 / (1 / 3) - 1) * 1))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from qifsql.query.splice import splice
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Mapping[str, Any]] | pl.DataFrame
 
 
 def answer(
@@ -288,3 +288,74 @@ def test_totals_of_weights() -> None:
     given = {"microdata": [{"weight": 2}, {"weight": 7}], "asked": [{"unit": 3}]}
     found = answer("estimate/totals", given=given)
     assert found == [{"records": 2, "weight": 9, "least": 2, "most": 7, "unit": 3}]
+
+
+def test_the_load_of_a_node_is_its_points_and_its_boxes() -> None:
+    given = {
+        "points": [{"node": node} for node in (1, 1, 2, 3)],
+        "boxes": [{"node": node} for node in (1, 2, 2, 2, 4)],
+    }
+    assert answer("cells/locate/loads", given=given) == [
+        {"node": 1, "points": 2, "boxes": 1},
+        {"node": 2, "points": 1, "boxes": 3},
+    ]
+
+
+def test_rows_whose_turn_has_come_and_rows_that_go_on() -> None:
+    live = [{"turn": turn} for turn in (2, 2, 4, 8, 16)]
+    found = answer("suda/turns", given={"live": live}, variables={"bit": 2, "ending": 16})
+    assert found == [{"here": 2, "going_on": 4}]
+
+
+def test_labels_share_the_whole_weight() -> None:
+    """Each has at least 1, and the likeliest what the others leave."""
+    dictionary = [{"code": code, "value": value} for code, value in ((0, "a"), (1, "b"))]
+    listed = [
+        {"value": "a", "label": label, "probability": probability}
+        for label, probability in (("x", 0.7), ("y", 0.25), ("z", 0.05), ("never", 0.0))
+    ]
+    found = answer(
+        "noisy/labelled",
+        given={"dictionary": dictionary, "listed": listed},
+        numbers={"whole_weight": 10},
+    )
+    weights = {(row["code"], row["label"]): row["weight"] for row in found}
+    assert weights == {(0, "x"): 10 - 3 - 1, (0, "y"): 3, (0, "z"): 1, (1, "b"): 10}
+
+
+def test_the_rank_of_equal_gains_is_that_of_the_guess() -> None:
+    usual = [{"guess": guess, "usual": gain} for guess, gain in ((3, 5), (1, 5), (2, 9))]
+    found = answer("matrix_stakes", given={"usual_gains": usual})
+    assert {row["guess"]: row["rank"] for row in found} == {2: 1, 1: 2, 3: 3}
+
+
+def test_a_frequent_value_is_a_chunk_of_its_own() -> None:
+    coded = [
+        {"entry": entry} for entry, n in ((0, 2), (1, 2), (2, 9), (3, 2), (4, 2)) for _ in range(n)
+    ]
+    found = answer("sweep/chunks", given={"coded": coded}, variables={"chunk": 3, "giant": 5})
+    assert found == [
+        {"least": 0, "greatest": 1, "people": 4, "giant": False},
+        {"least": 2, "greatest": 2, "people": 9, "giant": True},
+        {"least": 3, "greatest": 3, "people": 2, "giant": False},
+        {"least": 4, "greatest": 4, "people": 2, "giant": False},
+    ]
+
+
+def test_percents_are_rounded_once() -> None:
+    chances = [{"percent": percent, "people": 1} for percent in (1.46, 2.5, 3.5, 0.04)]
+    found = answer("histogram", given={"chances": chances})
+    assert found == [
+        {"bin": bin_, "individuals": n} for bin_, n in ((0, 1), (1, 1), (2, 1), (4, 1))
+    ]
+
+
+def test_people_with_enough_points_have_places_in_their_order() -> None:
+    people = [{"person": person, "points": points} for person, points in ((3, 4), (1, 9), (2, 1))]
+    found = answer("unicity/eligible", given={"people": people, "asked": [{"points": 4}]})
+    assert found == [{"person": 1, "place": 0}, {"person": 3, "place": 1}]
+
+
+def test_nobody_is_a_suspect_where_no_point_is_shared() -> None:
+    rarest = pl.DataFrame(schema={"owners": pl.Int64})
+    assert answer("unicity/suspects", given={"rarest": rarest}) == [{"suspects": 0}]
