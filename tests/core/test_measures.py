@@ -63,6 +63,16 @@ def test_the_thesis_example_50_from_its_profile() -> None:
     assert bayes.multiplicative(before.probabilistic, after.probabilistic) == F(6, 5)
 
 
+def test_ratios_to_nothing_and_logarithms_of_nothing_are_undefined() -> None:
+    some, none = bayes.Success(F(1, 4), F(1, 2), 1.0, 1), bayes.Success(F(0), F(0), 0.0, 0)
+    row = bayes.row(some, none)
+    assert (row["degradation_probabilistic"], row["min_entropy_leakage"]) == (0, None)
+    assert (row["leakage_additive"], row["degradation_deterministic"]) == (-0.5, -0.25)
+    row = bayes.row(none, some)
+    assert row["degradation_probabilistic"] is row["min_entropy_leakage"] is None
+    assert bayes.row(some, some)["min_entropy_leakage"] == 0
+
+
 def test_one_person_alone_is_certain_whoever_asks() -> None:
     alone = of_counts((1, 1, 1, 1))
     certain = bayes.Success(F(1), F(1), 1.0, 1)

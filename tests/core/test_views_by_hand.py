@@ -359,3 +359,24 @@ def test_people_with_enough_points_have_places_in_their_order() -> None:
 def test_nobody_is_a_suspect_where_no_point_is_shared() -> None:
     rarest = pl.DataFrame(schema={"owners": pl.Int64})
     assert answer("unicity/suspects", given={"rarest": rarest}) == [{"suspects": 0}]
+
+
+def test_losses_by_cells_of_several_values() -> None:
+    names = ("records", "width", "everything", "lower", "upper")
+    cells = [
+        dict(zip(names, values, strict=True))
+        for values in (
+            (2, 4, False, 10.0, 13.0),
+            (5, 3, False, -1e308, 1e308),  # farther apart than a number tells
+            (7, 0, False, None, None),
+            (11, 9, True, 0.0, 9.0),
+            (13, 1, False, 5.0, 5.0),
+        )
+    ]  # fmt: skip
+    (found,) = answer(
+        "compare/lost", given={"contained": cells, "units": [{"unit": 10, "whole": 90}]}
+    )
+    assert found == {
+        **{"records": 38, "generalised": 18, "outside": 7, "suppressed": 11},
+        **{"listed": 2 * 4 + 5 * 3, "spanned": 2 * 3 * 10 + 5 * 90},
+    }
