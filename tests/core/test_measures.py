@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from qifsql.measures import (
     bayes,
     completions,
+    gain,
     intervals,
     linkage,
     release_measures,
@@ -484,3 +485,40 @@ def test_odds_of_a_wrong_match() -> None:
     assert special_uniques.score_of_size(3, 5, 1) == (3 - 1) * (3 - 2)
     alone = special_uniques.intrusion(5, 6, F(1, 3))
     assert alone == pytest.approx(5 / (5 + 6 * (1 / (1 / 3) - 1) * 1))
+
+
+def test_blocks_of_a_whole_population_are_those_of_the_sample() -> None:
+    blocks = {1: 3, 2: 2}
+    assert uniqueness.blocks_there(uniqueness.Sizes(blocks, F(1))) == 5
+    q = 0.5
+    up = sum(n * i * q * q * (1 - q * q) ** (i - 1) for i, n in blocks.items())
+    down = sum(n * (1 - q) ** i * ((1 + q) ** i - 1) for i, n in blocks.items())
+    unseen = sum((1 - q) ** i * n for i, n in blocks.items())
+    once = sum(i * q * (1 - q) ** (i - 1) * n for i, n in blocks.items())
+    found = uniqueness.blocks_there(uniqueness.Sizes(blocks, F(1, 2)))
+    assert found == pytest.approx(5 + 3 * (up / down) * (unseen / once) ** 2)
+
+
+def test_a_level_over_nothing_is_infinite() -> None:
+    level = syntactic.Level(1, 0)
+    assert (level.value, level.beyond(F(10**9)), level.order()) == (
+        math.inf,
+        1,
+        Decimal("Infinity"),
+    )
+    half = syntactic.Level(1, 2)
+    assert (half.value, half.beyond(F(1, 2)), half.order()) == (0.5, 0, Decimal("0.5"))
+    log = syntactic.Level(1, 2, logarithm=True)
+    assert log.value == math.log(0.5)
+    assert log.order() < half.order() < level.order()
+
+
+def test_success_with_and_without_a_gain() -> None:
+    """Block: 4 people, 3 with the likeliest value; and a gain of 1/2 for each right guess."""
+    profile = of_counts((4, 3, 2, 1))
+    assert gain.success(profile, 0, 0) == bayes.reidentification(profile)
+    assert gain.success(profile, 1, 0) == bayes.inference(profile)
+    halved = dataclasses.replace(profile, scale=2)
+    found = gain.success(halved, 1, 1)
+    assert (found.probabilistic, found.worst_case) == (F(3, 4) / 2, 3 / 4 / 2)
+    assert gain.success(halved, 0, 1).deterministic == bayes.reidentification(profile).deterministic

@@ -380,3 +380,32 @@ def test_losses_by_cells_of_several_values() -> None:
         **{"records": 38, "generalised": 18, "outside": 7, "suppressed": 11},
         **{"listed": 2 * 4 + 5 * 3, "spanned": 2 * 3 * 10 + 5 * 90},
     }
+
+
+def test_pairs_of_kinds_that_match_exactly() -> None:
+    kinds = [{"exact": exact, "kind": kind} for kind, exact in enumerate("aab")]
+    spots = [{"exact": exact} for exact in "aaabbc"]
+    found = answer("keyless/chain/explosion", given={"kinds": kinds, "spots": spots})
+    assert found == [{"pairs": 2 * 3 + 1 * 2}]
+
+
+def test_pairs_of_what_may_be_known_of_a_value() -> None:
+    law = [{"code": code} for code in (0, 0, 0, 1)]
+    found = answer("noisy/law_pairs", given={"state": [{"own": 0}, {"own": 0}], "law": law})
+    assert found == [{"pairs": 6}]
+
+
+def test_nobody_is_alone_where_there_are_no_blocks() -> None:
+    blocks = pl.DataFrame(schema={"size": pl.Int64})
+    assert answer("uniques", given={"blocks": blocks}) == [{"people": 0, "singled_out": 0}]
+
+
+def test_people_stand_together_where_a_release_has_them() -> None:
+    given = {
+        "at_before": [{"alike": 1, "point": point, "people": 2} for point in (1, 2, 3)],
+        "whereabouts": [{"point": 1, "spot": 7}, {"point": 2, "spot": 7}, {"point": 3, "spot": 8}],
+        "spot_sizes": [{"spot": 7}],
+    }
+    assert answer("compose/standing", given=given) == [
+        {"alike": 1, "earlier": 1, "spot": 7, "people": 4}
+    ]
