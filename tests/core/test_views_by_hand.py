@@ -409,3 +409,23 @@ def test_people_stand_together_where_a_release_has_them() -> None:
     assert answer("compose/standing", given=given) == [
         {"alike": 1, "earlier": 1, "spot": 7, "people": 4}
     ]
+
+
+def test_moments_of_distances_some_of_which_are_infinite() -> None:
+    unit = 2**80
+    rows = [
+        {"run": 1, "distance": "emd", "people": people, "different": different}
+        | {"value": value, "finite": None if math.isinf(value) else value}
+        for people, different, value in ((2, True, 1.0), (1, False, 4.0), (4, True, math.inf))
+    ]
+    (found,) = answer("dit/moments", given={"each_one": rows})
+    assert found == {
+        **{"run": 1, "distance": "emd", "records": 7, "different": 6, "infinite": 4},
+        **{"total": 6 * unit, "squares": (2 * 1 + 4) * unit, "greatest": math.inf},
+    }
+
+
+def test_mondrian_begins_with_everybody_in_part_1() -> None:
+    coded = [{"place_1": 0, "secrets": 5}] * 2 + [{"place_1": 1, "secrets": 5}]
+    found = answer("anonymise/people", given={"coded": coded}, places=[1])
+    assert [(row["part"], row["tried"], row["people"]) for row in found] == [(1, 0, 2), (1, 0, 1)]
