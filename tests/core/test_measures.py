@@ -522,3 +522,10 @@ def test_success_with_and_without_a_gain() -> None:
     found = gain.success(halved, 1, 1)
     assert (found.probabilistic, found.worst_case) == (F(3, 4) / 2, 3 / 4 / 2)
     assert gain.success(halved, 0, 1).deterministic == bayes.reidentification(profile).deterministic
+
+
+def test_a_population_without_unique_people() -> None:
+    assert uniqueness.zayatz(uniqueness.Sizes({2: 3}, F(1))).number == 0
+    assert uniqueness.zayatz(uniqueness.Sizes({1: 2, 2: 3}, F(1))).number == 2
+    even = uniqueness.Sizes({1: 1, 2: 50}, F(1, 2))
+    assert uniqueness._alpha(even) == uniqueness.LEAST  # the slope falls from there on
