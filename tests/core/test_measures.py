@@ -529,3 +529,10 @@ def test_a_population_without_unique_people() -> None:
     assert uniqueness.zayatz(uniqueness.Sizes({1: 2, 2: 3}, F(1))).number == 2
     even = uniqueness.Sizes({1: 1, 2: 50}, F(1, 2))
     assert uniqueness._alpha(even) == uniqueness.LEAST  # the slope falls from there on
+
+
+def test_the_correlation_of_guesses_about_the_same_people() -> None:
+    """Of 100 people 60 are guessed right by each, with Newcombe's correction of half the people."""
+    for both, excess in ((50, 50 * 30 - 10 * 10 - 50), (36.3, 0), (30, 30 * 10 - 30 * 30)):
+        assert intervals._correlation(60, 60, both, 100) == pytest.approx(excess / 2400)
+    assert intervals._correlation(0, 60, 0, 100) == 0

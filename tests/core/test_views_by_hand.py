@@ -429,3 +429,22 @@ def test_mondrian_begins_with_everybody_in_part_1() -> None:
     coded = [{"place_1": 0, "secrets": 5}] * 2 + [{"place_1": 1, "secrets": 5}]
     found = answer("anonymise/people", given={"coded": coded}, places=[1])
     assert [(row["part"], row["tried"], row["people"]) for row in found] == [(1, 0, 2), (1, 0, 1)]
+
+
+def test_places_on_the_scale_of_a_column_of_numbers() -> None:
+    values = [{"code": code, "value": value} for code, value in enumerate((2.0, 4.0, 10.0, None))]
+    found = answer("synthetic/scaled", given={"values_of_numbers": values})
+    assert [row["place"] for row in found] == [0, 2**30, 2**32, -(2**40)]
+    alike = answer("synthetic/scaled", given={"values_of_numbers": [{"code": 3, "value": 7.0}]})
+    assert alike == [{"code": 3, "place": 3 * 2**33}]
+
+
+def test_patterns_of_values_that_are_present() -> None:
+    cells = [
+        {"place_1": 0, "mask": mask, "secret": secret, "people": people}
+        for mask, secret, people in ((1, 4, 2), (1, 7, 5), (0, 7, 1))
+    ]
+    found = answer("completions/patterns", given={"pattern_cells": cells}, places=[1])
+    rows = [(row["mask"], row["size"], row["mode"], row["values"]) for row in found]
+    assert rows == [(0, 1, 1, 1), (1, 7, 5, 2)]
+    assert [row["first_secret"] for row in found] == [7, 4]
