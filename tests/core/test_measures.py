@@ -506,6 +506,7 @@ def test_a_level_over_nothing_is_infinite() -> None:
         1,
         Decimal("Infinity"),
     )
+    assert (syntactic.Level(3, 1).order(), syntactic.Level(3, 1).value) == (3, 3.0)
     half = syntactic.Level(1, 2)
     assert (half.value, half.beyond(F(1, 2)), half.order()) == (0.5, 0, Decimal("0.5"))
     log = syntactic.Level(1, 2, logarithm=True)
@@ -536,3 +537,9 @@ def test_the_correlation_of_guesses_about_the_same_people() -> None:
     for both, excess in ((50, 50 * 30 - 10 * 10 - 50), (36.3, 0), (30, 30 * 10 - 30 * 30)):
         assert intervals._correlation(60, 60, both, 100) == pytest.approx(excess / 2400)
     assert intervals._correlation(0, 60, 0, 100) == 0
+
+
+def test_weights_are_added_up_exactly() -> None:
+    tenths = pl.DataFrame({"weight": [0.1] * 10, "mode": [0.1, *[0.0] * 9]})
+    assert Profile(tenths).share("mode") == F(1, 10)
+    assert Profile(tenths).share("weight", pl.col("mode") > 0) == F(1, 10)

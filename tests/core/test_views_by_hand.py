@@ -448,3 +448,22 @@ def test_patterns_of_values_that_are_present() -> None:
     rows = [(row["mask"], row["size"], row["mode"], row["values"]) for row in found]
     assert rows == [(0, 1, 1, 1), (1, 7, 5, 2)]
     assert [row["first_secret"] for row in found] == [7, 4]
+
+
+def test_sums_over_all_blocks_of_a_subset() -> None:
+    found = [
+        {"state": 1, "question": 0, "people": people, "mode": mode, "certain": certain}
+        for people, mode, certain in ((3, 2, 1), (5, 4, 3))
+    ]
+    assert answer("sweep/sums", given={"found": found}) == [
+        {"state": 1, "question": 0, "people": 8, "mode": 6, "certain": 4}
+    ]
+
+
+def test_blocks_that_are_clearly_below_the_wanted_entropy() -> None:
+    blocks = [
+        {"score": score, "blocks": blocks, "members": members}
+        for score, blocks, members in ((0.9, 2, 5), (0.5, 3, 7), (0.1, 4, 9))
+    ]
+    found = answer("levels/clearly", given={"of_l_entropy": blocks, "bounds": [{"high": 0.5}]})
+    assert found == [{"blocks": 2, "people": 10}]
