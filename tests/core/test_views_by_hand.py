@@ -196,7 +196,7 @@ def test_settled_observations_of_several_secrets() -> None:
         for secret, records in ((0, 2), (1, 5), (2, 1))
     ]
     given = {"secret_crowd": crowd, "settled": [{"first_sight": 1, "observations": 4}]}
-    (found,) = answer("keyless/posterior/settled_secrets", given=given)
+    (found,) = answer("keyless/settled_secrets", given=given)
     assert found == {"first_sight": 1, "records": 8, "most": 5, "possible": 3, "observations": 4}
 
 
@@ -214,7 +214,7 @@ def test_inners_are_numbered_by_their_first_block() -> None:
         {"block": block, "parts": [part], "weight": 10 * block}
         for block, part in ((1, 0), (2, 1), (5, 0))
     ]
-    assert answer("hyper/hyper", given={"inners": rows}) == [
+    assert answer("hyper", given={"inners": rows}) == [
         {"inner_number": 1, "parts": [0], "weight": 60, "blocks": 2, "block": 1},
         {"inner_number": 2, "parts": [1], "weight": 20, "blocks": 1, "block": 2},
     ]
@@ -239,7 +239,7 @@ def test_kinds_whose_later_observations_can_be_counted() -> None:
         **{"kinds": kinds, "totals": totals, "spots": spots},
         "asked": [{"presence": 1}],
     }
-    found = answer("keyless/posterior/countable", given=given)
+    found = answer("keyless/countable", given=given)
     assert {row["kind"]: row["observations"] for row in found} == {
         0: 1,
         1: 2 + 1,
@@ -277,7 +277,7 @@ def test_finer_cells_that_are_settled_add_nothing() -> None:
     edges = [{"parent": 1, "node": 0, "child": child} for child in (2, 3)]
     edges.append({"parent": 4, "node": 0, "child": 9})
     active = [{"cell": cell, "lower": cell, "upper": 2 * cell} for cell in (2, 3)]
-    found = answer("tables/propagation/finer_sums", given={"edges": edges, "active": active})
+    found = answer("tables/finer_sums", given={"edges": edges, "active": active})
     assert found == [
         {"parent": 1, "node": 0, "lowers": 5, "uppers": 10},
         {"parent": 4, "node": 0, "lowers": 0, "uppers": 0},
@@ -295,7 +295,7 @@ def test_the_load_of_a_node_is_its_points_and_its_boxes() -> None:
         "points": [{"node": node} for node in (1, 1, 2, 3)],
         "boxes": [{"node": node} for node in (1, 2, 2, 2, 4)],
     }
-    assert answer("cells/locate/loads", given=given) == [
+    assert answer("cells/loads", given=given) == [
         {"node": 1, "points": 2, "boxes": 1},
         {"node": 2, "points": 1, "boxes": 3},
     ]
@@ -385,7 +385,7 @@ def test_losses_by_cells_of_several_values() -> None:
 def test_pairs_of_kinds_that_match_exactly() -> None:
     kinds = [{"exact": exact, "kind": kind} for kind, exact in enumerate("aab")]
     spots = [{"exact": exact} for exact in "aaabbc"]
-    found = answer("keyless/chain/explosion", given={"kinds": kinds, "spots": spots})
+    found = answer("keyless/explosion", given={"kinds": kinds, "spots": spots})
     assert found == [{"pairs": 2 * 3 + 1 * 2}]
 
 

@@ -77,7 +77,7 @@ def _is_due(mutant: Mutant, rows: dict[str, dict[str, Any]], options: argparse.N
         return mutant.key == options.only
     row = rows.get(mutant.key)
     if options.again:
-        return row is not None and row["outcome"] != "killed" and not report.reason(mutant)
+        return row is not None and row["outcome"] == "survived" and not report.reason(mutant)
     return row is None
 
 
