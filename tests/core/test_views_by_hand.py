@@ -467,3 +467,25 @@ def test_blocks_that_are_clearly_below_the_wanted_entropy() -> None:
     ]
     found = answer("levels/clearly", given={"of_l_entropy": blocks, "bounds": [{"high": 0.5}]})
     assert found == [{"blocks": 2, "people": 10}]
+
+
+def test_the_only_secret_of_the_complete_patterns_of_a_key() -> None:
+    """Key 1: one value each, the same; key 2: different ones; key 3: two values in one pattern."""
+    patterns = [
+        {"pattern": pattern, "size": size, "mode": size, "values": values, "first_secret": secret}
+        for pattern, size, values, secret in (
+            (1, 1, 1, 4),
+            (2, 3, 1, 4),
+            (3, 1, 1, 5),
+            (4, 5, 2, 4),
+        )
+    ]
+    fits = [
+        {"key": key, "pattern": pattern}
+        for key, pattern in ((1, 1), (1, 2), (2, 1), (2, 3), (3, 1), (3, 4))
+    ]
+    assert answer("completions/fitting", given={"patterns": patterns, "fits": fits}) == [
+        {"key": 1, "blocks": 2, "uniques": 1, "modes": 4, "only_secret": 4},
+        {"key": 2, "blocks": 2, "uniques": 2, "modes": 2, "only_secret": None},
+        {"key": 3, "blocks": 2, "uniques": 1, "modes": 6, "only_secret": None},
+    ]
