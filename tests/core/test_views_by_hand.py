@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import duckdb
 import polars as pl
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qifsql.query.splice import splice
@@ -488,4 +489,53 @@ def test_the_only_secret_of_the_complete_patterns_of_a_key() -> None:
         {"key": 1, "blocks": 2, "uniques": 1, "modes": 4, "only_secret": 4},
         {"key": 2, "blocks": 2, "uniques": 2, "modes": 2, "only_secret": None},
         {"key": 3, "blocks": 2, "uniques": 1, "modes": 6, "only_secret": None},
+    ]
+
+
+@settings(max_examples=examples(100))
+@given(st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=2, max_size=25))
+@example([*[(1, False)] * 8, (2, False), (3, True), *[(4, True)] * 3])  # a rare value comes first
+def test_how_far_probability_moves_along_the_values_of_a_block(
+    people: list[tuple[int, bool]],
+) -> None:
+    """The sum over all values of |N n(x) - n N(x)|, of those with x or a smaller value."""
+    values = sorted({value for value, _ in people})
+    n_of = {place: sum(v == value for v, _ in people) for place, value in enumerate(values, 1)}
+    up_to = {place: sum(n for p, n in n_of.items() if p <= place) for place in n_of}
+    places = [
+        {"place": p, "up_to": n, "summed": sum(up_to[q] for q in up_to if q <= p)}
+        for p, n in up_to.items()
+    ]
+    stretches, expected = [], {}
+    for qid in (False, True):
+        mine = [values.index(value) + 1 for value, on in people if on == qid]
+        of_block = sorted(set(mine))
+        for place, after in pairwise([*of_block, len(values) + 1]):
+            met = sum(m <= place for m in mine)
+            row = {"qid_1": qid, "blocks": 1, "size": len(mine), "stand": len(mine), "one": 1}
+            row |= {"place": place, "last_place": after - 1, "met": met}
+            row |= {"people": mine.count(place), "whole_people": len(people)}
+            stretches.append(row | {"whole_values": len(values)})
+        if mine:
+            expected[qid] = sum(
+                abs(len(people) * sum(m <= p for m in mine) - len(mine) * n)
+                for p, n in up_to.items()
+            )
+    given: dict[str, Rows] = {"stretches": stretches, "places": places}
+    found = answer("levels/ordered", given=given, width=1)
+    assert {row["qid_1"]: row["moved"] for row in found} == expected
+
+
+def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
+    """Class 1 has a cell with gaps (1 and 3 without 2), class 2 one without."""
+    given = {
+        "met": [{"point": point, "class": class_} for class_ in (1, 2) for point in (1, 2, 3)],
+        "ids": [{"class": 1, "id": 10}, {"class": 2, "id": 20}],
+        "spans": [{"id": 10, "enumerated": True}, {"id": 20, "enumerated": False}],
+        "points": [{"point": point, "place_1": point} for point in (1, 2, 3)],
+        "members": [{"id": 10, "place": 1}, {"id": 10, "place": 3}, {"id": 30, "place": 2}],
+    }
+    found = answer("cells/filled", given=given, places=[1])
+    assert [(row["point"], row["class"]) for row in found] == [
+        *((1, 1), (1, 2), (2, 2), (3, 1), (3, 2))
     ]
