@@ -539,3 +539,25 @@ def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
     assert [(row["point"], row["class"]) for row in found] == [
         *((1, 1), (1, 2), (2, 2), (3, 1), (3, 2))
     ]
+
+
+def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
+    """Node 1 is cut behind place 1; the target, with secret 2, is above; no release has secret 1."""
+    decided = [
+        {"part": 5, "node": 1, "attribute": 1, "cut": 1, "below": False, "secret": 2, "world": -1}
+    ]
+    people = [
+        {"node": 1, "place_1": place, "secrets_1": secret, "people": n}
+        for place, secret, n in ((0, 0, 3), (0, 2, 4), (9, 2, 6), (9, 3, 1))
+    ]
+    found = answer(
+        "dit/sides",
+        given={"decided": decided, "people": people},
+        places=[1],
+        secrets=1,
+        numbers={"wanted_world": -1, "wanted_gone": 1},
+    )
+    assert {(row["side"], row["secrets_1"]): row["people"] for row in found} == {
+        **{(False, 0): 3, (False, 1): 4},
+        **{(True, 1): 6 - 1, (True, 2): 1},
+    }
