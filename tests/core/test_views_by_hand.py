@@ -542,7 +542,7 @@ def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
 
 
 def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
-    """Node 1 is cut behind place 1; the target, with secret 2, is above; no release has secret 1."""
+    """Node 1 is cut behind place 1, the target with secret 2 is above; secret 1 is lacking."""
     decided = [
         {"part": 5, "node": 1, "attribute": 1, "cut": 1, "below": False, "secret": 2, "world": -1}
     ]
