@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qifsql.query.splice import splice
+from qifsql.query.templates import script
 
 Rows = Sequence[Mapping[str, Any]] | pl.DataFrame
 
@@ -21,6 +22,7 @@ def answer(
     view: str,
     *,
     variables: Mapping[str, int] | None = None,
+    macros: Sequence[str] = (),
     given: Mapping[str, Rows],
     **filled: Any,
 ) -> list[dict[str, Any]]:
@@ -30,6 +32,8 @@ def answer(
             con.register(name, pl.DataFrame(rows, infer_schema_length=None))
         for name, value in (variables or {}).items():
             con.execute(f"SET VARIABLE {name} = {value}")
+        for macro in macros:
+            con.execute(macro)
         frame = con.sql(splice(view, **filled).sql("duckdb")).pl()
     rows: list[dict[str, Any]] = frame.sort(frame.columns, nulls_last=True).to_dicts()
     return rows
@@ -561,3 +565,18 @@ def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
         **{(False, 0): 3, (False, 1): 4},
         **{(True, 1): 6 - 1, (True, 2): 1},
     }
+
+
+def test_subsets_whose_least_attribute_is_complete() -> None:
+    """Attributes 1 and 2 of three are complete; a state has the known ones in its upper bits."""
+    waiting = [
+        {"state": known << 3, "question": 0, "part": 0, "bin": 0, "blocks": known}
+        for known in (0b001, 0b010, 0b100, 0b101, 0b110)
+    ]
+    found = answer(
+        "sweep/subsets",
+        given={"waiting": waiting},
+        variables={"n": 3, "every": 0b111, "complete": 0b011},
+        macros=[*script("sweep/macros"), "CREATE TEMP MACRO as_named(known) AS known"],
+    )
+    assert [row["subset"] for row in found] == [0b001, 0b010, 0b101, 0b110]
