@@ -39,6 +39,7 @@ from terminal import run
 import qifsql
 from qifsql.commands.treat.draw import SUMMARY
 from qifsql.commands.treat.effect import CHANGES, COMPARISON
+from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InternalError, Interrupted, QifError
 from qifsql.query.templates import folder, load, views
@@ -595,8 +596,8 @@ def test_a_file_with_more_or_fewer_records_than_people_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 1, 2]})
-    copy = qifsql.engine.duckdb.DuckDB.copy  # type: ignore[attr-defined]
-    monkeypatch.setattr("qifsql.engine.duckdb.DuckDB.copy", lambda *a, **k: copy(*a, **k) + 1)
+    copy = DuckDB.copy
+    monkeypatch.setattr(DuckDB, "copy", lambda *a, **k: copy(*a, **k) + 1)
     with pytest.raises(InternalError, match=r"3 records of in\.parquet would be written, not 2"):
         qifsql.treat(source, tmp_path / "out.parquet", key="key")
     assert {p.name for p in tmp_path.iterdir()} == {"in.parquet"}
