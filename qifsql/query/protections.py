@@ -102,7 +102,9 @@ def _minus(tree: exp.Expr, less: int) -> exp.Expr:
 def parse(text: str) -> Protection:
     """Return the protection that a text names; raise InputError if it names none."""
     words = text.strip().casefold()
-    match = re.fullmatch(r"(exact|suppress|round|noise|atleast|top)\s*[<:]?\s*(\d*)\s*(\w*)", words)
+    match = re.fullmatch(
+        r"(exact|suppress|round|noise|atleast|top)\s*[<:]?\s*(\d{0,18})\s*(\w*)", words
+    )
     if match is None or not _PROTECTION.fullmatch(words):
         raise InputError(
             f"unknown protection {quoted(text.strip())}{did_you_mean(words, WORDS)}; protections "

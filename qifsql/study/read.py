@@ -6,8 +6,10 @@ from typing import Any
 
 from qifsql.data.option import Form
 from qifsql.data.toml_lines import Route, Step, parse
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.study.forms import Forms
+
+MOST = 20  # errors that are told
 
 
 class Reader:
@@ -25,9 +27,11 @@ class Reader:
         self._wrongs.setdefault(line, self.lines.of(*place))
 
     def finish(self) -> None:
-        """Raise InputError if there were errors: a line for each, in the order of the file."""
+        """Raise InputError if there were errors: a line for each of the first ones in the file."""
         if self._wrongs:
-            raise InputError("\n".join(sorted(self._wrongs, key=self._wrongs.__getitem__)))
+            lines = sorted(self._wrongs, key=self._wrongs.__getitem__)
+            more = [f"and {several(len(lines) - MOST, 'more error')}"] if len(lines) > MOST else []
+            raise InputError("\n".join([*lines[:MOST], *more]))
 
     def tables(self, name: str) -> dict[str, Any]:
         """Return the entries of a table of names, such as ``[datasets]``; refuse empty names."""

@@ -412,3 +412,14 @@ def test_every_option_of_the_functions_has_a_key():
 
     assert set(Options.__annotations__) - set(REFUSED) <= forms.of_entry("sweep").keys()
     assert not set(REFUSED) & forms.of_entry("sweep").keys()
+
+
+def test_the_first_errors_of_many_are_told(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text("".join(f"unknown{i} = 1\n" for i in range(50)))
+    with pytest.raises(InputError) as caught:
+        qifsql.Study.load(study)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 21
+    assert "unknown0" in lines[0]
+    assert lines[-1] == "and 31 more errors"  # one: there are no entries
