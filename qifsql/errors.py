@@ -93,11 +93,12 @@ class InternalError(QifError):
 def did_you_mean(name: str, available: Iterable[str]) -> str:
     """Return ``; did you mean "age"?``, or the first names, or nothing if there are no names."""
     names = list(dict.fromkeys(available))
-    close = get_close_matches(name, names, n=1) or get_close_matches(
-        name.casefold(), [n.casefold() for n in names], n=1
+    near = [n for n in names if len(name) <= LONGEST >= len(n)]  # longer ones take minutes
+    close = get_close_matches(name, near, n=1) or get_close_matches(
+        name.casefold(), [n.casefold() for n in near], n=1
     )
     if close:
-        match = next(n for n in names if close[0] in (n, n.casefold()))
+        match = next(n for n in near if close[0] in (n, n.casefold()))
         return f"; did you mean {quoted(match)}?"
     if not names:
         return ""

@@ -85,7 +85,7 @@ def _rule(piece: str) -> list[Rule]:
     kind, equals, value = law.partition("=")
     value = value.strip()
     if re.fullmatch(r"[+-]\s*[0-9]+(\.[0-9]+)?", law):
-        return [Rule(c, "shift", shift=Decimal(law.replace(" ", ""))) for c in columns]
+        return [Rule(c, "shift", shift=Decimal("".join(law.split()))) for c in columns]
     if kind.strip().casefold() == "stay" and equals:
         stay = None if value == "?" else probability(value, f"stay of column {quoted(columns[0])}")
         return [Rule(c, "stay", stay=stay) for c in columns]

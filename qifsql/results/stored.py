@@ -147,10 +147,10 @@ def _read(path: Path) -> Stored:
             f"{path} is not a stored result; store it with -o FILE.parquet or FILE.json"
         )
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
-    unreadable = (OSError, ValueError, LookupError, TypeError, AttributeError)
+    unreadable = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
     try:
         stored = _parquet(path) if ending == ".parquet" else _json(path)
-    except (*unreadable, pl.exceptions.PolarsError) as e:
+    except (*unreadable, pl.exceptions.PolarsError, pl.exceptions.PanicException) as e:
         raise DatasetError(message, detail=str(e)) from e
     kind = kind_of(stored.kind)
     essential = kind is not None and kind.essential
