@@ -1,4 +1,4 @@
-"""How much tests try, and how long they wait.
+"""The effort of tests: how much they try, and how long they wait.
 
 ``QIFSQL_EFFORT`` is ``quick``, ``usual`` (the default) or ``many``, which ``make slow`` asks for:
 few examples of hypothesis before a commit, more in CI, many in a campaign.
