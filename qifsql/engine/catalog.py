@@ -282,10 +282,10 @@ def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
 
 def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
     """Return whether a field of the first line is a number or date, or a value of its column."""
-    columns = [set(column) for column in zip_longest(*records)]
+    columns = dict(enumerate(map(set, zip_longest(*records))))
     return any(
-        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in column)
-        for name, column in zip(names, [*columns, *({""} for _ in names)], strict=False)
+        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in columns.get(i, ()))
+        for i, name in enumerate(names)
     )
 
 
