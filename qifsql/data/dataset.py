@@ -49,7 +49,7 @@ class Column:
     writing: Writing = ""
 
 
-NO_NAMES = "; its first line seems to be a record: write a line with the names above it"
+NO_NAMES = "; describe lists its columns; if its first line is a record, write a line with the names above it"
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Schema:
     def __getitem__(self, name: str) -> Column:
         column = self.find(name)
         if column is None:
-            hint = did_you_mean(name, (c.name for c in self.columns))
-            hint = NO_NAMES if self.doubtful else hint
+            names = (c.name for c in self.columns)
+            hint = NO_NAMES if self.doubtful else did_you_mean(name, names)
             raise ColumnError(f"column {quoted(name)} is not in {self.dataset}{hint}")
         return column
 

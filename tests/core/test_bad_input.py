@@ -138,9 +138,9 @@ def test_csv_without_a_line_of_names(here: Path, line: str):
     """Its first record stands for the names, which a message must not show."""
     Path("nameless.csv").write_text(f"{line}\n60,{CELL}2\n25,{CELL}1\n")
     attack = ("attack", "crs", "nameless.csv", "--qids", f"{CELL}9"[4:])
-    refused(here, *attack, says="its first line seems to be a record")
+    refused(here, *attack, says="if its first line is a record")
     both = ("attack", "crs", "people.csv", "--aux", "nameless.csv", "--key", "age", "--qids", "x")
-    refused(here, *both, says="its first line seems to be a record")
+    refused(here, *both, says="if its first line is a record")
 
 
 def test_a_long_text_is_not_repeated_whole(here: Path):
