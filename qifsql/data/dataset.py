@@ -49,7 +49,7 @@ class Column:
     writing: Writing = ""
 
 
-NO_NAMES = "; describe lists its columns; if its first line is a record, write a line with the names above it"
+NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"
 
 
 @dataclass(frozen=True)
