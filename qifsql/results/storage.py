@@ -28,6 +28,7 @@ from qifsql.engine.temporary import shown, unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
 from qifsql.query import render
 from qifsql.query.plan import Plan
+from qifsql.results import parquet
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
 ENDING = ".manifest.json"  # of the manifest next to a file
@@ -270,8 +271,7 @@ def write(files: Mapping[Path, Content], origin: Origin) -> None:
         ready = {p: stack.enter_context(whole(p, origin)) for p in (*files, *beside.values())}
         for path, content in files.items():
             if isinstance(content, pl.DataFrame):
-                metadata = {"qifsql": json.dumps(note, default=str)}
-                content.write_parquet(ready[path], metadata=metadata)
+                parquet.write(content, ready[path], note)
                 continue
             _write_note(ready[beside[path]], note)
             ready[path].write_bytes(content.encode() if isinstance(content, str) else content)

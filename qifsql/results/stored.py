@@ -18,6 +18,7 @@ from polars.selectors import by_name
 from qifsql.adversary.spec import ColumnRoles
 from qifsql.data import json_text
 from qifsql.errors import DatasetError
+from qifsql.results import parquet
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
 from qifsql.results.result import Result
@@ -91,8 +92,8 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
 def is_result(path: Path) -> bool:
     """Return whether a Parquet file is a result of qifsql about everybody, from its metadata."""
     try:
-        note = json_text.parsed(pl.read_parquet_metadata(path).get("qifsql", "null"))
-    except (OSError, ValueError, pl.exceptions.PolarsError):
+        note = parquet.manifest(path)
+    except (*parquet.UNREADABLE, ValueError):
         return False
     return isinstance(note, dict) and kind_of(str(note.get("result"))) is not None
 
@@ -147,10 +148,10 @@ def _read(path: Path) -> Stored:
             f"{path} is not a stored result; store it with -o FILE.parquet or FILE.json"
         )
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
-    unreadable = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+    malformed = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
     try:
         stored = _parquet(path) if ending == ".parquet" else _json(path)
-    except (*unreadable, pl.exceptions.PolarsError, pl.exceptions.PanicException) as e:
+    except (*parquet.UNREADABLE, *malformed, pl.exceptions.PolarsError) as e:
         raise DatasetError(message, detail=str(e)) from e
     kind = kind_of(stored.kind)
     essential = kind is not None and kind.essential
@@ -160,15 +161,15 @@ def _read(path: Path) -> Stored:
 
 
 def _parquet(path: Path) -> Stored:
-    note = json_text.parsed(pl.read_parquet_metadata(path)["qifsql"])
+    note = parquet.manifest(path)
     details, files = {}, [str(path)]
     for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
         name = other.stem.removeprefix(f"{path.stem}.")
-        beside = json_text.parsed(pl.read_parquet_metadata(other).get("qifsql", "{}"))
+        beside = parquet.manifest(other) or {}
         if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
-            details[name] = pl.read_parquet(other, glob=False)
+            details[name] = parquet.read(other)
             files.append(str(other))
-    frame = pl.read_parquet(path, glob=False)
+    frame = parquet.read(path)
     return Stored(path.stem, str(note["result"]), frame, details, _checked(note), tuple(files))
 
 

@@ -240,7 +240,8 @@ def _result(d: Draft) -> Case:
     name = "risk.json" if kept == "risk.json" else "risk.parquet"
     before = [Step([*attack.argv, "-o", name])]
     page = Step(["report", name, "-o", "page.md"])
-    return Case(kept, before, page, never, _written("page.md"))
+    covered = never if kept == "risk.json" else _in_pages
+    return Case(kept, before, page, covered, _written("page.md"))
 
 
 def _stored_sweep(d: Draft) -> Case:
@@ -249,7 +250,7 @@ def _stored_sweep(d: Draft) -> Case:
     file, kept = tables.write(d.data, "people", ".parquet"), d.one("kept.parquet", "kept.json")
     before = [Step(["sweep", file, *known, "-o", kept])]
     step = Step(["adversaries", kept, "--any", "1", "--format", "json"])
-    return Case(kept, before, step, never, _results)
+    return Case(kept, before, step, never if kept == "kept.json" else _in_pages, _results)
 
 
 def _shared_sweep(d: Draft) -> Case:

@@ -18,7 +18,8 @@ from terminal import Done, run
 
 import qifsql
 from qifsql.commands.sweep.sweep_run import SweepRun
-from qifsql.errors import InternalError
+from qifsql.errors import DatasetError, InternalError
+from qifsql.results import stored
 
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message
 HEADER, BLOCK = 3 * 4096, 2**18  # bytes of a DuckDB file before its blocks, and of each block
@@ -241,6 +242,31 @@ def test_a_table_that_was_not_entered_in_the_ledger_is_counted_again(here: Path)
         connection.execute("DELETE FROM ledger WHERE name LIKE 'cells%'")
     assert numbers(run(*STORE).out) == expected
     assert numbers(run(*STORE).out) == expected
+
+
+# Stored results
+
+
+def test_a_stored_result_with_a_flipped_bit_in_a_page_is_refused_or_is_the_same(here: Path):
+    command = ("attack", "crs,cas", *ASKED[:-3], "--histogram", "-o", "risk.parquet", "--quiet")
+    assert run(*command).code == 0
+    for file in (here / "risk.parquet", here / "risk.histogram.parquet"):
+        whole, expected, random, refused = file.read_bytes(), stored.read(["."]), Random(7), 0
+        footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+        for _ in range(200):
+            changed = bytearray(whole)
+            changed[random.randrange(4, footer)] ^= 1 << random.randrange(8)
+            file.write_bytes(changed)
+            try:
+                (found,) = stored.read(["risk.parquet"])
+            except DatasetError as e:
+                refused += 1
+                assert str(e).startswith("risk.parquet is not a result of qifsql"), e
+            else:
+                assert found.frame.equals(expected[0].frame)
+                assert found.details["histogram"].equals(expected[0].details["histogram"])
+        file.write_bytes(whole)
+        assert refused > 100
 
 
 # Who may read what stays
