@@ -9,7 +9,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
-from qifsql.data.dataset import Column, Dataset, Tabular
+from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
 from qifsql.data.types import nested
@@ -117,7 +117,18 @@ def describe(
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     common = pl.DataFrame(listed, schema=VALUES, orient="row")
     details = {"values": common} if values else {}
-    return Result(frame=frame, origin=origin, details=details, notes=catalog.remarks)
+    notes = (*_first_line(catalog.schema), *catalog.remarks)
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
+
+
+def _first_line(schema: Schema) -> tuple[str, ...]:
+    """Return a note if the names of the columns may be the values of a record."""
+    if not schema.doubtful:
+        return ()
+    return (
+        f"the first line of {schema.dataset} is taken for the names of its columns, and some of "
+        "them look like values; if it is a record, it is not counted: write names above it",
+    )
 
 
 class _Describer:

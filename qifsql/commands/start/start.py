@@ -140,7 +140,7 @@ def start(
         frame=results.frame,
         origin=origin.about(spec, (*dataset.paths, str(study))),
         details={**results.details, "roles": described.frame},
-        notes=results.notes,
+        notes=(*described.notes, *(n for n in results.notes if n not in described.notes)),
         met=results.met,
         results=results,
         study=study,

@@ -55,3 +55,13 @@ def test_the_command_at_the_end_runs_whatever_the_names_are(tmp_path: Path):
     done = run("describe", file, "--delimiter", ";", "--where", "income < 9", "--format", "table")
     (command,) = [line.strip() for line in done.out.splitlines() if "qifsql attack" in line]
     assert run(*shlex.split(command)[1:]).code == 0
+
+
+@pytest.mark.parametrize("names", ["born,sex", "1987-01-02,F", "born,F"])
+def test_a_first_line_that_looks_like_a_record_is_told(tmp_path: Path, names: str):
+    file = tmp_path / "t.csv"
+    file.write_text(f"{names}\n1990-03-04,M\n1991-05-06,F\n")
+    notes = [n for n in qifsql.describe(file).notes if "if it is a record, it is not counted" in n]
+    assert len(notes) == (names != "born,sex")
+    begun = run("start", file, "--yes", "--folder", tmp_path / "begun")
+    assert begun.err.count("if it is a record, it is not counted") == len(notes)
