@@ -3,8 +3,6 @@
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +23,6 @@ class Progress(Protocol):
 
 
 ENOUGH = 4 * 2**30  # bytes of memory; more makes no attack faster
-PRIVATE = 0o077  # the umask of files that only the user may read
 ENGINES = ("duckdb", "spark")
 VARIABLE = "QIFSQL_ENGINE"
 """The environment variable that names the engine."""
@@ -143,17 +140,3 @@ def private_folder(parent: Path | str | None) -> PrivateFolder:
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
             f"cannot be used: {e.strerror}; name another with --temp"
         ) from e
-
-
-@contextmanager
-def masked(mask: int | None = PRIVATE) -> Iterator[int | None]:
-    """Create files without these permissions, by default without those of other users.
-
-    Yields the previous mask, which may be restored for a while inside. None changes nothing.
-    """
-    before = None if mask is None else os.umask(mask)
-    try:
-        yield before
-    finally:
-        if before is not None:
-            os.umask(before)

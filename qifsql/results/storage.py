@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import json
-import os
 import platform
 import re
 import time
@@ -23,6 +22,7 @@ from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
+from qifsql.engine import masks
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import shown, unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -252,7 +252,7 @@ def whole(
             raise OutputError(unwritable(path, e)) from e
         try:
             yield temporary
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(0o666 & ~masks.usual())
             temporary.replace(path)
         except OSError as e:
             raise EngineError(unwritable(path, e), detail=str(e)) from e
@@ -323,9 +323,3 @@ def _digest(path: str) -> dict[str, Any]:
     with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
     return {"path": shown(path), "bytes": Path(path).stat().st_size, "sha256": digest}
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

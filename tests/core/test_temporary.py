@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from effort import PATIENCE
 from terminal import run
 
+from qifsql.engine import masks
 from qifsql.engine.temporary import LOCK, PREFIX, PrivateFolder, unfinished
 
 HOLD = """
@@ -204,3 +206,32 @@ def test_too_little_address_space_is_an_error_of_the_machine(here: Path, megabyt
     assert done.returncode == 3, done.stderr
     assert "ulimit -v" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_files_are_private_as_long_as_any_thread_needs_it(tmp_path: Path):
+    def mode(name: str) -> str:
+        (tmp_path / name).touch()
+        return oct((tmp_path / name).stat().st_mode & 0o777)
+
+    entered, ended = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with masks.private():
+            entered.set()
+            assert ended.wait(PATIENCE)
+
+    before = os.umask(0o022)
+    try:
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert entered.wait(PATIENCE)
+        with masks.private():
+            ended.set()
+            thread.join()
+            assert mode("inside") == "0o600"
+            assert masks.usual() == 0o022
+        assert mode("outside") == "0o644"
+        with masks.private(when=False):
+            assert mode("unmasked") == "0o644"
+    finally:
+        os.umask(before)

@@ -21,8 +21,9 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
+from qifsql.engine.masks import private
 from qifsql.engine.protocol import LocalEngine
-from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, InternalError, TargetError, several
 from qifsql.measures import bayes, gain
@@ -72,7 +73,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     origin = Origin.now(settings, "attack")
     extras = extras or Extras()
     with (
-        masked(PRIVATE if extras.store else None),
+        private(when=extras.store is not None),
         opened(spec, settings, sources=extras.files, command=_command(spec, extras)) as (
             engine,
             bound,

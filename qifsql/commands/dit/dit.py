@@ -24,8 +24,9 @@ from qifsql.data.option import complete
 from qifsql.data.relation import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
+from qifsql.engine.masks import private
 from qifsql.engine.protocol import Engine, open_engine
-from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.render import render
 from qifsql.results.result import Result
@@ -124,7 +125,7 @@ def _run(
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     with (
-        masked(None if store is None else PRIVATE) as mask,
+        private(when=store is not None),
         open_engine(
             replace(settings, progress=meter),
             sources=[spec.dataset, *_releases(question), *([] if store is None else [store])],
@@ -157,12 +158,9 @@ def _run(
         origin = origin.about(description, files).sending(
             (*openings(attack.microdata.dataset), *passes.statements)
         )
-        with masked(mask):  # only the store is private, not the file of records
-            rows = (
-                0
-                if out is None
-                else per_person.write(engine, attack.microdata, question, out, origin)
-            )
+        rows = 0
+        if out is not None:
+            rows = per_person.write(engine, attack.microdata, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
     origin = origin.listing(attack.microdata.columns)
     drawn = _of_sample(question, people.coded.records)

@@ -13,7 +13,8 @@ from qifsql.commands.sweep.workspace import alone, prepare
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
-from qifsql.engine.settings import Settings, masked, silent
+from qifsql.engine.masks import private
+from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
 from qifsql.errors import EngineError, InputError, Interrupted
 from qifsql.results.storage import Origin
@@ -182,7 +183,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     try:
         with (
             alone(spec.workspace),
-            masked(),
+            private(),
             opened(attack, plan.limited(settings), sources=files, command="sweep") as (
                 engine,
                 bound,

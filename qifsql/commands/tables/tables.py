@@ -21,7 +21,8 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.relation import openings
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.settings import PRIVATE, Settings, masked
+from qifsql.engine.masks import private
+from qifsql.engine.settings import Settings
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -143,7 +144,7 @@ def tables(
     request = Request.of(source, options, settings)
     origin = Origin.now(settings, "tables")
     with (
-        masked(None if options["resume"] is None else PRIVATE),
+        private(when=options["resume"] is not None),
         request.opened() as (work, release, columns, memory),
     ):
         attack = TableAttack(options, release, memory=memory)

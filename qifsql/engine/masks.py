@@ -1,0 +1,40 @@
+"""The mask of permissions of new files: one for the whole process, whichever threads run."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PRIVATE = 0o077  # of files that only the user may read
+_lock = threading.Lock()
+_open: list[int] = []  # the usual mask, once for each context that is open
+
+
+@contextmanager
+def private(*, when: bool = True) -> Iterator[None]:
+    """Create files that only the user may read, if ``when`` is true.
+
+    The usual mask returns when the last of these contexts ends, in whichever thread.
+    """
+    if not when:
+        yield
+        return
+    with _lock:
+        _open.append(_open[-1] if _open else os.umask(PRIVATE))
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _open.pop()
+            if not _open:
+                os.umask(before)
+
+
+def usual() -> int:
+    """Return the mask outside these contexts."""
+    with _lock:
+        if _open:
+            return _open[-1]
+        mask = os.umask(PRIVATE)  # the only way to read it
+        os.umask(mask)
+        return mask
