@@ -14,7 +14,7 @@ from qifsql.query.plan import Plan
 
 @dataclass
 class Tables:
-    """The tables of one engine; ``statements`` are those that created them.
+    """The tables of one engine; ``statements`` are those that created and dropped them.
 
     For progress and errors, ``what`` names the current work and ``where`` names its data. Three
     classes have other tables: ``Counts``, whose tables are computed once and may stay in a file,
@@ -55,6 +55,7 @@ class Tables:
         """Drop tables that are no longer needed."""
         for name in names:
             self.engine.drop(name, LOADED)
+            self.statements.append(render.dropping(f"{LOADED}.main.{name}"))
 
     def doing(self, what: str, where: str | None = None) -> "Tables":
         """Return the same tables under another ``what`` and ``where``."""

@@ -79,12 +79,21 @@ def of_kinds(
     after = chances(posterior, owner=owner, gain=gain)
     people = sum(kind.size * kind.blocks for kind in posterior)
     blocks = sum(kind.blocks for kind in posterior)
-    ratio = after.probabilistic / before.probabilistic if before.probabilistic else None
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
         "matches": people,
         "blocks": blocks,
         "singled_out": sum(kind.blocks for kind in posterior if kind.size == 1),
+        **of_chances(before, after),
+        "k": min(kind.size for kind in posterior),
+        "l": None if owner else min(kind.values for kind in posterior),
+    }
+
+
+def of_chances(before: Chances, after: Chances) -> dict[str, Number]:
+    """Return the numbers that compare the success before and after a release."""
+    ratio = after.probabilistic / before.probabilistic if before.probabilistic else None
+    return {
         "prior_deterministic": before.deterministic,
         "posterior_deterministic": after.deterministic,
         "degradation_deterministic": after.deterministic - before.deterministic,
@@ -95,8 +104,6 @@ def of_kinds(
         "min_entropy_leakage": log2(ratio) if ratio else None,
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
-        "k": min(kind.size for kind in posterior),
-        "l": None if owner else min(kind.values for kind in posterior),
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 
 import polars as pl
@@ -24,13 +25,15 @@ class Repetition:
     """The numbers that one way gives, by place; ``reason`` says why it gives no others.
 
     ``broken`` says why the way that should give the numbers cannot be taken, such as SQL that does
-    not run: all numbers then differ.
+    not run: all numbers then differ. ``error`` is by how much its numbers may differ from those of
+    the attack, as a share of them.
     """
 
     way: str
     numbers: Mapping[Place, Number] = field(default_factory=dict)
     reason: str = ""
     broken: str = ""
+    error: Fraction = Fraction()
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,25 @@ class Question:
 
 
 def questions(stored: Stored) -> list[Question]:
-    """Return the rows of a stored attack as questions."""
+    """Return the rows of a stored attack as questions, without those of noisy knowledge."""
+    noisy = _noisy_rows(stored)
+    return [question for question in _questions(stored) if question.row not in noisy]
+
+
+def noisy_questions(stored: Stored) -> list[Question]:
+    """Return the rows of an adversary whose knowledge has errors and gaps as questions."""
+    noisy = _noisy_rows(stored)
+    return [question for question in _questions(stored) if question.row in noisy]
+
+
+def _noisy_rows(stored: Stored) -> set[int]:
+    """Return the rows of the adversary with noisy knowledge, which is not exact."""
+    if not stored.spec.get("knows"):
+        return set()
+    return {i for i, knows in enumerate(stored.frame["knows"]) if knows != "exact"}
+
+
+def _questions(stored: Stored) -> list[Question]:
     secrets = [str(name) for name in stored.spec["secrets"]]
     gains = [str(gain) for gain in stored.spec.get("gains") or ["identity"]]
     gains = list(dict.fromkeys(gains))

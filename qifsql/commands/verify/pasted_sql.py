@@ -9,9 +9,16 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.exact_measures import Kind, Number
+from qifsql.commands.verify.exact_measures import Chances, Kind, Number
 from qifsql.commands.verify.input_digests import Inputs, literals
-from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
+from qifsql.commands.verify.numbers import (
+    RESULTS,
+    Place,
+    Question,
+    Repetition,
+    noisy_questions,
+    questions,
+)
 from qifsql.commands.verify.stored_request import APART, COPIED
 from qifsql.engine.bare import Answer, BareDuckDB
 from qifsql.engine.settings import Settings
@@ -33,6 +40,8 @@ GROUP_COLUMNS = {
     "posterior_probabilistic": "probabilistic",
     "worst_case": "worst_case",
 }
+NOISY = ("blocks", "total", "most", "certain", "worst_case")
+"""Columns of an answer about noisy knowledge."""
 DETAILS = {  # table: the column that names a row, and the columns of numbers
     "histogram": ("bin", ("individuals",)),
     "thresholds": ("threshold", ("individuals",)),
@@ -49,7 +58,8 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         script = script.replace(before, now)
     try:
         with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
-            answers = _by_step(bare.run(script))
+            raw = bare.run(script)
+            answers = _by_step(raw)
     except (InputError, ExpressionError, InternalError) as e:
         return Repetition(WAY, broken=f"the SQL of the manifest does not run: {e}")
     if not any(kind == "profile" for kind, *_ in answers):
@@ -59,6 +69,7 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         for question in questions(stored):
             numbers |= _row(question, answers, stored)
         numbers |= _details(stored, answers, numbers)
+        numbers |= _noisy(stored, answers, raw)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return Repetition(WAY, broken="the SQL of the manifest gives other columns than counts")
     return Repetition(WAY, numbers)
@@ -128,15 +139,9 @@ def _row(
 ) -> dict[Place, Number]:
     """Return the numbers of one row of the table of results."""
     part = question.datasets - 1 if _progressive(stored) else 0
-
-    def kinds(step: str) -> list[Kind]:
-        j, g = question.secret, question.gain
-        if (step, j, g) not in answers and not (j or g):  # blocks of a secret are blocks of people
-            j = min(secret for kind, secret, _ in answers if kind == step and secret)
-        rows = answers[step, j, g][part]
-        return [Kind.of_row(row) for row in rows if row["size"] is not None]
-
-    prior, posterior = kinds("prior_profile"), kinds("profile")
+    prior, posterior = (
+        _kinds(answers, step, question, part) for step in ("prior_profile", "profile")
+    )
     owner, gain = not question.secret, bool(question.gain)
     numbers = exact_measures.of_kinds(prior, posterior, owner=owner, gain=gain)
     if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
@@ -153,6 +158,53 @@ def _row(
         for name, value in numbers.items()
         if name in stored.frame.columns
     }
+
+
+def _kinds(
+    answers: Mapping[Key, list[Rows]], step: str, question: Question, part: int = 0
+) -> list[Kind]:
+    """Return the kinds of blocks that a step counts."""
+    j, g = question.secret, question.gain
+    if (step, j, g) not in answers and not (j or g):  # blocks of a secret are blocks of people
+        j = min(secret for kind, secret, _ in answers if kind == step and secret)
+    rows = answers[step, j, g][part]
+    return [Kind.of_row(row) for row in rows if row["size"] is not None]
+
+
+def _noisy(
+    stored: Stored, answers: Mapping[Key, list[Rows]], raw: Sequence[Answer]
+) -> dict[Place, Number]:
+    """Return the numbers of an adversary with noisy knowledge; none if people were drawn."""
+    rows = noisy_questions(stored)
+    secrets = list(dict.fromkeys([0, *(question.secret for question in rows)]))
+    outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
+    if len(outcomes) != len(secrets):
+        return {}
+    by_secret = dict(zip(secrets, outcomes, strict=True))
+    ends = (q.row for q in (*questions(stored), *rows))
+    numbers: dict[Place, Number] = {
+        (RESULTS, row, end): None for row in ends for end in ("low", "high")
+    }
+    for question in rows:
+        prior = _kinds(answers, "prior_profile", question)
+        before = exact_measures.chances(prior, owner=not question.secret)
+        everybody = Fraction(sum(kind.weight for kind in prior))
+        owner, after = (_chances(by_secret[j], everybody) for j in (0, question.secret))
+        values = {
+            "records": sum(kind.size * kind.blocks for kind in prior),
+            "blocks": int(by_secret[question.secret]["blocks"]),
+            "singled_out": owner.certain,
+            **exact_measures.of_chances(before, after),
+        }
+        numbers |= {(RESULTS, question.row, name): value for name, value in values.items()}
+    return numbers
+
+
+def _chances(row: Mapping[str, Any], everybody: Fraction) -> Chances:
+    """Return the success in an answer about noisy knowledge."""
+    total = Fraction(int(row["total"]))
+    sure, best = int(row["certain"]) / total, int(row["most"]) / total
+    return Chances(sure, best, Fraction(row["worst_case"]), int(sure * everybody))
 
 
 def _progressive(stored: Stored) -> bool:

@@ -132,8 +132,8 @@ def blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int)
     unit = reduce(math.gcd, weights, 0) or 1
     rows = (
         (
-            "\x1f".join(_text(row[i]) for i in chosen),
-            _text(row[width + secret - 1]) if secret else None,
+            "\x1f".join(text_of(row[i]) for i in chosen),
+            text_of(row[width + secret - 1]) if secret else None,
             w // unit,
         )
         for row, w in zip(answer.rows, weights, strict=True)
@@ -144,7 +144,7 @@ def blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int)
     return list(by_name.values())
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Return a value as a text that differs for different values; -0.0 equals 0.0."""
     if isinstance(value, float):
         value += 0.0

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from sqlglot import exp
 
+from qifsql.adversary.laws import laws
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack
 from qifsql.commands.verify.input_digests import Inputs
@@ -29,7 +30,6 @@ COPIED = "the statements read a copy that qifsql makes of files of this format"
 APART = {
     "learn": "the adversary learns from another file",
     "link": "the releases are linked without a key",
-    "knows": "what the adversary knows has errors or gaps",
 }
 """Attacks that are not a GROUP BY of one release or collection, by their option."""
 
@@ -128,6 +128,8 @@ def _side_files(spec: Mapping[str, Any]) -> set[str]:
     files = {path for kind, _, path in gains if kind in ("worth", "matrix")}
     population = spec.get("population")
     others = [population] if isinstance(population, str) else list(population or ())
+    if spec.get("knows"):
+        others += [law.table for law in laws(list(map(str, spec["knows"])))]
     return files | {str(file) for file in (spec.get("prior"), *others) if file}
 
 

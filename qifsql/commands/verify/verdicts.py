@@ -40,12 +40,14 @@ DIFFERENCES = frozenset(
 """Columns of differences and logarithms, whose rounding errors are not in proportion to them."""
 
 
-def agree(stored: Number, recomputed: Number, column: str, *, whole: bool) -> bool:
+def agree(
+    stored: Number, recomputed: Number, column: str, *, whole: bool, error: Fraction = Fraction()
+) -> bool:
     """Return whether a stored number is the recomputed one.
 
     Counts are equal. Other numbers differ by at most 1e-12 of the number, or for differences and
     logarithms by at most 1e-12: a double has 2e-16, a few hundred of which add up, and one person
-    of a trillion changes more. NULL (undefined) agrees with NULL alone.
+    of a trillion changes more. ``error`` is allowed, too. NULL (undefined) agrees with NULL alone.
     """
     if stored is None or recomputed is None:
         return stored is None and recomputed is None
@@ -55,7 +57,7 @@ def agree(stored: Number, recomputed: Number, column: str, *, whole: bool) -> bo
         return Fraction(stored) == Fraction(recomputed)
     exact = Fraction(recomputed)
     scale = max(Fraction(1), abs(exact)) if column in DIFFERENCES else abs(exact)
-    return abs(Fraction(stored) - exact) <= NEAR * scale
+    return abs(Fraction(stored) - exact) <= (NEAR + error) * scale
 
 
 def _finite(number: Fraction | int | float) -> bool:
@@ -87,7 +89,10 @@ def _of(
         if repetition.broken:
             same, reason = False, repetition.broken
         elif place in repetition.numbers:
-            same, reason = agree(value, again, column, whole=whole), None
+            same, reason = (
+                agree(value, again, column, whole=whole, error=repetition.error),
+                None,
+            )
         else:
             continue
         verdict = {"verdict": AGREES if same else DIFFERS, "reason": reason}

@@ -8,6 +8,7 @@ import polars as pl
 
 from qifsql.commands.verify import (
     level_checks,
+    noisy_pairs,
     pasted_sql,
     printed_sql,
     second_engine,
@@ -15,7 +16,7 @@ from qifsql.commands.verify import (
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
-from qifsql.commands.verify.numbers import RESULTS, Repetition, places
+from qifsql.commands.verify.numbers import RESULTS, Repetition, noisy_questions, places
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import RepetitionError, request
 from qifsql.data.files import path_text, several_paths
@@ -41,7 +42,8 @@ def verify(
     The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
     SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
-    SQLite. The measures are computed in exact fractions, by other code than that of attack. Counts
+    SQLite, and knowledge with errors (knows) by all pairs of people and of what may be known of
+    them. The measures are computed in exact fractions, by other code than that of attack. Counts
     must be equal, other numbers within 1e-12.
 
     Args:
@@ -134,6 +136,8 @@ def _checked(
     else:
         repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
         repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
+        if noisy_questions(stored):
+            repetitions.append(noisy_pairs.repeat(stored, repeated, inputs, settings))
     return verdicts.rows(stored, list(places(stored)), repetitions)
 
 

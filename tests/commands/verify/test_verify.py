@@ -102,6 +102,11 @@ ATTACKS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "sets": ("crs,cas", {"person": "weight"}),
     "households": ("crs,cas", {"household": "weight"}),
     "membership": ("cms", {"member": "m=coalesce(age > 30, false)"}),
+    "numbers with errors": ("crs,cas", {"knows": "age:+-10; sex:missing=0.3"}),
+    "normal errors": ("crs,cas", {"knows": "age:sd=4"}),
+    "mistaken values": ("crs,cas", {"knows": "AGE:right=0.9; sex:right=0.75"}),
+    "mistaken weights": ("crs,cas", {"knows": "age:+-1; sex:right=0.9", "weight": "weight"}),
+    "all known": ("crs,cas", {"knows": "age:exact; sex:right=1"}),
 }
 
 
@@ -138,6 +143,63 @@ def test_four_ways_check_an_attack(stored: Path) -> None:
     ]
     open_numbers = frame.filter(verdict="not checked").select("table", "row", "column")
     assert open_numbers.rows() == []
+
+
+NOISY = "age:+-10; sex:right=0.9"
+
+
+def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
+    """One pastes the SQL, one compares every pair; a changed number and a changed law differ."""
+    result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
+    path = result.save(people.with_name("noisy.json"))
+    checked = qifsql.verify(path)
+    assert verdicts(checked).keys() == {"agrees"}
+    rows = checked.frame.filter(pl.col("column") == NUMBER)
+    assert rows.filter(row=3)["way"].to_list() == ["SQL of the manifest", "every pair"]
+    assert rows.filter(row=2).height == 4
+
+    def plant(document: dict[str, Any]) -> None:
+        document["results"][3][NUMBER] += 1e-9
+
+    assert differing(qifsql.verify(edited(path, plant))) == {("results", 3, NUMBER)}
+    other = qifsql.attack(
+        "crs,cas", people, qids=QIDS, secret="ill", knows="age:+-10; sex:right=0.8"
+    )
+
+    def foreign(document: dict[str, Any]) -> None:
+        another = other.save(people.with_name("other.json"))
+        document["results"] = json.loads(another.read_text("utf-8"))["results"]
+
+    places = differing(qifsql.verify(edited(path, foreign)))
+    assert ("results", 1, NUMBER) in places
+    assert ("results", 3, NUMBER) in places
+    assert {row for _, row, _ in places} == {1, 3}
+
+
+def test_a_changed_statement_about_noise_differs(people: Path) -> None:
+    result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
+    path = with_sql(
+        result.save(people.with_name("noisy.json")),
+        lambda sql: sql.replace("SUM(best) AS most", "SUM(best) - 1 AS most"),
+    )
+    frame = qifsql.verify(path).frame.filter(pl.col("verdict") == "differs")
+    assert set(frame["way"]) == {"SQL of the manifest"}
+    assert NUMBER in frame["column"].to_list()
+
+
+def test_people_who_were_drawn_are_not_checked(people: Path) -> None:
+    result = qifsql.attack("crs", people, qids=QIDS, knows=NOISY, draws=10)
+    frame = qifsql.verify(result).frame.filter(row=1)
+    assert frame["verdict"].unique().to_list() == ["not checked"]
+    assert all("people were drawn" in reason for reason in frame["reason"])
+
+
+def test_a_table_of_what_is_known_is_checked_by_the_sql_alone(people: Path) -> None:
+    table = people.with_name("known.csv")
+    table.write_text("value,known as,probability\nf,f,0.9\nf,m,0.1\n")
+    result = qifsql.attack("crs", people, qids=QIDS, knows=f"sex:table={table}")
+    frame = qifsql.verify(result).frame.filter(row=1, column=NUMBER)
+    assert frame.select("way", "verdict").rows() == [("SQL of the manifest", "agrees")]
 
 
 def test_a_changed_number_differs_in_every_way(stored: Path) -> None:
@@ -311,8 +373,8 @@ def test_nothing_checked_does_not_reassure(people: Path) -> None:
     done = run("verify", path, "--format", "table")
     assert done.code == 4
     assert "Nothing was checked" in done.out
-    noisy = qifsql.attack("cas", people, qids=QIDS, secret="ill", knows="age:+-10")
-    assert qifsql.verify(noisy).met is False
+    learned = qifsql.attack("cas", people, qids=QIDS, secret="ill", learn=people)
+    assert qifsql.verify(learned).met is False
 
 
 def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
