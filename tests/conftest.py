@@ -1,6 +1,7 @@
 """Settings of all tests: the places of data, and the effort of hypothesis."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from places import ROOT, TESTS
 
 os.environ["LC_ALL"] = "C.UTF-8"  # help texts are in the user's language
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables are as wide
+
+# A shell lets what it starts in the background ignore Ctrl-C, which some tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]  # every attack opens an engine
 
