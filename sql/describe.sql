@@ -9,3 +9,17 @@ SELECT
     count(*) AS "values"
 FROM cells
 GROUP BY ALL;
+
+-- One row about the texts of a column: how many records have a word that often stands for a missing
+-- value, a number with a decimal comma, and any text.
+CREATE OR REPLACE VIEW spellings AS
+SELECT
+    coalesce(sum(weight) FILTER (
+        WHERE regexp_full_match(lower(trim(secret::VARCHAR)), '|#?n/?a|null|none|nan|-+|[.?]')
+    ), 0)::BIGINT AS missing,
+    coalesce(sum(weight) FILTER (
+        WHERE regexp_full_match(trim(secret::VARCHAR), '[+-]?[0-9][0-9.]*,[0-9]+')
+    ), 0)::BIGINT AS commas,
+    sum(weight)::BIGINT AS records
+FROM cells
+WHERE secret IS NOT NULL;

@@ -17,7 +17,7 @@ from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
-from qifsql.data.expressions import parse, split_name
+from qifsql.data.expressions import parse, read, split_name
 from qifsql.data.schema import Catalog
 from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
@@ -44,8 +44,9 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
     _disjoint(qids, secrets, key)
-    if any(m.goal == "attribute inference" for m in models) and not secrets:
-        raise ColumnError(f"model {models[0].acronym} infers a secret; name one with --secret")
+    inferring = [m.acronym for m in models if m.goal == "attribute inference"]
+    if inferring and not secrets:
+        raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
     group = _group(attack, schema)
     sets.check(attack, models)
     person = _column_of(attack.person, schema, roles.PERSON)
@@ -92,7 +93,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         gains=gains,
         asked_gains=order,
         beliefs=_beliefs(attack, secrets, catalog),
-        thresholds=bind_gains.numbers(attack.thresholds, "threshold"),
+        thresholds=bind_gains.thresholds(attack.thresholds, gains),
         quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
         files=files,
         member=membership,
@@ -295,6 +296,11 @@ def _notes(
         for name in columns
         if name in keys
     ]
+    if constant := [quoted(q.name) for q in qids if not read(q.expression)]:
+        notes.append(
+            f"{', '.join(constant)}: the expression names no column, so everybody has the same "
+            "value, and knowing it says nothing; '...' is text, and a column stands in \"...\""
+        )
     if cells := [quoted(q.name) for q in qids if generalised(q.type)]:
         notes.append(
             f"cells of {', '.join(cells)} stand for several values; the adversary is taken to know "

@@ -39,6 +39,16 @@ def bind(
     return tuple(bound), tuple(order)
 
 
+def thresholds(texts: Sequence[str], bound: Sequence[BoundGain]) -> tuple[str, ...]:
+    """Return thresholds as sorted, distinct decimals; probabilities without other gains."""
+    levels = numbers(texts, "threshold")
+    if levels and not bound and Decimal(levels[-1]) > 1:
+        raise InputError(
+            f"threshold {levels[-1]} is above 1, and success is a probability; 9 % is 0.09"
+        )
+    return levels
+
+
 def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
     """Return thresholds (from 0) or quantiles (in [0, 1]) as sorted, distinct decimals."""
     decimals: set[Decimal] = set()

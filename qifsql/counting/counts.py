@@ -117,6 +117,18 @@ class Counts:
         )
         return self._frame(plan, "measuring")
 
+    def dropped(self, people: int) -> tuple[str, ...]:
+        """Return a note on the records that the rule for missing values leaves out."""
+        if (
+            self.bound.microdata.null != "drop"
+            or self.bound.microdata.person is not None
+            or self.bound.microdata.weight is not None
+            or people == self.records
+        ):
+            return ()
+        dropped = self.records - people
+        return (f"{dropped:,} of {self.records:,} records with missing values are left out",)
+
     def domain(self, secret: int) -> Domain:
         """Return the domain of a secret."""
         row = self.frame("domain", [(secret, 0)]).row(0, named=True)

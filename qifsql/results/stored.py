@@ -216,6 +216,10 @@ def _json(path: Path) -> Stored:
     document = json_text.parsed(path.read_text("utf-8"))
     note = json_text.parsed(path.with_name(path.name + ENDING).read_text("utf-8"))
     kind = kind_of(str(note["result"]))
-    tables = {name: _table(rows, kind) for name, rows in document.items() if name not in JSON_KEYS}
+    tables = {  # JSON does not say which columns a table without rows has
+        name: _table(rows, kind)
+        for name, rows in document.items()
+        if name not in JSON_KEYS and rows
+    }
     frame = _table(document["results"], kind)
     return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

@@ -20,21 +20,23 @@ from qifsql.adversary.models import model as named_model
 from qifsql.counting.risks import Risk
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 from qifsql.study.policy import Policy
-from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, named, unsuitable
+from qifsql.study.rules import (
+    BOUNDS,
+    PROBABILITIES,
+    WORSE_ABOVE,
+    WORSE_BELOW,
+    Rule,
+    backwards,
+    named,
+    unsuitable,
+)
 
 SHORT = {"": "posterior_probabilistic", "deterministic": "posterior_deterministic"}
 SHORT |= {"probabilistic": "posterior_probabilistic"}
-FALLING = frozenset(
-    {
-        *("posterior_deterministic", "posterior_probabilistic", "worst_case"),
-        *("degradation_deterministic", "degradation_probabilistic", "leakage_additive"),
-        *("min_entropy_leakage", "singled_out", "individuals_certain", "blocks"),
-        *("prosecutor_risk", "marketer_risk"),
-    }
-)
+FALLING = WORSE_ABOVE - {"journalist_risk"} | {"blocks"}
 """Measures that never rise when quasi-identifiers become coarser (thesis chapter 4: a coarser
 partition never leaks more)."""
-RISING = frozenset(("k", "l"))
+RISING = WORSE_BELOW
 """Measures that never fall then."""
 MEASURES = (*sorted({*FALLING, *RISING, "prior_deterministic", "prior_probabilistic", "records"}),)
 MODELS = ("crs", "cas")
@@ -77,6 +79,12 @@ class Bound:
 def until(texts: Sequence[str], secrets: Sequence[str]) -> list[Bound]:
     """Return the bounds that texts state; raise InputError if a text is not a bound."""
     return [_until(text, secrets) for text in texts]
+
+
+def remarks(rules: Sequence[Bound]) -> list[str]:
+    """Return notes on bounds that protect nobody."""
+    reasons = ((rule.text, backwards(rule.measure, rule.rule.bounds)) for rule in rules)
+    return [f"{text}: {reason}" for text, reason in reasons if reason]
 
 
 def _until(text: str, secrets: Sequence[str]) -> Bound:

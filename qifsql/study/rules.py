@@ -26,6 +26,19 @@ PROBABILITIES = frozenset(
 )
 
 
+WORSE_ABOVE = frozenset(
+    {
+        *("posterior_deterministic", "posterior_probabilistic", "worst_case"),
+        *("degradation_deterministic", "degradation_probabilistic", "leakage_additive"),
+        *("min_entropy_leakage", "singled_out", "individuals_certain"),
+        *("prosecutor_risk", "marketer_risk", "journalist_risk"),
+    }
+)
+"""Measures of which a larger value is worse for the people."""
+WORSE_BELOW = frozenset(("k", "l"))
+"""Measures of which a smaller value is worse for the people."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """One level: its models, measure, secrets, groups and bounds.
@@ -92,6 +105,20 @@ def _within(name: str, bound: float, value: float, last: float) -> bool:
     above = name in ("at_least", "fall_at_most")
     inside = value >= limit if above else value <= limit
     return inside or math.isclose(value, limit, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def backwards(measure: str, bounds: Mapping[str, float]) -> str:
+    """Return why bounds on a measure protect nobody; empty if they may."""
+    for worse, size, wrong, right in (
+        (WORSE_ABOVE, "larger", "at_least", "at_most"),
+        (WORSE_BELOW, "smaller", "at_most", "at_least"),
+    ):
+        if measure in worse and list(bounds) == [wrong]:
+            return (
+                f"a {size} {measure} is worse for the people, and {wrong} alone protects nobody; "
+                f"write {right}"
+            )
+    return ""
 
 
 def measures(*, grouped: bool = False) -> list[str]:

@@ -436,6 +436,7 @@ OF_A_SECRET = (
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
     *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
+    "spellings",
 )
 OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_THE_OWNER = (

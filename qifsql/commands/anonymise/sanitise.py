@@ -120,7 +120,7 @@ class Work:
         self.meter = meter
         self.name = microdata.dataset.name
         self.scales: list[Scale] = []
-        self.notes: list[str] = []
+        self.notes = bounds.remarks(self.rules)
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
 

@@ -182,7 +182,7 @@ class _Run:
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        notes = [*bound.microdata.notes, *self._dropped(everybody), *notes, *_undefined(rows)]
+        notes = [*bound.microdata.notes, *self.counts.dropped(everybody), *notes, *_undefined(rows)]
         notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += findings.remarks(self.counts, self.extras, self.after)
         notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
@@ -280,17 +280,6 @@ class _Run:
             return []
         groups = f"{several(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
-
-    def _dropped(self, people: int) -> tuple[str, ...]:
-        records = self.counts.records
-        if (
-            self.bound.microdata.null != "drop"
-            or self.bound.microdata.person is not None
-            or self.bound.microdata.weight is not None
-            or people == records
-        ):
-            return ()
-        return (f"{records - people:,} of {records:,} records with missing values are left out",)
 
     def _sets(self, people: int) -> tuple[str, ...]:
         """Return a note on the sets of records of people with several."""

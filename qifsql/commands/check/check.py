@@ -36,7 +36,7 @@ from qifsql.study import release_rules
 from qifsql.study.baseline import Baseline, Place
 from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
-from qifsql.study.rules import Rule, named
+from qifsql.study.rules import Rule, backwards, named
 
 
 def check(
@@ -168,7 +168,9 @@ def against(
     notes.pop(NOT_LINKED, None)  # rules about links name two sources
     rest = _coverage(levels, source, results, compared, settings)
     whole = _origin(origin, levels, last_release, (results, compared), rest)
-    return Verdict.of(frame, whole, tuple(notes), rest.frame)
+    wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
+    remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
+    return Verdict.of(frame, whole, (*remarks, *notes), rest.frame)
 
 
 def _coverage(

@@ -1,14 +1,16 @@
 """Describe the columns of a dataset and propose a role for each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
-from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
+from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses, reason
 from qifsql.commands.describe.spec import DescribeOptions
+from qifsql.commands.describe.topics import NUMBER
 from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
@@ -16,7 +18,7 @@ from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine, open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError
+from qifsql.errors import DatasetError, quoted
 from qifsql.measures.entropy import entropy
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
@@ -111,14 +113,36 @@ def describe(
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         rows = _with_roles([description.row(c) for c in chosen])
+        on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
+        texts = [c for c in chosen if c.type == "VARCHAR" and not on_spark]
+        spellings = {c.name: description.spellings(c) for c in texts}
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
         origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     common = pl.DataFrame(listed, schema=VALUES, orient="row")
     details = {"values": common} if values else {}
-    notes = (*_first_line(catalog.schema), *catalog.remarks)
+    notes = (
+        *_first_line(catalog.schema),
+        *_repeated(rows),
+        *_spelt(spellings),
+        *catalog.remarks,
+    )
     return Result(frame=frame, origin=origin, details=details, notes=notes)
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """The texts of a column: records with a word for nothing, with a decimal comma, with any."""
+
+    missing: int
+    commas: int
+    records: int
+
+    @property
+    def is_numeric(self) -> bool:
+        """Return whether most texts are numbers with a decimal comma."""
+        return 2 * self.commas > self.records
 
 
 def _first_line(schema: Schema) -> tuple[str, ...]:
@@ -129,6 +153,33 @@ def _first_line(schema: Schema) -> tuple[str, ...]:
         f"the first line of {schema.dataset} is taken for the names of its columns, and some of "
         "them look like values; if it is a record, it is not counted: write names above it",
     )
+
+
+def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes on columns that look like numbers of people, some of which repeat."""
+    return [
+        f"{quoted(row['column'])} looks like an identifier, and has {row['distinct']:,} values in "
+        f"{row['records'] - row['missing']:,} records: if it numbers people, they have several "
+        "records, and each counts as a person unless attack has --person with this column"
+        for row in rows
+        if row["why"] == reason(NUMBER) and 0 < row["distinct"] < row["records"] - row["missing"]
+    ]
+
+
+def _spelt(spellings: Mapping[str, Spellings]) -> list[str]:
+    """Return notes on columns whose texts may be missing values or numbers."""
+    notes = []
+    if names := [quoted(name) for name, texts in spellings.items() if texts.missing]:
+        notes.append(
+            f"{', '.join(names)}: blanks, NA, NULL, - or a similar word occur and count as values "
+            "like any other; leave the field empty where the value is missing"
+        )
+    if names := [quoted(name) for name, texts in spellings.items() if texts.is_numeric]:
+        notes.append(
+            f"{', '.join(names)}: most values are numbers with a decimal comma, which are text; "
+            "write a decimal point, or take --qids NAME=replace(NAME,',','.')::DOUBLE"
+        )
+    return notes
 
 
 class _Describer:
@@ -167,6 +218,20 @@ class _Describer:
             "singled_out": alone,
             "singled_out_share": alone / records,
         }
+
+    def spellings(self, source_column: Column) -> Spellings:
+        """Return how the texts of a column look."""
+        steps = self._steps(source_column)
+        query = plan(
+            steps.attack.microdata,
+            steps.steps,
+            exp.select("*").from_(steps.need("spellings", 1, prior=True)),
+        )
+        self.plans.append(query)
+        ((missing, commas, records),) = self.engine.rows(
+            query, f"describing {source_column.name}", self.dataset.name
+        )
+        return Spellings(missing, commas, records or 0)
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
         """Return the most frequent values of a column, rare ones only on request."""

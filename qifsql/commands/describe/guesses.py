@@ -24,7 +24,8 @@ from qifsql.data.types import NUMBERS, family
 
 CONFIDENCE = ("high", "medium", "low")
 NESTED = "use a part of it as an expression"
-CONSTANT, UNIQUE = "one value only", "nearly every record has a different value"
+CONSTANT, EMPTY = "one value only", "no value at all"
+UNIQUE = "nearly every record has a different value"
 DATED = "a point in time"
 MEASURED = "a measurement that few people know"
 BINARY = "yes or no, and its name is not known"
@@ -96,7 +97,7 @@ def reason(topic: Topic) -> str:
 def reasons() -> list[str]:
     """Return all reasons that a guess may have."""
     topics = (WEIGHT, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
-    others = [NESTED, CONSTANT, UNIQUE, DATED, MEASURED, BINARY, ITEM, UNKNOWN]
+    others = [NESTED, CONSTANT, EMPTY, UNIQUE, DATED, MEASURED, BINARY, ITEM, UNKNOWN]
     return [*map(reason, topics), *others]
 
 
@@ -111,7 +112,7 @@ def _guess(column: Counted, question: str | None) -> Guess:
     """Return the guess of a column; ``question`` is the name of that it is an answer to."""
     name = spelled(column.name)
     if column.constant:
-        return Guess("constant", CONSTANT, "high")
+        return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     sure = WEIGHT.confidence(name)
     if sure and family(column.type) in NUMBERS:
         return Guess("weight", reason(WEIGHT), sure)

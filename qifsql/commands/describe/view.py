@@ -42,6 +42,7 @@ REASONS = (  # of roles that ``describe`` suggests
     "name: number of events",
     "use a part of it as an expression",
     "one value only",
+    "no value at all",
     "nearly every record has a different value",
     "a point in time",
     "a measurement that few people know",

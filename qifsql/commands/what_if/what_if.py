@@ -143,7 +143,8 @@ def what_if(
     tried = work.tried if rules else None
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
-    notes = (*bound.microdata.notes, *work.notes, *_unconsidered(bound.microdata))
+    notes = (*bounds.remarks(rules), *bound.microdata.notes, *work.notes)
+    notes += tuple(_unconsidered(bound.microdata))
     notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
 

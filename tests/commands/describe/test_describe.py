@@ -65,3 +65,18 @@ def test_a_first_line_that_looks_like_a_record_is_told(tmp_path: Path, names: st
     assert len(notes) == (names != "born,sex")
     begun = run("start", file, "--yes", "--folder", tmp_path / "begun")
     assert begun.err.count("if it is a record, it is not counted") == len(notes)
+
+
+def test_what_may_mislead_in_a_file_is_told(tmp_path: Path):
+    file = tmp_path / "t.csv"
+    rows = ["pid;weight;job;visits;empty", "1;1,5;NA;007;", "1;2,5;-;1;", "2;3,25;x;2;"]
+    file.write_text("\n".join(rows))
+    result = qifsql.describe(file)
+    assert result.frame["why"].to_list()[-1] == "no value at all"
+    told = {text.partition(":")[0].partition(" ")[0]: text for text in result.notes}
+    assert set(told) == {'"pid"', '"job"', '"weight"'}
+    assert "2 values in 3 records" in told['"pid"']
+    assert "count as values like any other" in told['"job"']
+    assert "decimal comma" in told['"weight"']
+    file.write_text("pid,weight,job\n1,1.5,x\n2,2.5,y\n3,3.5,y\n")
+    assert qifsql.describe(file).notes == ()
