@@ -15,7 +15,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting.session import check_records
+from qifsql.counting.session import check_records, dropped
 from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
 from qifsql.data.frames import digest_of
@@ -119,15 +119,10 @@ class Counts:
 
     def dropped(self, people: int) -> tuple[str, ...]:
         """Return a note on the records that the rule for missing values leaves out."""
-        if (
-            self.bound.microdata.null != "drop"
-            or self.bound.microdata.person is not None
-            or self.bound.microdata.weight is not None
-            or people == self.records
-        ):
+        microdata = self.bound.microdata
+        if microdata.null != "drop" or microdata.person or microdata.weight:
             return ()
-        dropped = self.records - people
-        return (f"{dropped:,} of {self.records:,} records with missing values are left out",)
+        return dropped(self.records, people)
 
     def domain(self, secret: int) -> Domain:
         """Return the domain of a secret."""

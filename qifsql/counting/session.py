@@ -110,6 +110,25 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
     return int(records)
 
 
+def left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+    """Return a note on the records that the rule for missing values leaves out."""
+    if microdata.null != "drop":
+        return ()
+    where = microdata.dataset.name
+    records, people = (
+        int(engine.rows(records_plan(microdata, people=only), "counting records", where)[0][0])
+        for only in (False, True)
+    )
+    return dropped(records, people)
+
+
+def dropped(records: int, people: int) -> tuple[str, ...]:
+    """Return a note if fewer records count as people than there are."""
+    if people == records:
+        return ()
+    return (f"{records - people:,} of {records:,} records with missing values are left out",)
+
+
 def _check_range(least: float, most: float, records: int, name: str) -> None:
     """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total."""
     bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)

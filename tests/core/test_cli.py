@@ -367,3 +367,18 @@ def test_an_interruption_while_the_command_loads_is_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "error: interrupted; nothing was left behind\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["attack crs", "blocks", "estimate --fraction 0.5", "hyper -s s", "levels", "suda"],
+)
+def test_records_that_are_left_out_are_told(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("a,b,s\nx,1,u\nx,1,v\ny,,u\nz,,v\n")
+    name, *more = command.split()
+    models = [word for word in more if word == "crs"]
+    rest = [word for word in more if word != "crs"]
+    said = run(name, *models, file, *rest, "-q", "a,b", "--null", "drop")
+    assert said.code == 0
+    assert "note: 2 of 4 records with missing values are left out" in said.err

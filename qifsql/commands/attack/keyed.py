@@ -130,6 +130,11 @@ class _Run:
         )
         if extras.store and (bound.microdata.person or bound.microdata.household):
             raise InputError("a store takes no person and no household; leave it out")
+        if bound.microdata.person and extras.population:
+            raise InputError(
+                "a population has one record per person, and cannot be compared with the sets of "
+                "records of a person; leave population or person out"
+            )
         if bound.target and (details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
-from qifsql.counting.session import check_records, opened
+from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
@@ -89,7 +89,8 @@ def blocks(
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.microdata.dataset.name)
         origin = origin.of(bound, spec, shown, order=order, limit=limit)
-        return Result(frame=frame, origin=origin, notes=bound.microdata.notes)
+        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
+        return Result(frame=frame, origin=origin, notes=notes)
 
 
 def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:

@@ -15,7 +15,7 @@ from qifsql.commands.estimate.cautions import caution, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
-from qifsql.counting.session import opened
+from qifsql.counting.session import left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
@@ -152,6 +152,7 @@ def estimate(
             file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
+        gone = left_out(engine, bound.microdata)
     estimates = methods(sizes, counted.shares)
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
@@ -161,7 +162,7 @@ def estimate(
         if bound.microdata.weight and sample.weights
         else None
     )
-    notes = (*bound.microdata.notes, *cautions(sizes, counted, estimates, weights))
+    notes = (*bound.microdata.notes, *gone, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
     details = {"individual": _individual(sizes, counted), "histogram": bins}

@@ -17,7 +17,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import opened
+from qifsql.counting.session import left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
@@ -107,17 +107,18 @@ def hyper(
         secret_values.check(counts)
         shown = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, shown, show=show)
+        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
         if path is not None:
             rows = stream(engine, shown, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
-            return Result(frame=empty, origin=origin, notes=bound.microdata.notes, written=rows)
+            return Result(frame=empty, origin=origin, notes=notes, written=rows)
         few = replace(shown, result=shown.result.limit(MOST + 1))
         frame = engine.frame(few, f"making the {show}", bound.microdata.dataset.name)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
             )
-        return Result(frame=frame, origin=origin, notes=bound.microdata.notes)
+        return Result(frame=frame, origin=origin, notes=notes)
 
 
 def object_plan(

@@ -134,6 +134,7 @@ def link(
         in_both = _check_truth(engine, pair) if keys else None
         plan = _plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
+        apart = [] if any(_in_both(blocks)) else _without_common_values(engine, pair)
     kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
     records = [n for n, _ in counts]
     names = [q.name for q in pair[0].qids]
@@ -156,8 +157,34 @@ def link(
     origin = origin.about(spec, paths, plan).listing(columns)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
-    notes = (*_notes(kinds, row, pair), *remarks(engine))
+    notes = (*_notes(kinds, row, pair), *apart, *remarks(engine))
     return Result(frame=frame, origin=origin, details={"confidence": points}, notes=notes)
+
+
+def _in_both(blocks: pl.DataFrame) -> list[bool]:
+    """Return for each kind of block whether it has records of both files."""
+    return [released > 0 and registered > 0 for released, registered, *_ in blocks.iter_rows()]
+
+
+def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
+    """Return a note on the quasi-identifiers of which no value is in both files."""
+    steps = tuple(s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
+    names = []
+    for i, (own, other) in enumerate(zip(pair[0].qids, pair[1].qids, strict=True), 1):
+        place = exp.column(f"qid_{i}")
+        values = [exp.select(place.copy()).from_(step.name) for step in steps]
+        common = exp.Intersect(this=values[0], expression=values[1], distinct=True)
+        query = exp.select(exp.Count(this=place)).from_(common.subquery("common"))
+        plan = Plan(steps, query, _setup(*pair))
+        ((number,),) = engine.rows(plan, "comparing values", pair[0].dataset.name)
+        if not number:
+            names.append(own.name if own.name == other.name else f"{own.name} ({other.name})")
+    if not names:
+        return []
+    return [
+        f"no value of {', '.join(map(quoted, names))} is in both files, so nobody is linked: if "
+        "they write the same values in another way, this says nothing; write them alike"
+    ]
 
 
 def _plan(pair: tuple[Side, Side]) -> Plan:

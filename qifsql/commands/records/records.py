@@ -12,7 +12,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import check_records, opened
+from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.query.columns import named, native_types, same_block, written
@@ -94,9 +94,10 @@ def records(
         else:
             check_records(engine, bound.microdata)
         every = records_plan(bound, native_types(path), named)
-        origin = replace(origin.of(bound, spec, every), notes=bound.microdata.notes)
+        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
+        origin = replace(origin.of(bound, spec, every), notes=notes)
         if told is not None:
-            for note in bound.microdata.notes:
+            for note in notes:
                 told(note)
         return stream(engine, every, path, origin, what="writing records")
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
-from qifsql.counting.session import check_records, opened
+from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError
@@ -105,9 +105,10 @@ def refines(
             "b": names,
         }
         origin = origin.about(spec, bound.microdata.dataset.paths, *plans)
+        gone = left_out(engine, together.microdata)
     row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad, "violating_people": people}
-    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes)))
+    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes, *gone)))
     frame = pl.DataFrame([row], schema=SCHEMA)
     return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad)
 

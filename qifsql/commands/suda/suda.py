@@ -18,7 +18,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
-from qifsql.counting.session import check_records, opened
+from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
@@ -194,7 +194,7 @@ def suda(
         )
         statements = dict.fromkeys(uniques.tables.statements)
         frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-        notes = (*bound.microdata.notes, *_remarks(totals))
+        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata), *_remarks(totals))
         if any_value:
             more["null"] = MATCH_ANY
             bounds = msu_bounds.bounds(uniques, statements)

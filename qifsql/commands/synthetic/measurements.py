@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.synthetic import individuals
+from qifsql.commands.synthetic import common_values, individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, attempts_of, draws_of
 from qifsql.commands.synthetic.spec import SyntheticOptions
@@ -56,6 +56,7 @@ class Measurements:
         self._tables = Tables(engine, "comparing files", files.original.title)
         self._progress = engine.settings.progress
         self._more: list[str] = []
+        self._apart: list[str] = []
         self._coded: Coded | None = None
         self._modal: dict[tuple[int, int], int] = {}
         self.measured: list[dict[str, Any]] = []
@@ -70,12 +71,13 @@ class Measurements:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Return notes on what a classifier could not do."""
-        return () if self._guessing is None else tuple(self._guessing.notes)
+        """Return notes on values written in another way, and on what a classifier could not do."""
+        return (*self._apart, *(() if self._guessing is None else self._guessing.notes))
 
     def run(self) -> None:
         """Count and measure everything that is asked for."""
         coded = self._coded = codes.make(self._tables, self._files)
+        self._apart = common_values.notes(coded, self._files)
         if self._learner is not None:
             self._guessing = Guessing(self._tables, coded, self._files, self._learner)
         for secret in range(1, len(self._files.secrets) + 1) or (0,):

@@ -323,3 +323,14 @@ def test_marketer_risk_is_one_number_against_a_population_and_a_register(
     assert attacked["marketer_risk"] == pytest.approx(linked["marketer_risk"])
     explained = run("explain", "marketer_risk").out
     assert "min(f(b), F(b))/max(f(b), F(b))" in explained
+
+
+@pytest.mark.parametrize("other", ["M", "Male"])
+def test_a_column_that_is_written_in_another_way_is_told(tmp_path: Path, other: str) -> None:
+    release, register = tmp_path / "release.csv", tmp_path / "register.csv"
+    release.write_text("zip,sex\n1,Male\n2,\n")
+    register.write_text(f"zip,sex\n1,{other}\n2,\n")
+    result = qifsql.link(release, register, qids="zip,sex")
+    told = [note for note in result.notes if note.startswith('no value of "sex" is in both files')]
+    assert len(told) == (other == "M")
+    assert result.frame["matched"].item() == (other != "M")

@@ -390,3 +390,21 @@ def test_every_release_of_the_samples_is_measured() -> None:
     worst = result.details["worst"]
     assert worst.height == 10
     assert (worst["correct"] <= worst["people"]).all()
+
+
+def test_columns_that_a_release_writes_in_another_way_are_told() -> None:
+    people = {
+        "age": [20, 30, 40, 50],
+        "sex": ["F", "M", None, "F"],
+        "ill": ["no", "no", "yes", None],
+    }
+    original = pl.DataFrame(people)
+    other = original.with_columns(sex=pl.col("sex").str.to_lowercase(), ill=pl.col("ill") + " ")
+    same = original.with_columns(age=pl.col("age") + 5)
+    result = qifsql.synthetic(original, [other, same], qids="age,sex", secret="ill")
+    told = [note for note in result.notes if note.startswith("no value of ")]
+    assert len(told) == 2
+    assert told[0].startswith('no value of "sex", "ill" is in both ')
+    assert told[1].startswith('no value of "age" is in both ')
+    again = qifsql.synthetic(original, original.head(2), qids="age,sex", secret="ill")
+    assert not [note for note in again.notes if note.startswith("no value of ")]
