@@ -57,12 +57,14 @@ class Schema:
     """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection.
 
     ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
+    ``blank`` is the number of records of a CSV file that have no value in any column.
     """
 
     dataset: str
     columns: tuple[Column, ...]
     parts: tuple["Schema", ...] = ()
     doubtful: bool = False
+    blank: int = 0
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""

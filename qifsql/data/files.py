@@ -1,5 +1,6 @@
 """Input files: their paths, and the checks before any of them is read."""
 
+import filecmp
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.errors import DatasetError, quoted
+
+ENDS = 4096  # bytes at both ends of a file that are compared first
 
 
 def path_text(source: object) -> str:
@@ -54,6 +57,25 @@ def check_file(path: str | Path) -> None:
             f"{path} is not a regular file but a pipe, socket or device; write what it gives to a "
             "file, and name that"
         )
+
+
+def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the files that have the same bytes as an earlier one, with that one."""
+    by_size: dict[int, list[str]] = {}
+    for path in (path for path in paths if Path(path).is_file()):
+        by_size.setdefault(Path(path).stat().st_size, []).append(path)
+    pairs: list[tuple[str, str]] = []
+    for size, alike in by_size.items():
+        first: dict[bytes, str] = {}
+        for path in alike if size and len(alike) > 1 else ():
+            with Path(path).open("rb") as file:
+                ends = file.read(ENDS)
+                file.seek(max(0, size - ENDS))
+                ends += file.read(ENDS)
+            earlier = first.setdefault(ends, path)
+            if earlier != path and filecmp.cmp(earlier, path, shallow=False):
+                pairs.append((path, earlier))
+    return pairs
 
 
 def misplaced(path: Path) -> str:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
 from qifsql.data.expressions import SOURCE, identifier, parse, read
+from qifsql.data.files import copies
 from qifsql.data.formats import partition_columns
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
@@ -30,6 +31,7 @@ from qifsql.errors import (
     InputError,
     did_you_mean,
     quoted,
+    several,
 )
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -72,8 +74,27 @@ class Catalog:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return notes on the spelling of fields of the columns that were used so far."""
-        return remarks(self.engine)
+        """Return notes on copies, on empty lines, and on the spelling of fields in use so far."""
+        return (*self._copies(), *self._blank(), *remarks(self.engine))
+
+    def _blank(self) -> list[str]:
+        """Return notes on records without any value."""
+        return [
+            f"{part.dataset} has {several(part.blank, 'record')} without a value in any column, "
+            "and each counts as a person: if they are empty lines, delete them"
+            for part in self.schema.parts or (self.schema,)
+            if part.blank
+        ]
+
+    def _copies(self) -> list[str]:
+        """Return a note on files of one dataset that have the same bytes."""
+        if not isinstance(self.dataset, Dataset) or len(self.dataset.paths) < 2:
+            return []
+        return [
+            f"{quoted(path)} has the same bytes as {quoted(earlier)}, and both are read: their "
+            "people count twice, so nobody of them is singled out; name one of the two"
+            for path, earlier in copies(self.dataset.paths)
+        ][:3]
 
     def _use(self, columns: frozenset[str]) -> None:
         """Record the columns in use whose different fields may be one value."""
@@ -164,7 +185,7 @@ def _read_schema(
 ) -> tuple[Dataset, Schema]:
     """Return the dataset, with the delimiter found in its header, and its columns."""
     header: list[str] = []
-    doubtful = False
+    doubtful, blank = False, 0
     if dataset.format == "csv":
         dataset, header, doubtful = _header(engine, dataset)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
@@ -184,7 +205,8 @@ def _read_schema(
             for pair, name in zip(described[:fields], header, strict=True)
             if mentions is None or mentions(name)
         ]
-        dataset, writings = read_writings(engine, dataset, used)
+        fields_read = [name for name, _ in described[:fields]]
+        dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
     if dataset.frame is not None:
         names = list(dataset.frame.column_names)
     names += [source for source, _ in described[len(names) :]]  # of folders: no other names
@@ -193,7 +215,7 @@ def _read_schema(
         Column(name, source, types[source], writings.get(source, ""))
         for name, (source, _) in zip(names, described, strict=False)
     )
-    return dataset, Schema(dataset.name, columns, doubtful=doubtful)
+    return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
 
 
 def _n_partitions(dataset: Dataset, names: Sequence[str]) -> int:

@@ -67,24 +67,29 @@ LONG = """
 
 
 def read_writings(
-    engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]]
-) -> tuple[Dataset, Mapping[str, Writing]]:
+    engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]], names: Sequence[str]
+) -> tuple[Dataset, Mapping[str, Writing], int]:
     """Find the columns whose fields are not written as DuckDB writes their values.
 
     Returns:
         The dataset, in which columns stay text if their type would round different fields to one
-        value, and the irregular spellings of the other typed columns.
+        value; the irregular spellings of the other typed columns; and the number of records that
+        have no value in any of the columns ``names``, 0 if these are very many.
 
     """
     text = replace(dataset, all_varchar=True, wave=None)
     typed = [(name, type_) for name, type_ in types if type_ != "VARCHAR"]
     texts: list[str] = []
     writings: dict[str, Writing] = {}
-    for i in range(0, len(typed), TOGETHER):
+    blank = 0
+    counts = [_blank(names)] if 1 < len(names) <= TOGETHER else []
+    for i in range(0, max(len(typed), len(counts)), TOGETHER):
         some = typed[i : i + TOGETHER]
         tests = [_unusual(name, type_) for name, type_ in some]
-        (flags,) = engine.query(exp.select(*tests).from_(relation(text)), dataset.name)
-        for (name, type_), unusual in zip(some, flags, strict=True):
+        query = exp.select(*tests, *(() if i else counts)).from_(relation(text))
+        (flags,) = engine.query(query, dataset.name)
+        blank = blank if i or not counts else flags[-1]
+        for (name, type_), unusual in zip(some, flags[: len(some)], strict=True):
             if not unusual:
                 continue
             merged, lost = _merged(engine, dataset, name, type_)
@@ -92,7 +97,14 @@ def read_writings(
                 texts.append(name)
             else:
                 writings[name] = "several" if merged else "unusual"
-    return replace(dataset, texts=tuple(texts)), writings
+    return replace(dataset, texts=tuple(texts)), writings, int(blank)
+
+
+def _blank(names: Sequence[str]) -> exp.Expr:
+    """Return the number of records that have no value in any of these columns."""
+    first, *others = (exp.column(identifier(name)) for name in names)
+    nothing = exp.Where(this=exp.Coalesce(this=first, expressions=others).is_(exp.null()))
+    return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
 
 
 def _unusual(name: str, type_: str) -> exp.Expr:

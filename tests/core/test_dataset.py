@@ -226,3 +226,26 @@ def test_a_cast_that_fails_is_not_called_a_bad_file() -> None:
     Path("t.csv").write_text("a,b\nword,2\nx,3\n")
     with pytest.raises(ExpressionError, match="use try_cast"):
         counts("t.csv", "n=a::INT")
+
+
+def test_files_of_a_folder_that_are_copies_are_told(tmp_path: Path) -> None:
+    for name, text in (
+        ("a", "x,y\n1,2\n3,4\n"),
+        ("b", "x,y\n1,2\n3,4\n"),
+        ("c", "x,y\n1,2\n3,5\n"),
+    ):
+        (tmp_path / f"{name}.csv").write_text(text)
+    (note,) = qifsql.attack("crs", f"{tmp_path}/*.csv", qids="x,y").notes
+    assert f'"{tmp_path}/b.csv" has the same bytes as "{tmp_path}/a.csv"' in note
+    assert qifsql.attack("crs", f"{tmp_path}/[ac].csv", qids="x,y").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"), [("a;b\n1;\n;\n;\n", 2), ("a;b\nx;\n;y\n", 0), ("a\nx\n\n", 0)]
+)
+def test_lines_without_a_value_are_told(text: str, empty: int, tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    notes = qifsql.attack("crs", file, qids="a").notes
+    assert [n for n in notes if f"{empty} records without a value" in n] == list(notes)
+    assert len(notes) == bool(empty)
