@@ -104,6 +104,16 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
     return replace(attribute, expression=tree, type=kind)
 
 
+def nothing_changed(text: str, attribute: Attribute) -> str:
+    """Return the note on a change that makes no value coarser."""
+    kind = family(attribute.type)
+    of_text = ", of which a number keeps the first characters" if kind == "VARCHAR" else ""
+    return (
+        f"{quoted(text)} changes no value: {quoted(attribute.name)} is of type {kind}{of_text}; "
+        "name a coarser form, or make it a number with NAME=EXPRESSION"
+    )
+
+
 def _alone(attribute: Attribute, name: str | None = None) -> Schema:
     """Return the columns that an expression may read: the quasi-identifier, under its name."""
     name = name or attribute.name

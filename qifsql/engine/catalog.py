@@ -197,6 +197,11 @@ def _read_schema(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
             f"other lines {fields}; correct the file or name its --delimiter"
         )
+    nameless = [
+        source for (source, _), name in zip(described, header, strict=False) if not name.strip()
+    ]
+    if len(nameless) > 1:
+        _check_nameless(engine, dataset, nameless)
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
     writings: Mapping[str, Writing] = {}
     if dataset.format == "csv":
@@ -216,6 +221,17 @@ def _read_schema(
         for name, (source, _) in zip(names, described, strict=False)
     )
     return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
+
+
+def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) -> None:
+    """Refuse several columns that have values and no name; empty ones are left in peace."""
+    counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
+    (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
+    if (filled := sum(map(bool, values))) > 1:
+        raise DatasetError(
+            f"{dataset.name}: {several(filled, 'column')} with values have no name in its first "
+            "line; if that line is a title, delete it, otherwise write names"
+        )
 
 
 def _n_partitions(dataset: Dataset, names: Sequence[str]) -> int:

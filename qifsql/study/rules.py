@@ -113,7 +113,7 @@ def backwards(measure: str, bounds: Mapping[str, float]) -> str:
         (WORSE_ABOVE, "larger", "at_least", "at_most"),
         (WORSE_BELOW, "smaller", "at_most", "at_least"),
     ):
-        if measure in worse and list(bounds) == [wrong]:
+        if measure in worse and list(bounds) == [wrong] and bounds[wrong] > 0:
             return (
                 f"a {size} {measure} is worse for the people, and {wrong} alone protects nobody; "
                 f"write {right}"

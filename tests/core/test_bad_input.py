@@ -14,6 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from terminal import run
 
+import qifsql
+from qifsql.errors import DatasetError, InputError
+
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message
 
 
@@ -507,3 +510,34 @@ def test_no_output_is_written_where_another_one_cannot_be(here: Path) -> None:
 def test_a_name_of_control_characters_is_quoted(here: Path) -> None:
     (here / "people.csv").write_text("age\n1\n2\n")
     refused(here, "attack", "crs", "people.csv", "-q", "age", "-o", "\n", says='"\\n" must end')
+
+
+def test_a_title_above_the_names_of_columns_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("List of people;;;\nsex;name;zip;\nM;A;1;\n")
+    with pytest.raises(DatasetError, match="2 columns with values have no name in its first line"):
+        qifsql.attack("crs", file, qids="List of people")
+    file.write_text("sex;name;;\nM;A;;\n")  # columns that are empty do no harm
+    assert qifsql.attack("crs", file, qids="sex").frame["records"].item() == 1
+
+
+def test_quasi_identifiers_that_name_no_column_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("age,sex\n1,M\n2,F\n")
+    (note,) = qifsql.attack("crs", file, qids=["age=5", "sex"]).notes
+    assert note.startswith('"age": the expression names no column')
+    assert qifsql.attack("crs", file, qids=["age=age+1", "sex"]).notes == ()
+
+
+def test_a_threshold_above_one_is_a_share_that_nobody_reaches(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("age,sex\n1,M\n2,F\n")
+    with pytest.raises(InputError, match="threshold 9 is above 1"):
+        qifsql.attack("crs", file, qids="age", thresholds=[0.5, 9])
+
+
+def test_a_population_does_not_go_with_people_of_several_records(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("p,age\n1,1\n1,2\n2,1\n")
+    with pytest.raises(InputError, match="cannot be compared with the sets of records"):
+        qifsql.attack("crs", file, qids="age", person="p", population=file, measures="risks")

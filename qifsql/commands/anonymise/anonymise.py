@@ -5,6 +5,7 @@ the same value the same cell. What is written is a release to attack and to comp
 have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -12,10 +13,11 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, Microdata
+from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
+from qifsql.counting.changed_attributes import nothing_changed
 from qifsql.counting.dependents import dependents
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
@@ -144,12 +146,23 @@ def anonymise(
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     notes += [dependent.note for dependent in revealing]
+    notes += _without_effect(work.details["quasi_identifiers"], attack.qids)
     return Result(
         frame=frame,
         origin=origin,
         details=work.details,
         notes=(*notes, *request.remarks(secret=bool(secret))),
     )
+
+
+def _without_effect(columns: pl.DataFrame, qids: Sequence[Attribute]) -> list[str]:
+    """Return notes on changes that generalise no value."""
+    by_name = {qid.name: qid for qid in qids}
+    rows = columns.filter(pl.col("changes").list.len() > 0, pl.col("generalised") == 0)
+    return [
+        nothing_changed(", ".join(row["changes"]), by_name[row["quasi_identifier"]])
+        for row in rows.iter_rows(named=True)
+    ]
 
 
 def _plain_values(microdata: Microdata) -> Microdata:

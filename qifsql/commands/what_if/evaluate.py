@@ -63,7 +63,11 @@ class Work:
         for release, changes, variant in releases:
             outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
             self.plans += plans
-            rows += _rows(release, changes, states.penalty(variant), outcomes)
+            penalty = states.penalty(variant)
+            rows += _rows(release, changes, penalty, outcomes)
+            if release == "alone" and not penalty and changes[0].qid:
+                qid = self.bound.microdata.qids[changes[0].qid - 1]
+                self.notes.append(changed_attributes.nothing_changed(changes[0].text, qid))
         if lots is not None:
             sample = f"the sample is drawn with seed {seed}; another has another risk"
             self.notes += [sample, IN_SAMPLE]

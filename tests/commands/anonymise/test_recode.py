@@ -361,3 +361,14 @@ def test_cells_that_cannot_be_suppressed(options: dict[str, Any], says: str, sou
     with pytest.raises(InputError, match=says):
         qifsql.anonymise(source, source.parent / "out.csv", **asked)
     assert not (source.parent / "out.csv").exists()
+
+
+def test_a_change_without_effect_is_told(tmp_path: Path) -> None:
+    people = pl.DataFrame({"age": ["58", "59", "NS", "60"], "sex": ["f", "m", "f", "m"]})
+    for change, told in (("age:10", True), ("age:1", False)):
+        result = qifsql.anonymise(
+            people, tmp_path / "out.csv", qids="age,sex", method="recode", change=change
+        )
+        assert any(f'"{change}" changes no value' in note for note in result.notes) == told
+        compared = qifsql.what_if(people, qids="age,sex", change=change)
+        assert any(f'"{change}" changes no value' in note for note in compared.notes) == told

@@ -211,3 +211,33 @@ def test_what_no_policy_can_hold_is_refused(tmp_path: Path):
         InputError, match=r"levels.toml, line 5: capacity has no value in model irs"
     ):
         qifsql.check(PEOPLE, one, target={"age": 49})
+
+
+def test_a_rule_on_the_harmless_side_is_told(tmp_path: Path):
+    rules = [
+        rule(model="crs", measure="k", at_most=5),
+        rule(model="crs", measure="k", at_most=50, at_least=1),
+        rule(model="crs", measure="worst_case", at_least=0.5),
+    ]
+    told = [
+        n for n in qifsql.check(PEOPLE, policy(tmp_path, *rules)).notes if "protects nobody" in n
+    ]
+    assert told == [
+        "rule 1: a smaller k is worse for the people, and at_most alone protects nobody; write "
+        "at_least",
+        "rule 3: a larger worst_case is worse for the people, and at_least alone protects nobody; "
+        "write at_most",
+    ]
+    changed = qifsql.what_if(PEOPLE, qids=QIDS, until=["k<=5", "crs<=1"])
+    assert sum("protects nobody" in note for note in changed.notes) == 1
+
+
+def test_a_verdict_in_json_that_covers_all_columns_is_reported(tmp_path: Path):
+    file = tmp_path / "t.csv"
+    file.write_text("age,sex\n1,M\n2,F\n")
+    for kind in ("json", "parquet"):
+        stored = qifsql.check(file, preset="k5", qids="age,sex").save(tmp_path / f"v.{kind}")
+        qifsql.report([stored], tmp_path / f"{kind}.md")
+    texts = [(tmp_path / f"{kind}.md").read_text("utf-8") for kind in ("json", "parquet")]
+    assert "k5" in texts[0]
+    assert texts[0].count("|") == texts[1].count("|")
