@@ -8,6 +8,7 @@ from typing import Any
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
+from qifsql.engine import sheet_text
 from qifsql.errors import DatasetError, did_you_mean, quoted, several
 
 ROWS = 100_000  # rows in a row group
@@ -26,10 +27,15 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         ) from e
     import pyarrow.parquet as pq
 
-    logging.getLogger("fastexcel").disabled = True  # it speaks of columns without cells
+    speaker = logging.getLogger("fastexcel")  # of columns without cells
+    speaker.handlers = [logging.NullHandler()]
+    speaker.propagate = False
     progress(0.0)
     try:
-        table = _rows(_sheet(fastexcel.read_excel(dataset.paths[0]), dataset), dataset)
+        book = fastexcel.read_excel(dataset.paths[0])
+        name = _sheet(book, dataset)
+        sheet_text.check(dataset.paths[0], name, dataset.name)
+        table = _rows(lambda **options: _load(book, name, **options), dataset)
     except fastexcel.UnsupportedColumnTypeCombinationError as e:
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
         column = f"column {quoted(match[1])}" if match else "a column"
@@ -48,17 +54,20 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     return ()
 
 
-def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
-    """Return the function that loads the named sheet, or the only one that has cells."""
+def _load(book: Any, name: str, **options: Any) -> Any:
+    """Return rows of a sheet as an Arrow table."""
     import pyarrow as pa
 
-    def load(name: str, **options: Any) -> Any:
-        return pa.table(book.load_sheet(name, **options))
+    return pa.table(book.load_sheet(name, **options))
 
+
+def _sheet(book: Any, dataset: Dataset) -> str:
+    """Return the named sheet, or the only one that has cells."""
     names = list(book.sheet_names)
     requested = dataset.table
     if not requested:
-        filled = [n for n in names if load(n, header_row=None, n_rows=1, dtypes="string").num_rows]
+        first = {"header_row": None, "n_rows": 1, "dtypes": "string"}
+        filled = [n for n in names if _load(book, n, **first).num_rows]
         if len(filled) != 1:
             if not filled:
                 raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
@@ -74,7 +83,7 @@ def _sheet(book: Any, dataset: Dataset) -> Callable[..., Any]:
     if not matches:
         hint = did_you_mean(requested, names)
         raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(requested)}{hint}")
-    return lambda **options: load(matches[0], **options)
+    return str(matches[0])
 
 
 def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:

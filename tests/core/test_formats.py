@@ -4,8 +4,10 @@ import datetime as dt
 import gzip
 import hashlib
 import json
+import re
 import sqlite3
 import sys
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -340,6 +342,35 @@ def test_names_that_sql_cannot_distinguish_are_refused(tmp_path: Path) -> None:
     for text in ("{}", "[]", "[1, 2]", '"x"', '{"": 1}', CELL, '{"a": 1, "a": 2}'):
         path.write_text(text)
         assert "t.json" in broken(str(path))
+
+
+def test_cells_of_a_sheet_that_would_be_read_as_missing_are_refused(tmp_path: Path) -> None:
+    def book(rows: list[list[Any]], *merged: str) -> str:
+        made = openpyxl.Workbook()
+        sheet = made.active
+        sheet.title = "a & <b>"
+        for row in rows:
+            sheet.append(row)
+        for cells in merged:
+            sheet.merge_cells(cells)
+        made.save(tmp_path / "t.xlsx")
+        return str(tmp_path / "t.xlsx")
+
+    many = [[n, f"=2019-A{n}"] for n in range(2, 3000)]
+    assert "has 2,998 formulas without a value" in broken(book([["born", "age"], *many]))
+    rows = [["ward", "n"], ["x", 1], [None, 2], ["y", 3], ["z", 4]]
+    assert "has 1 merged cell below its first row" in broken(book(rows, "A2:A3"))
+    assert "has 2 merged cells" in broken(book(rows, "A2:A3", "A5:B5"))
+    assert qifsql.describe(book([["a", "b"], [1, 2]], "C1:D1")).frame.height == 2
+    path = Path(book([["born", "age"], [1999, "=2019-A2"]]))
+    with zipfile.ZipFile(path) as source:
+        parts = {name: source.read(name) for name in source.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    parts[name] = re.sub(rb"<v\s*/>|<v></v>", b"<v>20</v>", parts[name])  # as Excel stores it
+    with zipfile.ZipFile(path, "w") as target:
+        for part, content in parts.items():
+            target.writestr(part, content)
+    assert qifsql.describe(path).frame["distinct"].to_list() == [1, 1]
 
 
 def test_sheets_that_are_no_tables_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""The text of a sheet in an Excel workbook (.xlsx): what its reader passes over in silence."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from html import unescape
+from posixpath import join, normpath
+
+from qifsql.errors import DatasetError, several
+
+CHUNK = 2**20  # bytes of a sheet that are read together
+FORMULA = re.compile(  # a cell with a formula and no value; its attributes
+    rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+)
+MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+\d+:[A-Z]+(\d+)"')
+SHEET = re.compile(r"<sheet\b[^>]*>")
+LINK = re.compile(r"<Relationship\b[^>]*>")
+
+
+def check(path: str, sheet: str, title: str) -> None:
+    """Refuse a sheet with formulas that have no value, or with merged cells below its first row.
+
+    Both are read as missing values. Other workbooks than .xlsx are not looked at.
+    """
+    formulas = merged = 0
+    for cells, rest in _pieces(path, sheet):
+        formulas += sum(b't="str"' not in match[1] for match in FORMULA.finditer(cells))
+        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))
+    if formulas:
+        raise DatasetError(
+            f"{title} has {several(formulas, 'formula')} without a value, because no program has "
+            "calculated them; open it in Excel, and save it"
+        )
+    if merged:
+        raise DatasetError(
+            f"{title} has {several(merged, 'merged cell')} below its first row, of which only the "
+            "first part is read as a value; unmerge them, and write the value into each part"
+        )
+
+
+def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yield whole cells of a sheet, a piece at a time, and what follows the last whole one."""
+    try:
+        with zipfile.ZipFile(path) as book:
+            part = _part(book, sheet)
+            if part not in book.namelist():
+                return
+            with book.open(part) as file:
+                rest = b""
+                while chunk := file.read(CHUNK):
+                    cells, end, rest = (rest + chunk).rpartition(b"</c>")
+                    yield cells + end, rest
+    except (zipfile.BadZipFile, OSError, UnicodeDecodeError, KeyError):
+        return  # the reader says what is wrong
+
+
+def _part(book: zipfile.ZipFile, sheet: str) -> str:
+    """Return the name of the part of a workbook that has a sheet; empty if there is none."""
+    texts = [
+        book.read(f"xl/{name}").decode() for name in ("workbook.xml", "_rels/workbook.xml.rels")
+    ]
+    for tag in SHEET.findall(texts[0]):
+        if unescape(_attribute(tag, "name")) == sheet:
+            number = _attribute(tag, r"\w+:id")
+            for link in LINK.findall(texts[1]):
+                if _attribute(link, "Id") == number:
+                    return normpath(join("/xl", _attribute(link, "Target"))).lstrip("/")
+    return ""
+
+
+def _attribute(tag: str, name: str) -> str:
+    match = re.search(rf'\s{name}="([^"]*)"', tag)
+    return match[1] if match else ""
