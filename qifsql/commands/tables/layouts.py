@@ -29,7 +29,11 @@ COUNTS = frozenset((
     "frequency", "obs_value", "contagem", "pessoas", "total_pessoas", "quantidade",
 ))  # fmt: skip
 """Usual names of columns of counts."""
-TOTALS = frozenset(("total", "totals", "grand total"))
+TOTALS = frozenset((
+    "total", "totals", "grand total", "overall", "sum", "both sexes", "all ages", "totais",
+    "total geral", "soma", "ambos os sexos", "suma", "totale", "gesamt", "insgesamt", "summe",
+    "ensemble",
+))  # fmt: skip
 """Values that are totals, so that they must be declared."""
 WHOLE = (
     "CASE WHEN trunc(x) = x AND abs(x) < 1e15 THEN CAST(CAST(x AS BIGINT) AS TEXT) ELSE words END"

@@ -262,6 +262,8 @@ def _tables(
         published[tuple(flags)] = PublishedTable(title, dims_left, file.protection, name)
     tables.drop(cells)
     if file.protection.exact:
+        for table in published.values():
+            _check_undeclared(tables, file.title, table)
         _check_totals(tables, file.title, published)
     return list(published.values())
 
@@ -311,6 +313,34 @@ def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
     query = exp.select(exp.Array(expressions=flags).as_("totals"), *values, "line")
     query = query.select(*(exp.column(name, "amounts") for name in AMOUNTS)).from_("unfolded")
     return query.join("amounts", on="unfolded.text = amounts.text")
+
+
+def _check_undeclared(tables: Tables, title: str, table: PublishedTable) -> None:
+    """Refuse a value whose counts are the sums of those of all other values, line by line.
+
+    Two lines of two values each, or more, are no accident; in one line it may be one.
+    """
+    count, places = exp.column("published"), range(1, len(table.dims) + 1)
+    for j in places if len(places) > 1 else ():
+        others = [exp.column(f"value_{k}") for k in places if k != j]
+        windows = (
+            exp.Window(this=total, partition_by=[other.copy() for other in others])
+            for total in (exp.Sum(this=count.copy()), exp.Count(this=count.copy()))
+        )
+        whole, values = (w.as_(n) for w, n in zip(windows, ("whole", "values"), strict=True))
+        columns = (exp.column(f"value_{j}").as_("place"), "line", count.copy(), whole, values)
+        lines = exp.select(*columns).from_(exp.table_(table.cells)).subquery("lines")
+        summed = exp.select("min(line)").from_(lines).group_by("place")
+        summed = summed.having(
+            'bool_and(2 * published = whole AND "values" > 2) AND count(published) = count(*) '
+            "AND count(*) FILTER (WHERE published > 0) > 1"
+        )
+        for (line,) in tables.rows(summed.order_by("1").limit(1)):
+            raise DatasetError(
+                f"line {line} of {title} has the sums of all other values of "
+                f"{quoted(table.dims[j - 1])}: declare the label of totals, as in --total Total, "
+                "or leave them out"
+            )
 
 
 def _check_totals(

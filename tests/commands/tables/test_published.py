@@ -414,6 +414,14 @@ def test_totals_that_are_not_declared_are_refused(write: Any) -> None:
     assert 'line 8 of t.csv seems to have a total over "school"' in says
     says = refused(write("school,m,f,Total\na,12,3,15\nb,7,0,7\n"), across="sex")
     assert 'line 1 of t.csv seems to have a total over "sex"' in says
+    summed = "school,m,f,x\na,12,3,15\nb,7,0,7\nx,19,3,22\n"
+    assert "line 4 of t.csv has the sums of all other values" in refused(
+        write(summed), across="sex"
+    )
+    lines = "school,sex,n\na,m,12\nb,m,7\nx,m,19\na,f,3\nb,f,0\nx,f,3\n"
+    says = refused(write(lines))
+    assert 'line 4 of t.csv has the sums of all other values of "school"' in says
+    assert "no published table has a total" in refused(write(summed), across="sex", total=["y"])
 
 
 def test_labels_of_totals_occur(write: Any) -> None:
