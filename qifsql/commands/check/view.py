@@ -61,6 +61,9 @@ def shown(result: Verdict, title: str) -> Shown:
 def checked(spec: Mapping[str, Any]) -> str:
     """Return the names of the checked file and of the policy."""
     file = escaping.cell(str(spec.get("dataset", "")))
+    parts = [said("only records that pass the filter")] if spec.get("where") else []
+    parts += [said("without records that miss a value")] if spec.get("null") == "drop" else []
+    file += f" ({', '.join(parts)})" if parts else ""
     return said("{dataset} against {policy}", dataset=file, policy=policy(spec))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from policies import PEOPLE, QIDS, SECRETS, counted, policy, rule, values
+from terminal import run
 
 import qifsql
 from qifsql.commands.check import result as verdicts
@@ -241,3 +242,14 @@ def test_a_verdict_in_json_that_covers_all_columns_is_reported(tmp_path: Path):
     texts = [(tmp_path / f"{kind}.md").read_text("utf-8") for kind in ("json", "parquet")]
     assert "k5" in texts[0]
     assert texts[0].count("|") == texts[1].count("|")
+
+
+def test_a_verdict_about_a_part_of_a_file_says_so(tmp_path: Path):
+    rules = policy(tmp_path, rule(model="crs", measure="k"), qids=QIDS)
+    for options, part in (
+        ([], "thesis_table_3_2.csv against"),
+        (["--where", "age > 20"], "(only records that pass the filter) against"),
+        (["--null", "drop"], "(without records that miss a value) against"),
+    ):
+        done = run("check", PEOPLE, "--policy", rules, *options, "--format", "table")
+        assert part in " ".join(done.out.split())
