@@ -156,9 +156,17 @@ class Catalog:
         except (InputError, EngineError) as e:
             raise ExpressionError(
                 f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
-                f"or the types do not fit{self._as_text(tree)}; --debug shows DuckDB's message",
+                f"or the types do not fit{self._types(tree)}{self._as_text(tree)}; --debug shows "
+                "DuckDB's message",
                 detail=e.detail,
             ) from e
+
+    def _types(self, tree: exp.Expr) -> str:
+        """Return the types of the columns that an expression reads, up to five."""
+        used = [c for c in self.schema.columns if c.source_name in read(tree)][:5]
+        if not used:
+            return ""
+        return f" ({', '.join(f'{quoted(c.name)} is {family(c.type)}' for c in used)})"
 
     def _as_text(self, tree: exp.Expr) -> str:
         """Return a hint that names the columns of an expression that are read as text."""
@@ -296,8 +304,13 @@ def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]
     best = max(candidates, key=lambda d: len(split[d][0]))
     names, *records = split[best]
     for path in dataset.paths[1:]:
-        if _lines(engine, replace(dataset, paths=(path,)), best)[0] != names:
-            raise DatasetError(f"the files of {dataset.name} differ in their first lines")
+        others = _lines(engine, replace(dataset, paths=(path,)), best)[0]
+        if others != names:
+            counts = f"{several(len(others), 'column')}, {dataset.paths[0]} {len(names):,}"
+            how = "other names" if len(others) == len(names) else counts
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their first lines: {path} has {how}"
+            )
     return replace(dataset, delimiter=best), names, _may_be_record(names, records)
 
 

@@ -95,6 +95,11 @@ def _of_input(
             f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
             "such as latin-1"
         )
+    if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
+        return DatasetError, (
+            f"{where} is not {encoding[1].lower()}; convert it to UTF-8: if it comes from Windows, "
+            "with iconv -f WINDOWS-1252 -t UTF-8"
+        )
     if isinstance(error, duckdb.ConversionException):
         return ExpressionError, (
             f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
@@ -106,7 +111,7 @@ def _of_input(
             "fields, or a quote is not closed; correct the file or name its --delimiter"
         )
     if "encoding" in message:
-        hint = "use utf-8, utf-16 or latin-1"
+        hint = "use utf-8, utf-16 or latin-1, or convert it, as in iconv -f WINDOWS-1252 -t UTF-8"
         return DatasetError, f"{where} cannot be read in that encoding; {hint}"
     if isinstance(error, _DATA) and not _FILE.search(message):
         return ExpressionError, (

@@ -512,6 +512,16 @@ def test_a_name_of_control_characters_is_quoted(here: Path) -> None:
     refused(here, "attack", "crs", "people.csv", "-q", "age", "-o", "\n", says='"\\n" must end')
 
 
+def test_an_encoding_that_is_not_that_of_the_file_says_how_to_convert(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(b"a;b\nx\x80;1\n")  # the sign of the euro on Windows
+    for encoding, says in (("latin-1", "is not latin-1"), ("cp1252", "in that encoding")):
+        done = run("describe", file, "--encoding", encoding)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+        assert "iconv -f WINDOWS-1252 -t UTF-8" in done.err
+
+
 def test_a_title_above_the_names_of_columns_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("List of people;;;\nsex;name;zip;\nM;A;1;\n")
