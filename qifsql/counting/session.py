@@ -9,6 +9,7 @@ from pathlib import Path
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.counting.join import collected
+from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import split_name
 from qifsql.engine.access import Source
@@ -17,7 +18,7 @@ from qifsql.engine.protocol import Engine, LocalEngine, open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
 from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
-from qifsql.query.microdata_steps import records_plan, weights_plan
+from qifsql.query.microdata_steps import keys_plan, records_plan, weights_plan
 
 
 @contextmanager
@@ -120,6 +121,22 @@ def left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
         for only in (False, True)
     )
     return dropped(records, people)
+
+
+def repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+    """Return a note if people have several records in a release, by its key."""
+    key = microdata.key
+    if key is None or microdata.person is not None or isinstance(microdata.dataset, Collection):
+        return ()
+    where = microdata.dataset.name
+    ((records, people),) = engine.rows(keys_plan(microdata, key), "counting keys", where)
+    if records == people:
+        return ()
+    return (
+        f"{people:,} people by the key {quoted(key.name)} have {records:,} records, and each "
+        "record counts as a person: make one set of them with attack --person, or choose one record per "
+        "person with qifsql treat",
+    )
 
 
 def dropped(records: int, people: int) -> tuple[str, ...]:

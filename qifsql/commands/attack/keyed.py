@@ -17,7 +17,7 @@ from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import missing_patterns, population, secret_values
 from qifsql.counting.counts import Counts, Store
-from qifsql.counting.session import opened
+from qifsql.counting.session import opened, repeated_key
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
@@ -187,7 +187,9 @@ class _Run:
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        notes = [*bound.microdata.notes, *self.counts.dropped(everybody), *notes, *_undefined(rows)]
+        notes = [*self.counts.dropped(everybody), *notes, *_undefined(rows)]
+        repeated = repeated_key(self.counts.engine, bound.microdata)
+        notes = [*bound.microdata.notes, *repeated, *notes]
         notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += findings.remarks(self.counts, self.extras, self.after)
         notes += [*self._groups_of_nobody(details), *self._sets(everybody)]

@@ -661,3 +661,13 @@ def test_a_table_whose_records_are_all_dropped_is_refused(
     pl.DataFrame({"q": [None, None], "s": [1, 1], "w": [1.0, 0.5]}, schema).write_parquet(path)
     with pytest.raises(DatasetError, match="no records left when those with missing values go"):
         qifsql.attack(model, path, qids="q", secret="s", weight=weight, null="drop")
+
+
+def test_a_key_that_repeats_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text("pid,ward\n1,a\n1,b\n2,a\n,b\n")
+    result = qifsql.attack("crs", file, qids="ward", key="pid")
+    (note,) = [note for note in result.notes if "each record counts as a person" in note]
+    assert note.startswith('2 people by the key "pid" have 3 records')
+    file.write_text("pid,ward\n1,a\n2,b\n3,a\n")
+    assert qifsql.attack("crs", file, qids="ward", key="pid").notes == ()
