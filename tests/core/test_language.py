@@ -57,6 +57,8 @@ from babel.messages.mofile import read_mo  # noqa: E402
 from babel.messages.pofile import read_po, write_po  # noqa: E402
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, parse_decimal  # noqa: E402
 
+pytestmark = pytest.mark.xdist_group("language")  # their fixtures take long
+
 OTHERS = [code for code in LANGUAGES if code != "en"]
 AS_STORED = ("formula", "source", "role?", "why")  # columns that are not translated
 STORED = {"distinct"}  # how missing values are counted, as it was asked for

@@ -304,6 +304,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="executors are found with pgrep")
 def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
     script, out, temp = tmp_path / "killed.py", tmp_path / "out.parquet", tmp_path / "temp"

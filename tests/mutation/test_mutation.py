@@ -117,6 +117,7 @@ def test_every_view_and_function_has_tests_that_exist() -> None:
     assert traced > (len(views) + len(functions)) / 2
 
 
+@pytest.mark.slow
 def test_every_reason_is_about_a_mutant_that_is_there() -> None:
     files = {target.partition(":")[2].partition(".")[0] for target, _, _ in report.reasons()}
     every = {

@@ -30,6 +30,8 @@ from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part, 
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.stored import Stored
 
+pytestmark = pytest.mark.xdist_group("report")  # their fixtures take long
+
 CELL = "zQxv"  # begins every value of a cell that nobody may see
 WAGE = 918_273_000
 QIDS, SECRETS = ["birth", "town", "wage"], ["illness", "debt"]

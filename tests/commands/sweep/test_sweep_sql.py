@@ -30,6 +30,8 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import render
 from qifsql.query.templates import load
 
+pytestmark = pytest.mark.xdist_group("sweep_sql")  # their fixtures take long
+
 ON_CLUSTERS = "sweep/added"  # for Spark alone: tests/core/test_spark_sweep.py
 COMPILED = "sweep/chunk_rows"  # of the compiled walk, whose numbers are held against those in SQL
 FILES = [file for file in SWEPT if file not in (ON_CLUSTERS, COMPILED)]
