@@ -42,6 +42,8 @@ def steps(seed: int, number: int, command: str = "") -> tuple[str, list[Step]]:
     if not good:
         spoil = rng.choices(list(mistakes.MISTAKES), list(mistakes.MISTAKES.values()))[0]
         argv, wrong = spoil(draft, argv)
+    if argv[:1] == ["open"] and "--idle" not in argv:
+        argv = [*argv, "--idle", "1"]  # without it the page stays until Ctrl-C
     return command, [*draft.steps[:before], Step(argv, wrong, stdin)]
 
 
