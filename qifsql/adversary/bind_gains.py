@@ -15,6 +15,8 @@ from qifsql.data.schema import Catalog
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import ExpressionError, InputError, quoted
 
+LONGEST = 60  # digits of a threshold before and after the point
+
 
 def bind(
     texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
@@ -57,7 +59,8 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
             number = Decimal(text)
         except InvalidOperation:
             number = Decimal("NaN")
-        if not number.is_finite() or number < 0 or (what == "quantile" and number > 1):
+        long = number.is_finite() and number and not -LONGEST <= number.adjusted() <= LONGEST
+        if not number.is_finite() or long or number < 0 or (what == "quantile" and number > 1):
             limits = "from 0 to 1" if what == "quantile" else "from 0, such as 0.5"
             raise InputError(f"{what} {quoted(text)} is not a number {limits}")
         if what == "quantile" and number != round(number, 9):

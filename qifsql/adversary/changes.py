@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qifsql.adversary.spec import Attribute
+from qifsql.data.exact import exact
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 HOW = "drop=NAME, NAME:5, NAME:month, NAME:@1, top(NAME)=90, NAME=EXPRESSION or sample=0.1"
@@ -98,8 +99,8 @@ def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
 
 def _rate(text: str) -> Fraction:
     try:
-        rate = Fraction(text.strip())
-    except (ValueError, ZeroDivisionError) as e:
+        rate = exact(text)
+    except ValueError as e:
         raise InputError(
             f"sample={quoted(text)[1:-1]} is not a share; write one such as sample=0.1"
         ) from e

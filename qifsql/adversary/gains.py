@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
+from qifsql.data.exact import exact
 from qifsql.errors import InputError, quoted
 
 Kind = Literal["identity", "tries", "penalty", "tolerance", "worth", "matrix", "sql"]
@@ -71,6 +72,6 @@ def parse(text: str) -> Gain:
 
 def _number(text: str) -> Fraction | None:
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return exact(text)
+    except ValueError:
         return None

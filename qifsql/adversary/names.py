@@ -8,7 +8,6 @@ the focal dataset.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 import sqlglot
 from sqlglot import exp
@@ -19,6 +18,7 @@ from qifsql.data.coarsen import coarsened
 from qifsql.data.collection import tag_of, tagged
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import SOURCE, column, identifier, not_an_expression, parse, split_name
+from qifsql.data.globs import matches
 from qifsql.errors import ColumnError, InputError, quoted
 
 Attributes = tuple[Attribute, ...]
@@ -125,10 +125,8 @@ def _matching(text: str, schema: Schema) -> list[Column]:
     pattern = text.strip()
     if not any(c in pattern for c in "*?["):
         return []
-    matches = [c for c in schema.columns if fnmatchcase(c.name, pattern)]
-    return matches or [
-        c for c in schema.columns if fnmatchcase(c.name.casefold(), pattern.casefold())
-    ]
+    exact = [c for c in schema.columns if matches(c.name, pattern)]
+    return exact or [c for c in schema.columns if matches(c.name.casefold(), pattern.casefold())]
 
 
 def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from qifsql.data.exact import exact
 from qifsql.errors import InputError
 
 Number = int | float | str | Fraction
@@ -103,8 +104,8 @@ def fraction(value: Number, what: str) -> Fraction:
     try:
         if isinstance(value, bool):
             raise ValueError
-        number = Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError) as e:
+        number = exact(value)
+    except ValueError as e:
         raise InputError(f"{what} is not a number; give one such as 0.2") from e
     if number.denominator > DIGITS or abs(number.numerator) > DIGITS**2:
         raise InputError(f"{what} has too many digits; nine behind the point are enough")

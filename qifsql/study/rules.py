@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from qifsql.adversary.models import Model
 from qifsql.data.expressions import split_name
+from qifsql.data.globs import matches
 from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
 
 BOUNDS = {
@@ -159,7 +159,7 @@ def asked_for(text: str, names: Sequence[str]) -> bool:
     """Return whether a secret may be one of the requested ones, by its name or by a pattern."""
     patterns = (a.casefold() for a in names)
     return bool(named(text, [*names, *map(_name, names)])) or any(
-        fnmatchcase(_name(text).casefold(), pattern) for pattern in patterns
+        matches(_name(text).casefold(), pattern) for pattern in patterns
     )
 
 

@@ -7,13 +7,13 @@ import glob
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.gains import KINDS, parse
 from qifsql.data.bundled import bundled
 from qifsql.data.dataset import Dataset
+from qifsql.data.globs import matches
 from qifsql.data.option import TEXT
 from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -187,9 +187,9 @@ def resolved(folder: Path, text: str) -> str:
 def _matches(file: Path, pattern: str) -> bool:
     parts, pattern_parts = file.parts, Path(pattern).absolute().parts
     if "**" in pattern_parts:
-        return fnmatchcase(str(file), str(Path(*pattern_parts)).replace("**/", "*"))
+        return matches(str(file), str(Path(*pattern_parts)).replace("**/", "*"))
     pairs = zip(parts, pattern_parts, strict=False)
-    return len(parts) == len(pattern_parts) and all(fnmatchcase(part, want) for part, want in pairs)
+    return len(parts) == len(pattern_parts) and all(matches(part, want) for part, want in pairs)
 
 
 def _together(sources: Sequence[Source]) -> Source:

@@ -6,12 +6,14 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import SOON
 from terminal import run
 
 import qifsql
@@ -551,3 +553,30 @@ def test_a_population_does_not_go_with_people_of_several_records(tmp_path: Path)
     file.write_text("p,age\n1,1\n1,2\n2,1\n")
     with pytest.raises(InputError, match="cannot be compared with the sets of records"):
         qifsql.attack("crs", file, qids="age", person="p", population=file, measures="risks")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("attack", "cas", "-s", "sex", "--gain", "penalty:1e999999999"),
+        ("attack", "crs", "--threshold", "1e-999999999"),
+        ("attack", "crs", "--threshold", "1e999999999"),
+        ("what-if", "--change", "sample=1e-999999999"),
+        ("suda", "--fraction", "1e-999999999"),
+        ("estimate", "--fraction", "1/0"),
+        ("attack", "crs", "-q", "x" + "[" * 50_000),
+    ],
+)
+def test_no_number_or_pattern_takes_long_to_refuse(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("age,sex\n1,M\n2,F\n")
+    command, *rest = arguments
+    models = [rest.pop(0)] if command == "attack" else []
+    asked = [] if "-q" in rest else ["-q", "age"]
+    began = time.process_time()
+    done = run(command, *models, file, *rest, *asked)
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err) < 1000
+    assert time.process_time() - began < SOON

@@ -16,6 +16,7 @@ from typing import Any
 from qifsql.adversary.subset_names import subset
 from qifsql.commands.adversaries.knowledge import Adversary, Independent, Listed, distinct, mixture
 from qifsql.commands.adversaries.spec import Knowledge
+from qifsql.data.exact import exact
 from qifsql.data.files import check_file, path_text, several_paths
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -178,13 +179,9 @@ def number(value: object) -> Fraction | None:
     """Return a number exactly as it is written (0.9, 2/3); None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Fraction | Decimal):
         return None
-    text = str(value).strip()
-    exponent = re.search(r"[eE]([+-]?\d+)$", text)
-    if len(text) > 60 or (exponent and len(exponent[1]) > 4):
-        return None
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError, OverflowError):
+        return exact(value)
+    except ValueError:
         return None
 
 

@@ -20,6 +20,7 @@ from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
 from qifsql.data.dataset import Tabular
+from qifsql.data.exact import exact
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
 from qifsql.data.relation import openings
@@ -181,8 +182,8 @@ def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, 
     levels = set()
     for text in texts:
         try:
-            level = Fraction(str(text).strip())
-        except (ValueError, ZeroDivisionError) as e:
+            level = exact(text)
+        except ValueError as e:
             raise InputError(
                 f"confidence {quoted(str(text))} is not a number; give one such as 0.25"
             ) from e

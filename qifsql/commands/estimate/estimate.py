@@ -17,6 +17,7 @@ from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import left_out, opened
 from qifsql.data.dataset import Tabular
+from qifsql.data.exact import exact
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
@@ -200,8 +201,8 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
 
 def _fraction(value: float | str | Fraction) -> Fraction:
     try:
-        fraction = Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError):
+        fraction = exact(value)
+    except ValueError:
         fraction = Fraction(0)
     if not 0 < fraction <= 1:
         raise InputError(

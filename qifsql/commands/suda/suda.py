@@ -20,6 +20,7 @@ from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
 from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.dataset import Tabular
+from qifsql.data.exact import exact
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
@@ -385,8 +386,8 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
 
 def _fraction(value: float | str | Fraction) -> Fraction:
     try:
-        fraction = Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError):
+        fraction = exact(value)
+    except ValueError:
         fraction = Fraction(0)
     if not 0 < fraction <= 1:
         raise InputError(

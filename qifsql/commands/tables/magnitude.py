@@ -27,6 +27,7 @@ from qifsql.adversary.bind import with_types
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.tables.spec import DOMINANCE, P_PERCENT, SMALL
 from qifsql.data.dataset import Dataset
+from qifsql.data.exact import exact
 from qifsql.data.option import as_tuple, names
 from qifsql.data.types import NUMBERS, family, scale_of
 from qifsql.engine.catalog import Catalog
@@ -130,8 +131,8 @@ class Rules:
 def _fraction(text: float | str) -> Fraction | None:
     """Return a number as it is written, None if it is none or has too many digits."""
     try:
-        value = Fraction(str(text).strip())
-    except (ValueError, ZeroDivisionError):
+        value = exact(text)
+    except ValueError:
         return None
     return value if 10**DIGITS % value.denominator == 0 else None
 

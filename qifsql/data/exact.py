@@ -1,0 +1,23 @@
+"""Numbers exactly as they are written: 0.1 is one tenth, and 1/3 a third."""
+
+import re
+from fractions import Fraction
+
+LONGEST = 200  # characters of a number
+EXPONENT = re.compile(r"[eE][+-]?([\d_]+)$")
+
+
+def exact(value: object) -> Fraction:
+    """Return a number exactly as it is written.
+
+    Raises ValueError if it is no number, a quotient of 0, or longer than anybody writes: 1e99999999
+    has a hundred million digits.
+    """
+    text = str(value).strip()
+    exponent = EXPONENT.search(text)
+    if len(text) > LONGEST or (exponent and len(exponent[1]) > 4):
+        raise ValueError("the number is too long")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError as e:
+        raise ValueError("the number is a quotient of 0") from e
