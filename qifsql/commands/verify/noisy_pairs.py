@@ -72,15 +72,16 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     if sum(map(math.prod, fans)) > MOST:
         return Repetition(WAY, reason=f"more than {MOST:,} pairs of people and what may be known")
     scale = math.prod(sum(w for _, w in next(iter(law.values()))) for law in chances)
+    records = sum(group.people for group in alike.values())
     owner = _crowds(alike, chances, 0)
-    singled_out = _success(owner, scale * everybody, everybody)
+    singled_out = _success(owner, scale * everybody, records)
     numbers: dict[Place, Number] = {}
     for question in noisy_questions(stored):
         crowds = _crowds(alike, chances, question.secret) if question.secret else owner
-        after = _success(crowds, scale * everybody, everybody)
+        after = _success(crowds, scale * everybody, records)
         before = _prior(alike.values(), question.secret, everybody)
         values = {
-            "records": sum(group.people for group in alike.values()),
+            "records": records,
             "blocks": len(crowds),
             "singled_out": singled_out.certain,
             **exact_measures.of_chances(before, after),
@@ -88,7 +89,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             "high": None,
         }
         clear = {"singled_out": singled_out, "individuals_certain": after}
-        unclear = {name for name, s in clear.items() if _is_unclear(s, error, everybody)}
+        unclear = {name for name, s in clear.items() if _is_unclear(s, error, records)}
         if any(law.kind == "sd" for law in named):  # a rare error is rounded by a large share of it
             unclear.add("worst_case")
         numbers |= {
@@ -99,9 +100,9 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     return Repetition(WAY, numbers, error=error)
 
 
-def _is_unclear(success: Chances, error: Fraction, everybody: int) -> bool:
+def _is_unclear(success: Chances, error: Fraction, records: int) -> bool:
     """Return whether rounding may change the number of people without doubt."""
-    people = success.deterministic * everybody
+    people = success.deterministic * records
     return int(people * (1 - error)) != int(people * (1 + error))
 
 
@@ -264,7 +265,7 @@ def _crowds(
     ]
 
 
-def _success(crowds: Iterable[Crowd], whole: int, everybody: int) -> Chances:
+def _success(crowds: Iterable[Crowd], whole: int, records: int) -> Chances:
     """Return the success of an adversary over all that may be known."""
     certain = best = 0
     worst = Fraction()
@@ -273,7 +274,7 @@ def _success(crowds: Iterable[Crowd], whole: int, everybody: int) -> Chances:
         best += crowd.best
         worst = max(worst, Fraction(crowd.best, crowd.total or 1))
     sure = Fraction(certain, whole)
-    return Chances(sure, Fraction(best, whole), worst, int(sure * everybody))
+    return Chances(sure, Fraction(best, whole), worst, int(sure * records))
 
 
 def _prior(groups: Iterable[Alike], secret: int, everybody: int) -> Chances:

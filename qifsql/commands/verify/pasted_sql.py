@@ -188,10 +188,10 @@ def _noisy(
     for question in rows:
         prior = _kinds(answers, "prior_profile", question)
         before = exact_measures.chances(prior, owner=not question.secret)
-        everybody = Fraction(sum(kind.weight for kind in prior))
-        owner, after = (_chances(by_secret[j], everybody) for j in (0, question.secret))
+        records = sum(kind.size * kind.blocks for kind in prior)
+        owner, after = (_chances(by_secret[j], records) for j in (0, question.secret))
         values = {
-            "records": sum(kind.size * kind.blocks for kind in prior),
+            "records": records,
             "blocks": int(by_secret[question.secret]["blocks"]),
             "singled_out": owner.certain,
             **exact_measures.of_chances(before, after),
@@ -200,11 +200,11 @@ def _noisy(
     return numbers
 
 
-def _chances(row: Mapping[str, Any], everybody: Fraction) -> Chances:
+def _chances(row: Mapping[str, Any], records: int) -> Chances:
     """Return the success in an answer about noisy knowledge."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
-    return Chances(sure, best, Fraction(row["worst_case"]), int(sure * everybody))
+    return Chances(sure, best, Fraction(row["worst_case"]), int(sure * records))
 
 
 def _progressive(stored: Stored) -> bool:

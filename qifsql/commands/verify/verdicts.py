@@ -87,12 +87,10 @@ def _of(
     for repetition in repetitions:
         again = repetition.numbers.get(place)
         if repetition.broken:
-            same, reason = False, repetition.broken
+            same, reason = False, repetition.broken or None
         elif place in repetition.numbers:
-            same, reason = (
-                agree(value, again, column, whole=whole, error=repetition.error),
-                None,
-            )
+            same = agree(value, again, column, whole=whole, error=repetition.error)
+            reason = None
         else:
             continue
         verdict = {"verdict": AGREES if same else DIFFERS, "reason": reason}

@@ -422,3 +422,31 @@ def test_membership_has_laws_too() -> None:
     people = pl.DataFrame({"age": [1, 2, 3, 4], "m": [True, True, False, False]})
     row = noisy(qifsql.attack("cms", people, qids="age", member="m", knows="age:+-1"), "CMS")
     assert row["posterior_probabilistic"] == 10 / 12
+
+
+WAYS = {"SQL of the manifest", "every pair"}
+
+
+@pytest.mark.parametrize("draws", [None, 200])
+def test_with_weights_people_are_counted_and_not_what_they_weigh(
+    draws: int | None, tmp_path: Path
+) -> None:
+    people = pl.DataFrame({"age": [1, 2, 2, 3], "sex": ["f", "f", "m", "m"]})
+    rows = []
+    for weight in (None, 1.0, 1.5, 250.0):
+        file = tmp_path / f"{weight}.parquet"
+        people.with_columns(w=pl.lit(weight, pl.Float64())).write_parquet(file)
+        result = qifsql.attack(
+            "crs", file, qids="age,sex", knows="age:missing=0.5", draws=draws,
+            weight=None if weight is None else "w",
+        )  # fmt: skip
+        if draws is None:
+            checked = qifsql.verify(result)
+            assert checked.met
+            assert set(checked.frame.filter(column="singled_out", row=1)["way"]) == WAYS
+        rows.append(noisy(result, "CRS"))
+    for row in rows:
+        assert row["singled_out"] == int(row["posterior_deterministic"] * people.height + 1e-9)
+        assert row["individuals_certain"] == row["singled_out"]
+    if draws is None:
+        assert [row["singled_out"] for row in rows] == [2, 2, 2, 2]

@@ -31,6 +31,7 @@ NEEDED = ("value", "known as", "probability")
 class Coded:
     """The people of an attack as numbers: tables ``coded``, ``dictionary_i`` and ``law_i``.
 
+    ``people`` is the weight of everybody, ``records`` how many records there are. The table
     ``coded`` has a row per combination of quasi-identifiers: ``exact``, the number of what is known
     exactly; ``place_i``, the number of the value of each quasi-identifier that is not; how many
     records it has, and their weights. ``listed`` are the steps of the tables that laws name.
@@ -51,9 +52,9 @@ class Coded:
         self._combine()
         self.values = {q.number: self._dictionary(q) for q in noisy}
         self._code()
-        people = exp.select(exp.cast(exp.Sum(this=exp.column("weight")), "HUGEINT"))
-        ((total,),) = self.tables.rows(people.from_("combinations"))
-        self.people = int(total)
+        sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
+        ((total, records),) = self.tables.rows(exp.select(*sums).from_("combinations"))
+        self.people, self.records = int(total), int(records)
         wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
         self.noisy = scaled(noisy, self.people, wholes)
         for qid in self.noisy:

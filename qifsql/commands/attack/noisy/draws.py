@@ -60,7 +60,7 @@ class Draws:
         mean = Fraction(int(total), PARTS * draws)
         low, high = mean_of_chances(float(mean), int(squares) / PARTS / draws, draws)
         sure = Fraction(certain, draws)
-        success = Success(sure, mean, float("nan"), int(sure * coded.people))
+        success = Success(sure, mean, float("nan"), int(sure * coded.records))
         return Outcome(success=success, blocks=None, pairs=0, low=low, high=high, draws=draws)
 
     def _weighed(self, secret: int) -> exp.Select:

@@ -65,7 +65,7 @@ def measure(coded: Coded, secret: int = 0, *, most: int = PAIRS) -> Outcome | No
         raise InternalError("what may be known does not add up to the people; please report this")
     sure = Fraction(int(certain), coded.scale)
     most_right = Fraction(int(best), coded.scale)
-    success = Success(sure, most_right, float(worst), int(sure * coded.people))
+    success = Success(sure, most_right, float(worst), int(sure * coded.records))
     return Outcome(success=success, blocks=int(blocks), pairs=states.pairs)
 
 

@@ -42,7 +42,8 @@ knows every quasi-identifier, otherwise the laws of the one whose knowledge has 
 ``low`` and ``high`` are the ends of the 95 % interval of ``posterior_probabilistic`` where people
 were drawn; NULL where it is exact. ``blocks`` are then the combinations that may be known, and
 ``singled_out`` and ``individuals_certain`` are the chances that leave no doubt, in people, rounded
-down; ``blocks`` and ``worst_case`` are NULL where people were drawn."""
+down (with weights: that share of the records); ``blocks`` and ``worst_case`` are NULL where people
+were drawn."""
 
 EXACT = "exact"
 REFUSED = ("prior", "by", "thresholds", "quantiles", "target", "person", "household")
