@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from html import unescape
 from posixpath import join, normpath
@@ -13,6 +14,7 @@ FORMULA = re.compile(  # a cell with a formula and no value; its attributes
     rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
 MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+\d+:[A-Z]+(\d+)"')
+DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 SHEET = re.compile(r"<sheet\b[^>]*>")
 LINK = re.compile(r"<Relationship\b[^>]*>")
 
@@ -50,7 +52,7 @@ def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:
                 while chunk := file.read(CHUNK):
                     cells, end, rest = (rest + chunk).rpartition(b"</c>")
                     yield cells + end, rest
-    except (zipfile.BadZipFile, OSError, UnicodeDecodeError, KeyError):
+    except (*DAMAGES, OSError, ValueError, LookupError):
         return  # the reader says what is wrong
 
 

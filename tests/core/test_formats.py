@@ -373,6 +373,19 @@ def test_cells_of_a_sheet_that_would_be_read_as_missing_are_refused(tmp_path: Pa
     assert qifsql.describe(path).frame["distinct"].to_list() == [1, 1]
 
 
+def test_a_damaged_sheet_is_refused_or_read(tmp_path: Path) -> None:
+    """Of a sheet that is named no cell is read before its text is looked at."""
+    path = tmp_path / "t.xlsx"
+    made = openpyxl.Workbook()
+    for n in range(200):
+        made.active.append([f"n{n}", n * 7919 % 1000])
+    made.save(path)
+    whole = path.read_bytes()
+    for place in range(40, len(whole), max(1, len(whole) // 60)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        assert run("describe", f"Sheet@{path}").code in {0, 2}, place
+
+
 def test_sheets_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     def book(**sheets: list[list[Any]]) -> str:
         made = openpyxl.Workbook()
