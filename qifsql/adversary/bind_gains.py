@@ -1,21 +1,20 @@
 """Bind gain functions to the secrets: parse expressions, open files, check types."""
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from sqlglot import exp
 
 from qifsql.adversary import gains, value_files
 from qifsql.adversary.gains import IDENTITY, OF_VALUES, Gain
 from qifsql.adversary.models import Model
+from qifsql.adversary.rule_text import decimal
 from qifsql.adversary.spec import Attribute, BoundGain
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import parse
 from qifsql.data.schema import Catalog
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import ExpressionError, InputError, quoted
-
-LONGEST = 60  # digits of a threshold before and after the point
 
 
 def bind(
@@ -55,14 +54,11 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
     """Return thresholds (from 0) or quantiles (in [0, 1]) as sorted, distinct decimals."""
     decimals: set[Decimal] = set()
     for text in texts:
-        try:
-            number = Decimal(text)
-        except InvalidOperation:
-            number = Decimal("NaN")
-        long = number.is_finite() and number and not -LONGEST <= number.adjusted() <= LONGEST
-        if not number.is_finite() or long or number < 0 or (what == "quantile" and number > 1):
+        exact = decimal(text)
+        if exact is None or exact < 0 or (what == "quantile" and exact > 1):
             limits = "from 0 to 1" if what == "quantile" else "from 0, such as 0.5"
             raise InputError(f"{what} {quoted(text)} is not a number {limits}")
+        number = Decimal(text)
         if what == "quantile" and number != round(number, 9):
             raise InputError(f"{what} {quoted(text)} has more than 9 decimals")
         decimals.add(number)

@@ -3,6 +3,8 @@
 import re
 from fractions import Fraction
 
+from qifsql.errors import InputError, quoted
+
 LONGEST = 200  # characters of a number
 EXPONENT = re.compile(r"[eE][+-]?([\d_]+)$")
 
@@ -21,3 +23,16 @@ def exact(value: object) -> Fraction:
         return Fraction(text)
     except ZeroDivisionError as e:
         raise ValueError("the number is a quotient of 0") from e
+
+
+def share(value: object) -> Fraction:
+    """Return the share of a population that is in a sample; InputError if it is none."""
+    try:
+        fraction = exact(value)
+    except ValueError:
+        fraction = Fraction(0)
+    if not 0 < fraction <= 1:
+        raise InputError(
+            f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"
+        )
+    return fraction

@@ -17,10 +17,10 @@ from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import left_out, opened
 from qifsql.data.dataset import Tabular
-from qifsql.data.exact import exact
+from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
 from qifsql.query.columns import native_types
 from qifsql.results.result import Result
@@ -193,22 +193,10 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
             "(--sampling-weight COLUMN)"
         )
     if fraction is not None:
-        return Share(fraction=_fraction(fraction))
+        return Share(fraction=share(fraction))
     if population is not None and (isinstance(population, bool) or population < 1):
         raise InputError("a population is a whole number of people, at least 1")
     return Share(population=population)
-
-
-def _fraction(value: float | str | Fraction) -> Fraction:
-    try:
-        fraction = exact(value)
-    except ValueError:
-        fraction = Fraction(0)
-    if not 0 < fraction <= 1:
-        raise InputError(
-            f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"
-        )
-    return fraction
 
 
 def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:

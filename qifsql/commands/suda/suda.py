@@ -20,10 +20,10 @@ from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
 from qifsql.counting.session import check_records, left_out, opened
 from qifsql.data.dataset import Tabular
-from qifsql.data.exact import exact
+from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
 from qifsql.query.columns import named, native_types, written
@@ -151,7 +151,7 @@ def suda(
 
     """
     options = complete(options, SudaOptions)
-    fraction = _fraction(options["fraction"])
+    fraction = share(options["fraction"])
     if any_value := options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
     if options["key"] is not None and options["records"] is None:
@@ -365,7 +365,7 @@ def _every_record(
 def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[SudaOptions]) -> None:
     """Check options and names against the data; raise InputError if one does not fit."""
     options = complete(options, SudaOptions)
-    _fraction(options["fraction"])
+    share(options["fraction"])
     if options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
     with opened(_attack(source, options), settings) as (_, bound):
@@ -382,18 +382,6 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
         null="drop" if options["null"] == "drop" else "distinct",
         by=options["by"],
     )
-
-
-def _fraction(value: float | str | Fraction) -> Fraction:
-    try:
-        fraction = exact(value)
-    except ValueError:
-        fraction = Fraction(0)
-    if not 0 < fraction <= 1:
-        raise InputError(
-            f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"
-        )
-    return fraction
 
 
 def _checked(bound: BoundAttack) -> int:
