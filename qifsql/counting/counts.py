@@ -6,7 +6,7 @@ profile, measure, gain function and histogram is computed from these tables, not
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,16 @@ from qifsql.query.plan import Plan
 FEW = 8  # most values of a secret that is counted by tallies, one per value
 TALLIES = 24  # most tallies in one pass
 FORM = 2  # version of the tables in a file of counts
+
+
+def _by_question(
+    frame: pl.DataFrame, questions: Sequence[Question]
+) -> Iterable[tuple[Question, pl.DataFrame]]:
+    """Yield the rows of each question that has any; those of a single one are the whole frame."""
+    if len(questions) == 1:
+        return [(questions[0], frame)] if frame.height else []
+    parts = frame.partition_by("secret", "gain", maintain_order=True, as_dict=True)
+    return [((j, g), part) for (j, g), part in parts.items()]
 
 
 @dataclass(frozen=True)
@@ -104,8 +114,9 @@ class Counts:
                 self.bound, alike, prior=prior, catalogs=self.catalogs, values=self.values
             )
             frame = self._frame(plan, what)
-            for (j, g), part in frame.group_by("secret", "gain", maintain_order=True):
-                profiles[j, g] = self._profile(part.drop_nulls("size"), j)
+            for (j, g), part in _by_question(frame, alike):
+                known = part.drop_nulls("size") if part["size"].null_count() else part
+                profiles[j, g] = self._profile(known, j)
         return {q: profiles[i] for q, i in instead.items() if i in profiles}
 
     def frame(

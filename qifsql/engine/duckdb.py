@@ -193,7 +193,8 @@ class DuckDB:
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
-        return pl.concat(self.batches(plan, what, where, rows=BATCH), how="vertical_relaxed")
+        frames = list(self.batches(plan, what, where, rows=BATCH))
+        return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a plan as Python values, exact for numbers of any size."""

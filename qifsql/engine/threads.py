@@ -1,11 +1,68 @@
-"""Calls in separate threads, which Ctrl-C and the first error stop."""
+"""Calls in separate threads, which Ctrl-C and the first error stop.
 
+The threads wait for further calls when they are done: most statements take less time than the start
+of a thread.
+"""
+
+import os
 import threading
 from collections.abc import Callable, Sequence
+from queue import SimpleQueue
 
 from qifsql.errors import Interrupted
 
 POLL = 0.05  # seconds between two checks of the threads
+
+
+class _Job:
+    """A call that one thread takes, unless it is withdrawn before."""
+
+    def __init__(
+        self, call: Callable[[], object], trouble: list[BaseException], stopped: threading.Event
+    ) -> None:
+        self.done = threading.Event()  # a signal may end Thread.join too early
+        self._call = call
+        self._trouble = trouble
+        self._stopped = stopped
+        self._owner: dict[str, str] = {}  # setdefault is atomic, and can be repeated
+
+    def run(self) -> None:
+        """Make the call, unless the job was withdrawn or another call failed."""
+        if self._owner.setdefault("owner", "thread") == "thread" and not self._stopped.is_set():
+            try:
+                self._call()
+            except BaseException as e:
+                self._trouble.append(e)
+
+    def withdraw(self) -> bool:
+        """Return whether no thread has taken the job; then none will."""
+        return self._owner.setdefault("owner", "caller") == "caller"
+
+
+_Jobs = SimpleQueue[_Job]
+_idle: list[_Jobs] = []  # the queues of threads that wait; each operation on the list is atomic
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a child process has none of the threads
+
+
+def _serve(jobs: _Jobs) -> None:
+    """Run one job after another, for as long as the process lives."""
+    while True:
+        job = jobs.get()
+        job.run()
+        _idle.append(jobs)
+        job.done.set()
+        del job  # it holds what its call refers to
+
+
+def _hand_over(job: _Job) -> None:
+    """Give a job to a thread that waits, or to a new one."""
+    try:
+        jobs = _idle.pop()
+    except IndexError:
+        jobs = SimpleQueue()
+        threading.Thread(target=_serve, args=(jobs,), daemon=True).start()
+    jobs.put(job)
 
 
 def in_threads(
@@ -23,49 +80,32 @@ def in_threads(
     """
     trouble: list[BaseException] = []
     stopped = threading.Event()
-    finished = [threading.Event() for _ in calls]  # a signal may end Thread.join too early
-
-    def run(call: Callable[[], object], done: threading.Event) -> None:
-        try:
-            if not stopped.is_set():
-                call()
-        except BaseException as e:
-            trouble.append(e)
-        finally:
-            done.set()
-
-    pairs = zip(calls, finished, strict=True)
-    threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in pairs]
+    jobs = [_Job(call, trouble, stopped) for call in calls]
     try:
-        for thread in threads:
-            thread.start()
-        while not all(done.wait(POLL) for done in finished):
+        for job in jobs:
+            _hand_over(job)
+        while not all(job.done.wait(POLL) for job in jobs):
             look()
             if trouble:
                 break
     except BaseException as e:
         stopped.set()
-        _stop(threads, finished, interrupt)
+        _stop(jobs, interrupt)
         if isinstance(e, KeyboardInterrupt):
             raise Interrupted(words) from e
         raise
-    _stop(threads, finished, interrupt)
+    _stop(jobs, interrupt)
     if trouble:
         raise next((e for e in trouble if not isinstance(e, Interrupted)), trouble[0])
 
 
-def _stop(
-    threads: Sequence[threading.Thread],
-    finished: Sequence[threading.Event],
-    interrupt: Callable[[], None],
-) -> None:
-    """Interrupt until all threads return: an interrupt before a query begins has no effect."""
-    # A thread without a number has not begun; if it still begins, it finds ``stopped`` set.
-    begun = [done for thread, done in zip(threads, finished, strict=True) if thread.ident]
+def _stop(jobs: Sequence[_Job], interrupt: Callable[[], None]) -> None:
+    """Interrupt until all calls return: an interrupt before a query begins has no effect."""
     while True:
         try:
-            while not all(done.wait(POLL) for done in begun):
+            begun = [job for job in jobs if not job.withdraw()]
+            while not all(job.done.wait(POLL) for job in begun):
                 interrupt()
             return
-        except KeyboardInterrupt:  # a second Ctrl-C, while the threads are stopping
+        except KeyboardInterrupt:  # a second Ctrl-C, while the calls are stopping
             continue

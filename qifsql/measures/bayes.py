@@ -8,8 +8,6 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import polars as pl
-
 from qifsql.measures.profile import Profile
 
 
@@ -39,7 +37,7 @@ def reidentification(profile: Profile) -> Success:
     weights blocks / N (thesis Eqs. 4.4, 4.5, C.4, C.5). Worst case: the largest max w / n_b.
     """
     return Success(
-        profile.share("weight", pl.col("size") == 1),
+        profile.share("weight", alone="size"),
         profile.share("heaviest"),
         float(profile.frame["owner"].max() or 0),  # type: ignore[arg-type]
         profile.singled_out,
@@ -55,7 +53,7 @@ def inference(profile: Profile) -> Success:
     A missing value of the secret is a value.
     """
     return Success(
-        profile.share("weight", pl.col("values") == 1),
+        profile.share("weight", alone="values"),
         profile.share("mode"),
         float(profile.frame["chance"].max() or 0),  # type: ignore[arg-type]
         profile.certain,

@@ -20,8 +20,11 @@ Counts and weights are whole numbers (weights up to a common factor), so that ev
 is an exact fraction. The profile of no quasi-identifiers is one block: the prior.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from operator import mul
 
 import polars as pl
 
@@ -39,10 +42,18 @@ class Profile:
 
         Everybody weighs 1.
         """
-        size, mode, blocks = pl.col("size"), pl.col("mode"), pl.col("blocks")
-        totals = {"weight": size * blocks, "mode": mode.cast(pl.Int128) * blocks}
-        best = {"heaviest": blocks, "chance": mode.cast(pl.Float64) / size, "owner": 1 / size}
-        return cls(frame.select("size", "values", "blocks", **totals, **best), _scale(frame))
+        size, mode, blocks = (frame[name] for name in ("size", "mode", "blocks"))
+        columns = {
+            "size": size,
+            "values": frame["values"],
+            "blocks": blocks,
+            "weight": size * blocks,
+            "mode": mode.cast(pl.Int128) * blocks,
+            "heaviest": blocks,
+            "chance": mode.cast(pl.Float64) / size,
+            "owner": 1 / size,
+        }
+        return cls(pl.DataFrame(columns), _scale(frame))
 
     @classmethod
     def of_weights(cls, frame: pl.DataFrame) -> "Profile":
@@ -53,37 +64,63 @@ class Profile:
     @property
     def individuals(self) -> int:
         """Return how many people the blocks hold."""
-        return int((self.frame["size"] * self.frame["blocks"]).sum())
+        return sum(self._people)
 
     @property
     def blocks(self) -> int:
         """Return how many blocks there are."""
-        return int(self.frame["blocks"].sum())
+        return sum(self._column("blocks"))
 
     @property
     def singled_out(self) -> int:
         """Return how many people are alone in their block."""
-        return int(self.frame.filter(pl.col("size") == 1)["blocks"].sum())
+        return sum(_where(self._column("blocks"), self._column("size")))
 
     @property
     def certain(self) -> int:
         """Return how many people are in blocks in which the secret has one value."""
-        one = self.frame.filter(pl.col("values") == 1)
-        return int((one["size"] * one["blocks"]).sum())
+        return sum(_where(self._people, self._column("values")))
 
     def least(self, column: str) -> int:
         """Return the least number in a column: k of ``size``, l of ``values``."""
-        return int(self.frame[column].min())  # type: ignore[arg-type]
+        return min(self._column(column))
 
-    def share(self, column: str, where: pl.Expr | None = None) -> Fraction:
-        """Compute a total (``weight``, ``mode`` or ``heaviest``), over all weight: exact."""
-        rows = self.frame if where is None else self.frame.filter(where)
-        return _total(rows[column]) / _total(self.frame["weight"])
+    def share(self, column: str, *, alone: str | None = None) -> Fraction:
+        """Compute a total (``weight``, ``mode`` or ``heaviest``), over all weight: exact.
+
+        ``alone`` is the total of the blocks in which the column of this name is 1.
+        """
+        numbers = self._column(column)
+        part = numbers if alone is None else _where(numbers, self._column(alone))
+        return _total(part) / self._weight
+
+    @cached_property
+    def _columns(self) -> dict[str, list[int]]:
+        return {}
+
+    @cached_property
+    def _people(self) -> list[int]:
+        return list(map(mul, self._column("size"), self._column("blocks")))
+
+    @cached_property
+    def _weight(self) -> Fraction:
+        return _total(self._column("weight"))
+
+    def _column(self, name: str) -> list[int]:
+        """Return the numbers of a column: Python adds them up exactly, however large they are."""
+        if name not in self._columns:
+            self._columns[name] = self.frame[name].to_list()
+        return self._columns[name]
 
 
-def _total(numbers: pl.Series) -> Fraction:
-    """Compute the sum in Python: sums of weights may need more bits than Polars has."""
-    whole = numbers.dtype.is_integer()
+def _where(numbers: Sequence[int], column: Sequence[int]) -> list[int]:
+    """Return the numbers of the rows in which a column is 1."""
+    return [number for number, value in zip(numbers, column, strict=True) if value == 1]
+
+
+def _total(numbers: Sequence[float]) -> Fraction:
+    """Compute the exact sum of numbers, which floats may be among."""
+    whole = all(isinstance(number, int) for number in numbers)
     return Fraction(sum(numbers) if whole else sum(map(Fraction, numbers)))
 
 

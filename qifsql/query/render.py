@@ -73,7 +73,11 @@ def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
-    return render(_whole(plan), pretty=pretty, copy=False)
+    if pretty or plan.result.args.get("with_"):
+        return render(_whole(plan), pretty=pretty, copy=False)
+    steps = ", ".join(step.sql for step in plan.steps)  # each is rendered once for all plans
+    result = render(plan.result)
+    return f"WITH {steps} {result}" if steps else result
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
@@ -108,8 +112,10 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
     ``again`` replaces an older table.
     """
     table = exp.table_(name, db="main", catalog=catalog)
-    create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=again)
-    return render(create, pretty=again, copy=False)
+    if not again:
+        return f"CREATE TABLE {render(table)} AS {statement(plan)}"
+    create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=True)
+    return render(create, pretty=True, copy=False)
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:

@@ -105,7 +105,7 @@ def splice(
     """
     template = load(view) if isinstance(view, str) else view
     query = template.query.copy()
-    present = {node.name for node in query.find_all(exp.Identifier)}
+    present = template.names
     tallied = [_Copy(ending=f"_{j}_{code}", tally=(j, code)) for j, code in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
     if places is not None:

@@ -9,6 +9,7 @@ quasi-identifiers.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -17,7 +18,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters
 from qifsql.query.columns import number
 from qifsql.query.plan import Step
-from qifsql.query.splice import Row, splice
+from qifsql.query.splice import Row, Tally, splice
 from qifsql.query.templates import Template, load
 
 SHARED = (  # one for all secrets
@@ -125,9 +126,7 @@ class Steps:
         step = parameters.make(self.attack, name, about.secret, about.gain)
         if step is not None:
             return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
-        template = self._template(name, about)
-        query = self._splice(template, name, about)
-        return self.push(Step(actual, template.doc, query, name in MATERIALIZED))
+        return self.push(self._splice(self._template(name, about), name, actual, about))
 
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
         """Return a generated query with the names of the steps that it reads.
@@ -184,27 +183,26 @@ class Steps:
             return f"tally_{name}"
         return name
 
-    def _splice(self, template: Template, name: str, about: About) -> exp.Select:
+    def _splice(self, template: Template, name: str, actual: str, about: About) -> Step:
         names = {
-            table.name: self._read(table.name, name, about)
-            for table in template.query.find_all(exp.Table)
-            if table.name != PLACES
+            table: self._read(table, name, about) for table in template.tables if table != PLACES
         }
         counted = [j for j in self.values if name in SHARED or j == about.secret]
-        return splice(
+        return _spliced(
             template,
+            actual,
+            materialized=name in MATERIALIZED,
             width=0 if about.prior else self.attack.microdata.width,
             secret=about.secret,
-            tables=names,
-            tallies=[(j, code) for j in counted for code in range(1, self.values[j])],
-            rows={PLACES: self._positions(about.secret)} if name == "member_counts" else None,
+            tables=tuple(names.items()),
+            tallies=tuple((j, code) for j in counted for code in range(1, self.values[j])),
+            positions=self._positions(about.secret) if name == "member_counts" else None,
         )
 
-    def _positions(self, secret: int) -> Row:
-        """Return the places of the tallies of a secret in a list of those of all secrets."""
+    def _positions(self, secret: int) -> tuple[int, int]:
+        """Return the places of the first and last tally of a secret in a list of all tallies."""
         before = sum(self.values[j] - 1 for j in self.values if j < secret)
-        last = before + self.values[secret] - 1
-        return {"first_tally": number(before + 1), "last_tally": number(last)}
+        return before + 1, before + self.values[secret] - 1
 
     def _read(self, table: str, reader: str, about: About) -> str:
         """Add the step that a name in the FROM clause of a file means; return its name."""
@@ -221,6 +219,33 @@ class Steps:
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
         return self._need(table, about)
+
+
+@lru_cache(maxsize=1024)
+def _spliced(
+    template: Template,
+    actual: str,
+    *,
+    materialized: bool,
+    width: int,
+    secret: int,
+    tables: tuple[tuple[str, str], ...],
+    tallies: tuple[Tally, ...],
+    positions: tuple[int, int] | None,
+) -> Step:
+    """Return the step of a file; attacks of the same form share it, and its text."""
+    places: Row = {}
+    if positions is not None:
+        places = dict(zip(("first_tally", "last_tally"), map(number, positions), strict=True))
+    query = splice(
+        template,
+        width=width,
+        secret=secret,
+        tables=dict(tables),
+        tallies=tallies,
+        rows={PLACES: places} if places else None,
+    )
+    return Step(actual, template.doc, query, materialized)
 
 
 def _actual(name: str, about: About) -> str:

@@ -9,7 +9,7 @@ their short names: ``profile``.
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import sqlglot
@@ -23,7 +23,7 @@ OF_ATTACKS = ("attack", "blocks", "hyper", "describe", "refines", "population")
 VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)"? AS$', re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Template:
     """One view: its name, its documentation, its query, its text."""
 
@@ -31,6 +31,16 @@ class Template:
     doc: str
     query: exp.Select
     text: str
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """Return the names of the tables that the query reads, each once, in its order."""
+        return tuple(dict.fromkeys(table.name for table in self.query.find_all(exp.Table)))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return all names in the query."""
+        return frozenset(node.name for node in self.query.find_all(exp.Identifier))
 
 
 @cache

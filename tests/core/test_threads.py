@@ -6,6 +6,7 @@ import time
 import pytest
 from effort import PATIENCE
 
+from qifsql.engine import threads
 from qifsql.engine.threads import in_threads
 from qifsql.errors import EngineError, Interrupted
 
@@ -41,21 +42,52 @@ def test_ctrl_c_meanwhile_ends_after_the_calls() -> None:
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_ctrl_c_while_a_thread_begins_ends_after_the_calls(
+def test_ctrl_c_while_a_call_is_handed_over_ends_after_the_calls(
     monkeypatch: pytest.MonkeyPatch, *, begun: bool
 ) -> None:
     """Python hears signals while it waits for a thread to begin, too."""
+    call, hand_over = Call(), threads._hand_over
+
+    def torn(job: threads._Job) -> None:
+        if begun:
+            hand_over(job)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "_hand_over", torn)
+    with pytest.raises(Interrupted):
+        in_threads([call], interrupt=call.interrupted.set, look=lambda: None)
+    assert not call.running
+
+
+def test_ctrl_c_while_a_thread_begins_ends_after_the_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     call, start = Call(), threading.Thread.start
 
     def torn(thread: threading.Thread) -> None:
-        if begun:
-            start(thread)
+        start(thread)
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(threads, "_idle", [])
     monkeypatch.setattr(threading.Thread, "start", torn)
     with pytest.raises(Interrupted):
         in_threads([call], interrupt=call.interrupted.set, look=lambda: None)
     assert not call.running
+
+
+def test_a_thread_is_used_again() -> None:
+    """Its next call runs as the first did, whether that succeeded or failed."""
+    names: list[str] = []
+
+    def call() -> None:
+        names.append(threading.current_thread().name)
+        if len(names) == 1:
+            raise EngineError("the first")
+
+    with pytest.raises(EngineError):
+        in_threads([call], interrupt=lambda: None, look=lambda: None)
+    for _ in range(5):
+        in_threads([call], interrupt=lambda: None, look=lambda: None)
+    assert len(names) == 6
+    assert len({*names}) == 1
 
 
 def test_a_second_ctrl_c_does_not_leave_a_call_behind() -> None:
