@@ -115,8 +115,8 @@ class Counts:
             )
             frame = self._frame(plan, what)
             for (j, g), part in _by_question(frame, alike):
-                known = part.drop_nulls("size") if part["size"].null_count() else part
-                profiles[j, g] = self._profile(known, j)
+                blocks = part.drop_nulls("size") if part["size"].null_count() else part
+                profiles[j, g] = self._profile(blocks, j)
         return {q: profiles[i] for q, i in instead.items() if i in profiles}
 
     def frame(

@@ -42,7 +42,8 @@ def arrow_table(source: Any, table: str = "") -> Any:
         TypeError: The object is a stream of something other than a table.
 
     """
-    if hasattr(source, "collect_schema") and hasattr(source, "lazy"):
+    stream = hasattr(source, "__arrow_c_stream__")
+    if not stream and hasattr(source, "collect_schema") and hasattr(source, "lazy"):
         source = source.lazy().collect()
     if table and hasattr(source, "cursor") and hasattr(source, "table"):
         source = source.table(table)

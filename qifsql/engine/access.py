@@ -5,6 +5,7 @@ that is not on this list. Its settings are locked before the first statement of 
 """
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from sqlglot import exp
@@ -36,10 +37,17 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
     return [
         setting("allowed_paths", _texts(paths)),
         setting("allowed_directories", _texts(map(str, folders))),
+        *_of_every_connection(),
+    ]
+
+
+@cache
+def _of_every_connection() -> tuple[str, ...]:
+    return (
         setting("allowed_configs", _texts(CHANGEABLE)),
         setting("enable_external_access", exp.false()),
         setting("lock_configuration", exp.true()),
-    ]
+    )
 
 
 def datasets_of(sources: Iterable[Source]) -> list[Dataset]:

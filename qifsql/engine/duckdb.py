@@ -107,8 +107,7 @@ class DuckDB:
                 self._connection.execute("SET enable_progress_bar = true")
                 self._connection.execute("SET enable_progress_bar_print = false")
             self._connection.execute("SET TimeZone = 'UTC'")  # not that of the machine
-            for statement_ in lock(self.sources, files, [self.scratch, *folders]):
-                self._connection.execute(statement_)
+            self._connection.execute(";".join(lock(self.sources, files, [self.scratch, *folders])))
             register(self._connection, self._frames)
         except BaseException as e:  # an interruption must also remove the folder
             self._folder.remove()
@@ -336,13 +335,18 @@ class DuckDB:
         Whole numbers of any size stay exact.
         """
         sql = statement(plan)
-        cursor = self._run(what, where, lambda: self._connection.execute(sql))
+
+        def begun() -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
+            cursor = self._connection.execute(sql)
+            return cursor, cursor.fetchmany(rows)
+
+        cursor, chunk = self._run(what, where, begun)
         names = [d[0] for d in cursor.description]
-        more = True
-        while more:
-            chunk = self._run(what, where, lambda: cursor.fetchmany(rows))
-            more = len(chunk) == rows
+        while True:
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
+            if len(chunk) < rows:
+                return
+            chunk = self._run(what, where, lambda: cursor.fetchmany(rows))
 
     def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
         """Run the SQL that a person typed; yield the columns and rows of each result.

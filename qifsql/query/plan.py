@@ -1,12 +1,11 @@
 """A plan: an ordered list of named SELECTs and the query that reads the last of them."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One named SELECT. ``doc`` describes a row of it.
 
@@ -17,14 +16,6 @@ class Step:
     doc: str
     query: exp.Query
     materialized: bool = False
-
-    @cached_property
-    def sql(self) -> str:
-        """Return the step as text, ``name AS (SELECT ...)``."""
-        from qifsql.query.render import render  # which reads plans
-
-        how = "MATERIALIZED " if self.materialized else ""
-        return f"{render(exp.to_identifier(self.name))} AS {how}({render(self.query)})"
 
 
 @dataclass(frozen=True)

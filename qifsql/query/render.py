@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import sqlglot
 from sqlglot import exp
@@ -10,11 +11,12 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 
 from qifsql.adversary.spec import Attribute
 from qifsql.errors import NOT_UTF8, InputError, did_you_mean
-from qifsql.query.plan import Plan
+from qifsql.query.plan import Plan, Step
 
 DUCKDB = "duckdb"
 LINE = 80  # characters of a list in one line
 WIDE = 10_000  # characters of a function with its arguments in one line
+_texts: WeakKeyDictionary[Step, str] = WeakKeyDictionary()
 
 
 def render(tree: exp.Expr, *, pretty: bool = False, copy: bool = True) -> str:
@@ -75,9 +77,18 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
     if pretty or plan.result.args.get("with_"):
         return render(_whole(plan), pretty=pretty, copy=False)
-    steps = ", ".join(step.sql for step in plan.steps)  # each is rendered once for all plans
+    steps = ", ".join(map(_named, plan.steps))
     result = render(plan.result)
     return f"WITH {steps} {result}" if steps else result
+
+
+def _named(step: Step) -> str:
+    """Return a step as text, ``name AS (SELECT ...)``, which is made once for all its plans."""
+    if (text := _texts.get(step)) is None:
+        how = "MATERIALIZED " if step.materialized else ""
+        text = f"{render(exp.to_identifier(step.name))} AS {how}({render(step.query)})"
+        _texts[step] = text
+    return text
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:

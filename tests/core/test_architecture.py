@@ -343,7 +343,11 @@ def glued_arguments(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 # A rendered tree stands after the word that says what to do with it: where DDL and settings take
 # no parameters, and where the engine describes or copies the result of a statement.
-ALLOWED = {("commands.shell.shell", "SET schema = ")}
+ALLOWED = {
+    ("commands.shell.shell", "SET schema = "),
+    ("query.render", "WITH "),  # of texts that were rendered from trees
+    ("query.render", "CREATE TABLE "),
+}
 ALLOWED_NAMES = {"f'{STORE}.main.{table}'"}  # full names of tables
 
 

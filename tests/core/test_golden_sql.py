@@ -177,6 +177,20 @@ def test_the_sql_of_an_attack_is_the_text_that_was_kept(
     assert file.read_text(encoding="utf-8") == script
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_the_text_that_runs_is_the_text_that_is_printed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the texts of steps that were rendered before, perhaps for another attack."""
+    monkeypatch.chdir(ROOT)
+    plan = planned(CASES[name])
+    printed = render.parsed(render.statement(plan, pretty=True))
+    assert render.parsed(render.statement(plan)) == printed
+    kept = render.parsed(render.keeping(plan, "name", "memory"))
+    assert kept.expression == printed
+    assert kept.this.sql() == "memory.main.name"
+
+
 @pytest.mark.skipif(WRITE, reason="the files are being written")
 def test_every_kept_text_belongs_to_an_attack() -> None:
     assert {file.stem for file in GOLDEN.iterdir()} == set(CASES)
