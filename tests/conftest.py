@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return collection_path not in QUICK or None
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ``make quick`` runs, and what needs a browser or the reference results."""
+    """Mark further cases as slow, what ``make quick`` runs, and what needs something else."""
+    cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
+        if (mark := item.get_closest_marker("cases")) is not None:
+            function = item.path, getattr(item, "originalname", item.name)
+            cases[function] += 1
+            if cases[function] > mark.args[0]:
+                item.add_marker(pytest.mark.slow(because="further cases of the same property"))
         if item.path in QUICK and item.get_closest_marker("slow") is None:
             item.add_marker("quick")
         fixtures = getattr(item, "fixturenames", ())

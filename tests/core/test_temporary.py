@@ -96,7 +96,7 @@ def test_runs_that_begin_at_the_same_time_do_not_take_one_another_for_dead(here:
     code += "    with unfinished(Path('out'), '.csv') as file:\n        assert file.exists()\n"
     code += "    f.remove()\n"
     runs = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
-    assert [each.wait(60) for each in runs] == [0] * 4
+    assert [each.wait(PATIENCE) for each in runs] == [0] * 4
 
 
 def test_an_empty_folder_without_a_lock_goes_when_it_is_old(here: Path):
@@ -117,7 +117,7 @@ def test_an_output_is_private_until_it_is_finished(here: Path):
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are found on Linux")
 def test_the_command_of_a_killed_test_is_ended_by_the_next_run(here: Path):
-    Path("slow.sh").write_text("#!/bin/sh\necho $$ > pid\nsleep 50 &\nwait\n")
+    Path("slow.sh").write_text("#!/bin/sh\necho $$ > pid\nsleep 900 &\nwait\n")
     Path("slow.sh").chmod(0o755)
     arguments = ("dit", "people.parquet", "-q", "a", "-s", "s", "--temp", "temp")
     command = (*arguments, "--command", "./slow.sh {input} {output}")
@@ -134,7 +134,7 @@ def test_the_command_of_a_killed_test_is_ended_by_the_next_run(here: Path):
     group = int(Path("pid").read_text())
     os.killpg(group, 0)  # it lives
     attack()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while _lives(group):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -228,6 +228,7 @@ def test_mdav_suppresses_the_classes_that_break_a_limit(table: Table, k: int, le
 # What was asked is kept: real tables, all classes, by their cells alone.
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "limits",
     [
@@ -291,6 +292,7 @@ def people() -> pl.DataFrame:
     return pl.DataFrame({"id": range(n), "age": ages, "town": towns, "pay": pay, "ill": ill})
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("how", [{"method": "mondrian", "l": 3, "t": 0.5}, {"method": "mdav"}])
 @pytest.mark.parametrize("cells", ["interval", "centroid"])
 def test_order_files_threads_and_memory_do_not_matter(

@@ -151,6 +151,7 @@ def test_the_command_prints_what_python_gives(source: Path) -> None:
     assert talk.startswith("error: k is 70")
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     "names",
     [

@@ -468,6 +468,7 @@ def adult(shared: Path, out: Path, **options: Any) -> qifsql.Result:
     )
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("suppress", "expected"),
     [

@@ -47,6 +47,7 @@ def cells(source: Path, name: str, *changes: str, **options: Any) -> list[Any]:
     return pl.read_csv(out, infer_schema=False)[name].to_list()
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
@@ -154,6 +155,7 @@ SHAPES: dict[str, dict[str, list[Any]]] = {
 }
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes_of_recoded_cells(shape: str, source: Path) -> None:
     out = source.parent / "out.parquet"
@@ -214,6 +216,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.slow(because="what-if and recode are each held by their own oracles")
 @settings(max_examples=examples(20))
 @given(changes=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=4, unique=True))
 def test_what_if_measures_the_release_that_recode_writes(

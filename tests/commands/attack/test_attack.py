@@ -506,6 +506,7 @@ def test_the_order_of_the_records_is_irrelevant(
     same(*results)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weight", [None, "1 / (1 + NU_ANO % 7)"])
 def test_threads_order_and_split_are_irrelevant(
     samples: Path, tmp_path: Path, weight: str | None

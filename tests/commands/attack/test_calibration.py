@@ -38,6 +38,7 @@ def census(folder: Path, presence: float, seed: int) -> list[Path]:
     return paths
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("presence", [1.0, 0.9])
 @pytest.mark.parametrize("exact", ["sex", "sex,month"])
 def test_about_as_many_links_are_right_as_the_model_says(

@@ -222,6 +222,7 @@ def test_explain_says_formula_and_example(thesis: Path) -> None:
     assert run("explain", "shanon").code == 2
 
 
+@pytest.mark.slow(because="sparse gains of few values are compared with the oracle")
 def test_a_secret_of_ten_thousand_values(tmp_path: Path) -> None:
     """Sparse gains of many values: a window, pairs that are computed and pairs of a file agree."""
     path, worth = tmp_path / "release.parquet", tmp_path / "worth.parquet"

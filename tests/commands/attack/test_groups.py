@@ -115,6 +115,7 @@ def test_distributions_over_people_are_those_of_the_oracle(
         assert bins == (list(enumerate(om.histogram(people))) if chance else [])
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("weight", [None, "1", "0.1::DOUBLE", "0.3::FLOAT", "0.7::DECIMAL(3,1)"])
 def test_halves_of_a_percent_are_rounded_to_even_and_thresholds_are_reached(
     tmp_path: Path, weight: str | None
@@ -202,6 +203,7 @@ def people(tmp_path: Path) -> Path:
     return write(tmp_path / "people.parquet", columns)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("by", [None, "g"])
 def test_kept_counts_answer_without_the_data(
@@ -245,6 +247,7 @@ CHANGES = """qids=q,g secret=s secret=t,s weight=w where=q>0 null=drop by=g mode
 source=others.parquet time=1"""
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("change", CHANGES.split())
 def test_kept_counts_answer_no_other_question(people: Path, tmp_path: Path, change: str) -> None:
     store = tmp_path / "counts.duckdb"
@@ -291,6 +294,7 @@ def test_after_a_refusal_the_same_file_may_hold_counts(people: Path, tmp_path: P
 # What must not matter
 
 
+@pytest.mark.slow(because="test_attack.py has the same property of the plain attack")
 @pytest.mark.parametrize("weight", [None, "1 / (1 + NU_ANO % 7)"])
 def test_threads_order_and_split_are_irrelevant(
     samples: Path, tmp_path: Path, weight: str | None

@@ -151,6 +151,7 @@ NAIVE = {
 }  # fmt: skip
 
 
+@pytest.mark.cases(1)
 @pytest.mark.reference
 @pytest.mark.parametrize("learner", NAIVE)
 def test_a_classifier_is_that_of_scikit_learn_on_rows(

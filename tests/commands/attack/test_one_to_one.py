@@ -269,6 +269,7 @@ def test_with_the_key_and_presence_1_the_results_are_those_with_the_key(
         assert mine["link_vulnerability"] == 1
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("presence", [1.0, 0.9])
 @pytest.mark.parametrize("exact", ["sex", "sex,month"])
 def test_as_many_links_are_right_as_the_model_says(

@@ -338,6 +338,7 @@ def test_of_very_many_columns_some_are_named_and_all_are_listed(tmp_path: Path):
     assert all(n in page.read_text() for n in names)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "command",
     [

@@ -175,6 +175,7 @@ def test_an_attempt_that_is_none_is_refused(tmp_path: Path, text: str, line: int
 # One grammar for check and the search of what-if.
 
 
+@pytest.mark.slow(because="both read one list of measures")
 def test_a_search_takes_the_measures_that_check_takes(tmp_path: Path):
     assert set(MEASURES) <= set(measures())
     for name in MODELS:

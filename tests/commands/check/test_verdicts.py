@@ -87,6 +87,7 @@ def test_the_command_gives_what_the_function_gives_and_4_when_not_met(tmp_path: 
     assert (done.code, "met for the columns named: all of 1 level\n" in done.err) == (0, True)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_results_and_junit_are_written_whether_levels_are_met_or_not(tmp_path: Path, ending: str):
     out, xml = tmp_path / f"r.{ending}", tmp_path / "r.xml"
@@ -175,6 +176,7 @@ def test_a_mistake_in_the_policy_is_told_by_line(tmp_path: Path):
     assert "--policy" in run("check", PEOPLE).err
 
 
+@pytest.mark.slow(because="real processes and a pipe; the exit code is tested in this process")
 def test_a_reader_that_leaves_early_does_not_make_levels_met(tmp_path: Path):
     levels = policy(tmp_path, rule(model="crs", measure="blocks", at_most=1))
     command = f"{sys.executable} -m qifsql check {PEOPLE} --policy {levels}"

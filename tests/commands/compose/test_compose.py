@@ -510,6 +510,7 @@ def test_the_command_gives_what_python_gives_and_writes_files(tmp_path: Path) ->
     assert names == {"out.parquet", "people.csv"} | more
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", ["table", "csv", "markdown"])
 def test_every_format_is_written(kind: str) -> None:
     done = run("compose", A, B, "--people", PEOPLE, "-q", "zip,age", "-s", "condition", "-f", kind)

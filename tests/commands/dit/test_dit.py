@@ -218,6 +218,7 @@ def test_naive_bayes_is_that_of_scikit_learn(people: Path) -> None:
     assert_frame_equal(numbers(ours), numbers(theirs), abs_tol=1e-12)
 
 
+@pytest.mark.slow(because="naive Bayes stays: the same way to and from scikit-learn")
 def test_classifiers_of_scikit_learn(people: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     asked = {"qids": QIDS, "secret": "occupation", "k": 5, "sample_size": 4}
@@ -252,6 +253,7 @@ def released(people: Path, folder: Path, ending: str, k: int) -> dict[str, Any]:
     return {"release": folder / f"all{ending}", "without": str(folder / ("without_{i}" + ending))}
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 def test_files_say_what_the_built_in_method_says(people: Path, tmp_path: Path, ending: str) -> None:
     few = tmp_path / "few.parquet"
@@ -310,6 +312,7 @@ def written(folder: Path, cells: Sequence[str]) -> Path:
     return source
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "cells",
     [
@@ -392,6 +395,7 @@ def test_mdav_is_made_anew_for_everybody(people: Path) -> None:
     assert found.frame["method"].to_list() == ["mdav"] * 3
 
 
+@pytest.mark.slow(because="the same numbers are compared with the oracle on fewer people")
 def test_what_is_said_of_a_sample_is_not_said_of_everybody(people: Path) -> None:
     asked = ("dit", people, "-q", "age", "-s", "occupation", "--method", "mdav", "--k", "5")
     few, every = (
@@ -410,6 +414,7 @@ def test_what_is_said_of_a_sample_is_not_said_of_everybody(people: Path) -> None
 # Runs, stores, samples, the command line.
 
 
+@pytest.mark.slow(because="each of the runs is compared with the oracle")
 def test_several_runs_at_once_are_those_one_by_one(people: Path) -> None:
     asked = {"qids": QIDS, "secret": "occupation"}
     both = qifsql.dit(people, **asked, k="5,9", l="1,2")

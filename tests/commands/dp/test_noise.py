@@ -326,6 +326,7 @@ def test_both_ways_to_a_distribution_agree(sizes: list[int], data: st.DataObject
     assert window.error < 1e-11
 
 
+@pytest.mark.slow(because="small windows are compared with the oracle")
 def test_a_window_of_very_many_people_is_narrow_and_adds_up() -> None:
     window = poisson_binomial.window([10**9, 7], [(0.25, 0.75), (1e-300, 1.0)])
     assert math.fsum(window.chances) == pytest.approx(1, abs=1e-12)

@@ -30,6 +30,7 @@ def untimed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop("name", "seconds", "attack_id", strict=False)
 
 
+@pytest.mark.slow(because="studies of other files run in test_whatever_the_columns_are")
 def test_a_study_of_the_sample_runs_as_it_is(here: Path):
     made = run("init")
     assert (made.code, made.out) == (0, "")
@@ -112,6 +113,7 @@ def test_hostile_names_of_columns_and_files(here: Path):
     assert_frame_equal(untimed(qifsql.run(path).frame), untimed(alone.frame))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -144,6 +146,7 @@ def test_csv_options_are_kept(here: Path):
     assert run("run", "study.toml").code == 0
 
 
+@pytest.mark.slow(because="test_run.py reads paths as seen from the study")
 def test_paths_are_as_seen_from_the_study(here: Path):
     (here / "data").mkdir()
     (here / "studies").mkdir()

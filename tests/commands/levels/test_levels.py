@@ -168,6 +168,7 @@ def test_the_four_attacks_are_named(tmp_path: Path) -> None:
     assert rows["similarity", 1]["success_before"] == 5 / 9
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("case", range(9))
 def test_the_reference_results_of_pycanon(shared: Path, case: int) -> None:
     told = json.loads((shared / "data/reference/pycanon.json").read_text())["cases"][case]

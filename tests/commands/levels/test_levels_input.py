@@ -332,6 +332,7 @@ def test_four_digits_never_say_that_a_level_is_whole_or_as_wanted() -> None:
     ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".json", ".md", ".html"])
 def test_results_are_written_with_their_details(tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"levels{ending}"

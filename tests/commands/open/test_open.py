@@ -32,6 +32,7 @@ def started(*more: object, temp: Path, data: Path = CENSUS) -> "subprocess.Popen
     )  # fmt: skip
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
 def test_it_is_served_until_ctrl_c_and_leaves_nothing(tmp_path: Path, signal_: int) -> None:
     process = started(temp=tmp_path)
@@ -72,6 +73,7 @@ def made(folder: Path, records: int) -> Path:
 ROLES = {f"role-{i}": "quasi-identifier" for i in range(6)}
 
 
+@pytest.mark.slow(because="Ctrl-C while the page is idle stays")
 def test_ctrl_c_during_a_sweep_leaves_nothing(tmp_path: Path) -> None:
     data, temp, out = made(tmp_path, 300_000), tmp_path / "temp", tmp_path / "sweep.parquet"
     temp.mkdir()
@@ -89,6 +91,7 @@ def test_ctrl_c_during_a_sweep_leaves_nothing(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+@pytest.mark.slow(because="limits of memory are measured in the slow set")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_it_obeys_its_memory_limit(tmp_path: Path) -> None:
     data, temp = made(tmp_path, 8_000_000), tmp_path / "temp"

@@ -123,6 +123,7 @@ TRIED: list[tuple[dict[str, str], dict[str, str]]] = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("roles", "steps"), TRIED)
 def test_numbers_on_the_page_equal_those_of_the_command(
     census: Page, roles: dict[str, str], steps: dict[str, str]
@@ -246,6 +247,7 @@ def test_a_file_that_changes_or_vanishes_is_said(people: Page) -> None:
     assert "cannot be read" in people.post("try", form)
 
 
+@pytest.mark.slow(because="each command is tested in its room; the page shows their lines")
 def test_releases_reports_and_studies_are_written_by_the_command(
     people: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +267,7 @@ def test_releases_reports_and_studies_are_written_by_the_command(
     assert "end in" in people.post("do", form | {"what": "report", "out": "people.parquet"})
 
 
-def wait(job: Any, seconds: float = 60) -> None:
+def wait(job: Any, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while job.state == "running" and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -358,6 +358,7 @@ def test_other_contents_are_noticed_and_only_those(here: Path, computed: list[st
     assert computed == ["attack"]
 
 
+@pytest.mark.slow(because="digests of files are tested by themselves")
 @pytest.mark.parametrize("name", ["worth.csv", "belief.csv", "all.csv", "policy.toml"])
 def test_other_contents_of_small_files_are_noticed(here: Path, computed: list[str], name: str):
     contents = {

@@ -64,6 +64,7 @@ def test_every_stated_interval_holds_the_exact_value_in_a_thousand_draws(
     assert found["held"].min() >= COVERED
 
 
+@pytest.mark.slow(because="estimates of draws are compared with the oracle in test_sweep_samples")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sampled_sweep_states_what_these_draws_give_and_bounds_k_l_and_the_worst_case(
     tmp_path: Path, shape: str, patch: pytest.MonkeyPatch

@@ -151,6 +151,7 @@ def test_no_way_through_the_data_changes_which_sizes_there_are(
     same(found(result), expected(drawn.rows, drawn.qids, drawn.secrets, wanted))
 
 
+@pytest.mark.slow(because="one level of splitting stays")
 @pytest.mark.parametrize("way", ["walk", "roll up"])
 def test_frequent_values_are_split_off_one_inside_the_other(
     tmp_path: Path, patch: pytest.MonkeyPatch, way: str
