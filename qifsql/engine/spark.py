@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from qifsql import extras
 from qifsql.engine.dialect import SESSION
 from qifsql.engine.settings import URL, Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder
@@ -31,7 +32,6 @@ from qifsql.errors import (
     quoted,
 )
 
-MISSING = "Spark needs the extra: pip install 'qifsql[spark]'"
 NO_JAVA = (
     "Spark needs Java 17 or newer, and there is no program java in JAVA_HOME or on the PATH; "
     "install it (apt install openjdk-17-jre-headless), or use --engine duckdb"
@@ -171,7 +171,7 @@ def _pyspark() -> ModuleType:
     try:
         import pyspark
     except ImportError as e:
-        raise InputError(MISSING) from e
+        raise InputError(f"Spark needs the extra: {extras.command('spark')}") from e
     return pyspark
 
 

@@ -17,8 +17,8 @@ from qifsql.commands import NAMES
 
 # The rooms from the ground up: a module imports from its own room and those below it.
 ROOMS = (
-    *("errors", "measures", "data", "adversary", "query", "engine", "results", "counting"),
-    *("study", "presentation", "options", "commands", "app", "__main__"),
+    *("errors", "extras", "measures", "data", "adversary", "query", "engine", "results"),
+    *("counting", "study", "presentation", "options", "commands", "app", "__main__"),
 )
 FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside its own function
 IMPORTERS = {  # library -> the rooms that may import it

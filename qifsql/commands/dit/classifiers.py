@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any
 
+from qifsql import extras
 from qifsql.errors import InputError, did_you_mean, quoted
 
 BAYES = "naive-bayes"
@@ -40,7 +41,7 @@ def check(name: str) -> str:
         import_module("sklearn")
     except ImportError as e:
         raise InputError(
-            f"classifier {name} needs scikit-learn: pip install 'qifsql[ml]'; naive-bayes needs "
+            f"classifier {name} needs scikit-learn: {extras.command('ml')}; naive-bayes needs "
             "nothing"
         ) from e
     return name

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from qifsql import extras
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job, SweepJob
@@ -13,8 +14,9 @@ from qifsql.commands.open.explorer import Explorer, SourceColumn
 from qifsql.commands.open.walking import Walk
 from qifsql.commands.report.report import chapters_of, first_page
 from qifsql.presentation import escaping, html, words
+from qifsql.presentation.figures import can_draw
 from qifsql.presentation.language import LANGUAGES, counted, number, said
-from qifsql.presentation.parts import Figure, Heading, Part
+from qifsql.presentation.parts import Heading, Part
 from qifsql.results import stored
 from qifsql.results.result import Result
 from qifsql.results.stored import Stored
@@ -254,8 +256,8 @@ def progress(share: float | None) -> str:
 def charts(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
     parts = _chapters(stored.read([result]), private=page.private)
-    has_charts = any(isinstance(part, Figure) for part in parts)
-    return html.live(PAGE, "charts.html", parts=parts, has_charts=has_charts)
+    command = "" if can_draw() else extras.command("charts")
+    return html.live(PAGE, "charts.html", parts=parts, command=command)
 
 
 def cost(page: Explorer, result: Result) -> str:

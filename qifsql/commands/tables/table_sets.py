@@ -259,8 +259,8 @@ def _program(measured: Measured, deadline: float, memory: solver.Memory | None) 
         return
     if not integer_programs.available():
         measured.notes.append(
-            "components with many combinations stay open: integer programming needs the extra: "
-            "pip install 'qifsql[tables]'"
+            "components with many combinations stay open: integer programming needs the extra "
+            "tables (see docs/start/install.md)"
         )
         return
     results = solver.outcomes(measured.margins, measured.proofs, left, deadline, memory)

@@ -17,6 +17,8 @@ from effort import PATIENCE
 from places import SAMPLES
 from terminal import run
 
+from qifsql import extras
+
 pytest.importorskip("uvicorn", reason="needs qifsql[explorer]")
 
 CENSUS = SAMPLES / "school_census_2018.parquet"
@@ -181,4 +183,4 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = run("open", CENSUS, "--no-browser")
     assert done.code == 2
-    assert "qifsql[explorer]" in done.err
+    assert f"the page needs the extra: {extras.command('explorer')}" in done.err
