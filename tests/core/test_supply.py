@@ -1,6 +1,7 @@
-"""Locks, the action, the image, the release and SECURITY.md: installed, built and published parts.
+"""Locks, the action, the image, the workflows and SECURITY.md: what is installed and published.
 
-That two builds are equal byte for byte is a step of ``.ci/run``: it needs two clones.
+That two builds are equal byte for byte is checked by ``make rebuild``: it needs two clones. Tests
+that run the action start processes and have the mark ``supply``; the others only read files.
 """
 
 import ast
@@ -29,6 +30,7 @@ BUILD = PROJECT["dependency-groups"]["build"]
 USERS = [r for name in ("charts", "excel", "ml", "stats", "tables") for r in EXTRAS[name]]
 ASKED = {
     "core": CORE,
+    "demo": [*CORE, *EXTRAS["charts"], *BUILD],
     "extras": [*CORE, *USERS],
     "dev": [*CORE, *USERS, *EXTRAS["docs"], *EXTRAS["spark"], *EXTRAS["dev"], *BUILD],
     "build": [*BUILD, *PROJECT["build-system"]["requires"]],
@@ -86,7 +88,7 @@ def test_a_lock_has_what_pyproject_asks_for(name: str) -> None:
 def test_what_is_tested_is_what_is_shipped() -> None:
     """A package has the same versions in the locks of users as in that of the tests."""
     tested = versions("dev")
-    for name in ("core", "extras", "build"):
+    for name in ("core", "demo", "extras", "build"):
         differing = {p: v for p, v in versions(name).items() if tested.get(p) != v}
         assert not differing, f"run make lock: {name}"
 
@@ -158,6 +160,7 @@ def test_the_action_installs_locked_packages_alone(action: dict[str, Any]) -> No
     assert all((ROOT / p).is_file() for w in lines for p in re.findall(r"PATH/([\w./]+)", w))
 
 
+@pytest.mark.supply
 def test_the_action_ends_as_the_check_does(action: dict[str, Any], runner: Path) -> None:
     lax = checked(action, file="people.csv", policy="lax.toml", args="--quiet")
     assert lax.returncode == 0, lax
@@ -175,6 +178,7 @@ def test_the_action_ends_as_the_check_does(action: dict[str, Any], runner: Path)
     assert preset.returncode == 4, preset
 
 
+@pytest.mark.supply
 def test_a_file_whose_name_looks_like_an_option_is_a_file(
     action: dict[str, Any], runner: Path
 ) -> None:
@@ -183,6 +187,7 @@ def test_a_file_whose_name_looks_like_an_option_is_a_file(
     assert not (runner / " people.csv").exists()
 
 
+@pytest.mark.supply
 @pytest.mark.parametrize(
     "text",
     ['"; touch pwned; "', "$(touch pwned)`touch pwned`", "' ; touch pwned #", "a\ntouch pwned"],
@@ -241,23 +246,47 @@ def test_the_image_copies_what_is_there_and_what_is_not_ignored() -> None:
     assert [name for name in copied if not (ROOT / name).exists()] == []
 
 
-# The release
+# The workflows
 
 
-@pytest.fixture(scope="module")
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text("utf-8"))
+    for path in sorted((ROOT / ".github/workflows").iterdir())
+}
+
+
+def steps_of(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of all jobs of a workflow."""
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+@pytest.fixture
 def release() -> dict[str, Any]:
     """The workflow of a release."""
-    text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
-    read: dict[str, Any] = yaml.safe_load(text)
+    read: dict[str, Any] = WORKFLOWS["release"]
     return read
 
 
-def test_actions_of_others_are_pinned_by_commit(release: dict[str, Any]) -> None:
-    steps = [s for job in release["jobs"].values() for s in job["steps"]]
+def test_there_is_a_workflow_for_each_occasion() -> None:
+    assert set(WORKFLOWS) == {"ci", "nightly", "release"}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_actions_of_others_are_pinned_by_commit(name: str) -> None:
+    steps = steps_of(WORKFLOWS[name])
     used = [s["uses"] for s in steps if "uses" in s]
-    assert len(used) >= 8
+    assert len(used) >= 2
     assert [u for u in used if not PINNED.fullmatch(u)] == []
     assert not [s for s in steps if "${{" in s.get("run", "")]
+
+
+@pytest.mark.parametrize("name", ["ci", "nightly"])
+def test_a_workflow_that_checks_may_read_alone(name: str) -> None:
+    workflow = WORKFLOWS[name]
+    assert workflow["permissions"] == {}
+    assert {str(job["permissions"]) for job in workflow["jobs"].values()} == {
+        "{'contents': 'read'}"
+    }
 
 
 def test_only_the_job_that_publishes_may_sign(release: dict[str, Any]) -> None:
@@ -274,12 +303,42 @@ def test_only_the_job_that_publishes_may_sign(release: dict[str, Any]) -> None:
     assert publish["steps"][-1]["with"]["attestations"] is True
 
 
-def test_make_has_the_targets_that_the_release_calls(release: dict[str, Any]) -> None:
+def test_make_has_the_targets_that_workflows_call() -> None:
     text = (ROOT / "Makefile").read_text("utf-8")
-    runs = [s.get("run", "") for job in release["jobs"].values() for s in job["steps"]]
-    called = {m for run in runs for m in re.findall(r"\bmake (\w+)", run)}
-    assert called == {"dist", "sbom"}
-    assert [name for name in called if not re.search(rf"^{name}:", text, re.M)] == []
+    script = (ROOT / ".ci/run").read_text("utf-8")
+    runs = [s.get("run", "") for workflow in WORKFLOWS.values() for s in steps_of(workflow)]
+    called = {
+        m for run in (*runs, script) for m in re.findall(r"^ *make ([a-z][a-z-]*)", run, re.M)
+    }
+    matrix = WORKFLOWS["nightly"]["jobs"]["tests"]["strategy"]["matrix"]["target"]
+    assert called == {"demo", "dist", "lint", "marked", "rebuild", "sbom", "test"}
+    assert [n for n in (*called, *matrix) if not re.search(rf"^{n}:", text, re.M)] == []
+
+
+def test_each_night_all_is_checked_that_a_release_needs_and_a_push_does_not_run() -> None:
+    text = (ROOT / "Makefile").read_text("utf-8")
+    recipe = re.search(r"^release-check:.*\n((?:\t.*\n)+)", text, re.M)
+    assert recipe
+    release = set(re.findall(r"\$\(MAKE\) (\S+)", recipe[1]))
+    jobs = WORKFLOWS["nightly"]["jobs"]
+    nightly = {s["run"].removeprefix("make ") for s in jobs["build"]["steps"] if "run" in s}
+    nightly |= set(jobs["tests"]["strategy"]["matrix"]["target"])
+    assert release - {"check"} == nightly
+
+
+def test_marks_that_make_test_leaves_out_have_a_target() -> None:
+    text = (ROOT / "Makefile").read_text("utf-8")
+    fast = re.search(r"^FAST := (.*)$", text, re.M)
+    marked = re.search(r"^MARKED := (.*)$", text, re.M)
+    union = re.search(r'-m "\(([a-z ]+)\) and not slow"', text)
+    assert fast
+    assert marked
+    assert union
+    names = marked[1].split()
+    assert fast[1] == " and ".join(f"not {mark}" for mark in ("slow", *names))
+    assert union[1] == " or ".join(names)
+    known = {m.partition(":")[0] for m in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
+    assert {"slow", *names} <= known
 
 
 # SECURITY.md
