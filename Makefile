@@ -72,6 +72,7 @@ docs: $(READY)  ## write the reference, run the code of all pages, build the sit
 lint: $(READY)  ## lint, formatting, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tests/lint/run.py
 	$(BIN)/mypy
 
 check: lint test  ## lint, formatting, types, tests

@@ -6,13 +6,15 @@ from ``formulas.toml``, the cited works from the texts of ``qifsql explain``.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import qifsql
+
+Reader: TypeAlias = Callable[[str], str]
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "formulas.toml"
@@ -51,13 +53,15 @@ class Equation:
         return f"../mathematics/{self.page}.md#{self.number.casefold()}"
 
 
-def equations() -> Iterator[Equation]:
+def written(page: str) -> str:
+    """Return the text of a page of the mathematics."""
+    return (HERE / "mathematics" / f"{page}.md").read_text("utf-8")
+
+
+def equations(read: Reader = written) -> Iterator[Equation]:
     """Yield the equations, page by page in the order of the list of all equations."""
-    index = (HERE / "mathematics" / "index.md").read_text("utf-8")
-    pages = re.findall(r"^### \[.+\]\((\w+)\.md\)$", index, re.M)
-    for page in pages:
-        text = (HERE / "mathematics" / f"{page}.md").read_text("utf-8")
-        _, *parts = HEADING.split(text)
+    for page in re.findall(r"^### \[.+\]\((\w+)\.md\)$", read("index"), re.M):
+        _, *parts = HEADING.split(read(page))
         for number, title, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             bullets = [(label, _linked(words, page)) for label, words in BULLET.findall(body)]
             sources = [words for label, words in bullets if label == "Source"]
@@ -72,9 +76,9 @@ def _linked(words: str, page: str) -> str:
     return re.sub(r"\]\((\w+\.md)", r"](../mathematics/\1", words)
 
 
-def evidence() -> dict[str, dict[str, Any]]:
+def evidence(text: str = "") -> dict[str, dict[str, Any]]:
     """Return the published numbers, deviations and tests of each equation."""
-    return tomllib.loads(TABLE.read_text("utf-8"))
+    return tomllib.loads(text or TABLE.read_text("utf-8"))
 
 
 def page() -> str:
@@ -83,8 +87,7 @@ def page() -> str:
     published = sum("published" in proof for proof in proofs.values())
     parts = [INTRODUCTION.format(all=len(every), published=published)]
     for name, some in groupby(every, key=lambda equation: equation.page):
-        text = (HERE / "mathematics" / f"{name}.md").read_text("utf-8")
-        title = re.search(r"^# (.+)$", text, re.M)
+        title = re.search(r"^# (.+)$", written(name), re.M)
         parts.append(f"## {title[1] if title else name}\n")
         parts += [_entry(equation, proofs[equation.number]) for equation in some]
     works: Mapping[str, str] = tomllib.loads(WORKS.read_text("utf-8"))["works"]

@@ -1,7 +1,7 @@
 """Write the reference pages of the documentation from the code: ``docs/reference/``.
 
 Run it as ``python docs/reference.py`` after a change of options, functions, measures, columns of
-results, formats or SQL; a test compares.
+results, formats or SQL; the lint compares.
 """
 
 import ast
@@ -27,6 +27,8 @@ HERE = Path(__file__).resolve().parent / "reference"
 PACKAGE = Path(qifsql.__file__).resolve().parent
 MADE = "<!-- made by docs/reference.py from the code; do not edit -->\n\n"
 WIDTH = 100
+SCHEMA = "dict[str, pl.DataType]"
+"""The type of a table of columns."""
 
 
 def pages() -> dict[str, str]:
@@ -52,7 +54,10 @@ def _typed(name: str) -> str:
 def _help(*words: str) -> str:
     """Return a help text as it is shown on a wide terminal."""
     shown = CliRunner().invoke(
-        application(), [*words, "--help"], terminal_width=WIDTH, env={"COLUMNS": str(WIDTH)}
+        application([name.replace("-", "_") for name in words]),
+        [*words, "--help"],
+        terminal_width=WIDTH,
+        env={"COLUMNS": str(WIDTH)},
     )
     return "\n".join(line.rstrip() for line in shown.output.strip("\n").splitlines())
 
@@ -130,11 +135,14 @@ def _link(measure: str | None) -> str:
 
 def _schemas(file: Path) -> Iterator[tuple[str, dict[str, pl.DataType], str]]:
     """Yield the documented tables of columns of a module: name, columns, documentation."""
-    tree = ast.parse(file.read_text("utf-8"))
+    code = file.read_text("utf-8")
+    if SCHEMA not in code:
+        return
+    tree = ast.parse(code)
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
             continue
-        if ast.unparse(node.annotation) != "dict[str, pl.DataType]":
+        if ast.unparse(node.annotation) != SCHEMA:
             continue
         home = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
         columns = getattr(import_module(home), node.target.id)

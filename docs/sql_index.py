@@ -1,6 +1,6 @@
 """Write ``sql/README.md``, the index of all views, from their comments.
 
-Run it as ``python docs/sql_index.py`` after a change of ``sql/``; a test compares.
+Run it as ``python docs/sql_index.py`` after a change of ``sql/``; the lint compares.
 """
 
 from sqlglot import exp

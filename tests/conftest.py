@@ -35,11 +35,11 @@ settings.load_profile(
 QUICK = frozenset(  # together less than a minute on two cores; every command is in the first
     TESTS / name
     for name in (
-        *("core/test_every_command.py", "core/test_architecture.py", "core/test_expressions.py"),
+        *("core/test_every_command.py", "core/test_imports.py", "core/test_expressions.py"),
         *("core/test_measures.py", "core/test_policy.py", "core/test_names.py"),
         *("core/test_toml_lines.py", "core/test_golden_sql.py"),
         *("oracles/test_oracle.py", "oracles/test_oracle_measures.py"),
-        "metamorphic/test_metamorphic.py",
+        *("metamorphic/test_metamorphic.py", "lint/test_lint.py"),
     )
 )
 

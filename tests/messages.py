@@ -11,7 +11,7 @@ import inspect
 import io
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias, get_args
@@ -21,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 from places import ROOT
+from trees import parsed
 from typer.models import ParameterInfo
 
 from qifsql import commands
@@ -68,7 +69,7 @@ def of_help() -> Iterator[Message]:
 
 def of_module(path: Path) -> Iterator[Message]:
     """The messages of a module that speaks; other modules may have functions of the same names."""
-    tree = ast.parse(path.read_text("utf-8"), str(path))
+    tree = parsed(path.read_text("utf-8"))
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     known = [a.name for n in imports if n.module == "qifsql.presentation.language" for a in n.names]
     if path.name == "view.py":
@@ -141,7 +142,7 @@ def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
             case ast.ImportFrom(module=str(place), names=names) if place.startswith("qifsql."):
                 for own in (one.name for one in names if (one.asname or one.name) == name):
                     path = ROOT.joinpath(*place.split(".")).with_suffix(".py")
-                    yield from _given(own, ast.parse(path.read_text("utf-8")).body)
+                    yield from _given(own, parsed(path.read_text("utf-8")).body)
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
                 pairs = zip(names, values, strict=True)
                 yield from (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)
@@ -159,10 +160,10 @@ def _given(name: str, among: Nodes) -> Iterator[ast.AST | None]:
                 yield from (None for n in known if n.id == name)
 
 
-def updated(catalogue: Catalog) -> Catalog:
-    """The catalogue with all messages and no others; translations stay, close ones are fuzzy."""
+def updated(catalogue: Catalog, said: Mapping[Message, Sequence[str]]) -> Catalog:
+    """The catalogue with these messages and no others; translations stay, close ones are fuzzy."""
     template = Catalog()
-    for message, paths in messages().items():
+    for message, paths in said.items():
         template.add(message, locations=[(path, 1) for path in paths])
     catalogue.update(template, update_creation_date=False)
     for entry in catalogue:
@@ -179,7 +180,7 @@ def compiled(catalogue: Catalog) -> bytes:
 
 if __name__ == "__main__":
     with CATALOGUE.open("rb") as source:
-        current = updated(read_po(source, locale="pt_BR"))
+        current = updated(read_po(source, locale="pt_BR"), messages())
     with CATALOGUE.open("wb") as target:
         write_po(target, current, 100, sort_output=True, include_lineno=False, ignore_obsolete=True)
     CATALOGUE.with_suffix(".mo").write_bytes(compiled(current))

@@ -46,11 +46,15 @@ class Template:
 @cache
 def load(name: str) -> Template:
     """Return a view by its folder and name: ``profile``, ``weighted/profile``."""
-    code = text(name)
-    create = sqlglot.parse_one(code, read="duckdb")
-    query = create.expression
-    view = create.this.name
-    if view != name.rpartition("/")[2] or not isinstance(query, exp.Select):
+    return read(name, text(name))
+
+
+def read(name: str, code: str) -> Template:
+    """Return the view that a text makes."""
+    create, *more = sqlglot.parse(code, read="duckdb")
+    query = create.args.get("expression") if isinstance(create, exp.Create) else None
+    view = name.rpartition("/")[2]
+    if more or not isinstance(query, exp.Select) or create.this.name != view:
         raise InternalError(f"the view {name} of sql/ is not one SELECT; install qifsql again")
     lines = [line[2:].strip() for line in code.splitlines() if line.startswith("--")]
     for node in query.walk():

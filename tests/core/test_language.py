@@ -1,9 +1,10 @@
-"""The languages of reports: complete catalogues, numbers as CLDR has them, nothing in English."""
+"""The languages of reports: numbers as CLDR has them, nothing in English.
 
-import ast
-import io
+That the catalogues are complete is a rule of the lint.
+"""
+
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from hashlib import md5
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,12 +23,10 @@ import qifsql
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.report.report import report
 from qifsql.commands.run import view
-from qifsql.commands.wp29.opinion import CAUTION
 from qifsql.errors import InputError
 from qifsql.presentation import words
 from qifsql.presentation.language import (
     LANGUAGES,
-    LOCALE,
     Language,
     counted,
     number,
@@ -51,11 +50,8 @@ from qifsql.results.stored import read
 babel = pytest.importorskip("babel")
 pytest.importorskip("jinja2")
 
-import messages  # noqa: E402 - it needs both
-from babel.messages.catalog import Catalog  # noqa: E402
-from babel.messages.mofile import read_mo  # noqa: E402
-from babel.messages.pofile import read_po, write_po  # noqa: E402
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, parse_decimal  # noqa: E402
+from lint.catalogues import catalogue, translations  # noqa: E402 - it needs both
 
 pytestmark = pytest.mark.xdist_group("language")  # their fixtures take long
 
@@ -66,11 +62,6 @@ IN_CHARTS = (
     *("title", "subtitle", "text", "description", "labelExpr", "question", "panel", "known"),
     *("noise", "kind", "name"),
 )
-MODELS = "crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
-ALIKE = {
-    *("KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte", MODELS),
-    *("MSUs", "DIS-SUDA", "{size}: {n}", "{name}: {share}"),
-}
 ENGLISH = re.compile(
     r"(?<![\w/-])(the|of|and|or|with|from|who|whom|which|what|are|is|be|people|persons?|records?|"
     r"blocks?|releases?|guess(es)?|right|share|known|knowing|adversary|values?|links?|count|noise|"
@@ -79,93 +70,6 @@ ENGLISH = re.compile(
 )
 POINT = re.compile(r"\d\.(?!\d{3}(?!\d))\d|\d,\d{3},")  # in numbers as English writes them
 LETTERS = 15  # an English text of so many letters is recognised within another text
-
-FOUND = messages.messages()
-
-
-# --- catalogues ---
-
-
-def catalogue(code: str) -> Catalog:
-    with (folder(code) / "qifsql.po").open("rb") as file:
-        return read_po(file, locale=code.replace("-", "_"))
-
-
-def folder(code: str) -> Path:
-    return LOCALE / code.replace("-", "_") / "LC_MESSAGES"
-
-
-def texts(catalog: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
-    return {forms(entry.id): forms(entry.string) for entry in catalog if entry.id}
-
-
-def forms(text: str | Sequence[str]) -> tuple[str, ...]:
-    """A message or a translation as a tuple: one text, or one for each plural form."""
-    return (text,) if isinstance(text, str) else tuple(text)
-
-
-@pytest.mark.parametrize("code", OTHERS)
-def test_every_message_is_translated_and_no_other(code: str):
-    entries = {entry.id: entry for entry in catalogue(code) if entry.id}
-    assert entries.keys() == FOUND.keys()
-    for entry in entries.values():
-        translated = forms(entry.string)
-        assert all(translated), f"not translated: {entry.id}"
-        assert not entry.fuzzy, f"translated from another wording: {entry.id}"
-        assert len(translated) == (catalogue(code).num_plurals if entry.pluralizable else 1)
-
-
-@pytest.mark.parametrize("code", OTHERS)
-def test_placeholders_are_those_of_the_message(code: str):
-    for message, translation in texts(catalogue(code)).items():
-        wanted = fields(message[0])
-        for text in (*message, *translation):
-            assert fields(text) == wanted, text
-
-
-def fields(text: str) -> list[tuple[str | None, ...]]:
-    """Return what is filled in, in any order."""
-    return sorted(
-        (name, spec, conversion)
-        for _, name, spec, conversion in Formatter().parse(text)
-        if name is not None
-    )
-
-
-@pytest.mark.parametrize("code", OTHERS)
-def test_translations_are_no_copies(code: str):
-    """Only what is the same in both languages stands in the catalogue as it is in English."""
-    copies = {m[0] for m, translation in texts(catalogue(code)).items() if m == translation}
-    assert copies == ALIKE
-
-
-@pytest.mark.parametrize("code", OTHERS)
-def test_what_gettext_reads_is_the_catalogue(code: str):
-    compiled = read_mo(io.BytesIO(messages.compiled(catalogue(code))))
-    with (folder(code) / "qifsql.mo").open("rb") as file:
-        stored = read_mo(file)
-    assert texts(stored) == texts(compiled) == texts(catalogue(code))
-    assert stored.plural_forms == compiled.plural_forms
-
-
-@pytest.mark.parametrize("code", OTHERS)
-def test_a_catalogue_that_is_up_to_date_stays_as_it_is(code: str):
-    current, again = catalogue(code), messages.updated(catalogue(code))
-    assert texts(current) == texts(again)
-    assert messages.compiled(again) == messages.compiled(current)
-    assert not again.obsolete
-
-
-def test_translations_stay_and_what_is_not_said_goes():
-    old = Catalog(locale="pt_BR")
-    old.add("before", "antes")
-    old.add("nobody says this", "isto ninguém diz")
-    new = messages.updated(old)
-    made = io.BytesIO()
-    write_po(made, new, ignore_obsolete=True)
-    assert new["before"].string == "antes"
-    assert b"nobody says this" not in made.getvalue()
-    assert {message.id for message in new if message.id} == FOUND.keys()
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -176,85 +80,6 @@ def test_plural_forms(code: str):
         assert {n: counted(one, many, n) for n in shown} == shown
     with speaking("en"):
         assert counted(one, many, 0) == "0 bytes"
-
-
-# --- where messages are found ---
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ('said("one")', ["one"]),
-        ('said("one " "and two", n=1)', ["one and two"]),
-        ('counted("{n} thing", "{n} things", 2)', [("{n} thing", "{n} things")]),
-        ('told = "one"\nsaid(told)\ntold = said("two")', ["one", "two"]),
-        ('told = "one"\nif 1:\n  told = "two"\nsaid(told)', ["one", "two"]),
-        ('one, many = "a", "b"\ncounted(one, many, 2)', [("a", "b")]),
-        ('said("one" if 1 else "two")', ["one", "two"]),
-        ('said({1: "one", 2: "two"}[1])', ["one", "two"]),
-        ('def f(x):\n  told = "one"\n  return said(told)', ["one"]),
-        ('def f(x):\n  return said(TOLD[x])\nTOLD = ["one", "two"]', ["one", "two"]),
-        (
-            "from qifsql.commands.wp29.opinion import CAUTION as told\nsaid(told)",
-            [CAUTION],
-        ),
-    ],
-)
-def test_messages_are_found(tmp_path: Path, code: str, expected: list[object]):
-    assert list(messages.of_module(module(tmp_path, code))) == expected
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        'said("one" + x)',
-        'said(f"{x} one")',
-        "said(told)",
-        "said()",
-        "said(*texts)",
-        "def f(told):\n  return said(told)",
-        'def f(told):\n  if told is None: told = "one"\n  return said(told)',
-        'for told in texts: told = "one"; said(told)',
-        'told = "one"\ntold += x\nsaid(told)',
-        'one = "a"\ncounted(one, "b" if 1 else "c", 2)',
-    ],
-)
-def test_a_message_that_is_not_found_is_an_error_with_its_place(tmp_path: Path, code: str):
-    path = module(tmp_path, code)
-    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}:\d+: .* is not found$"):
-        list(messages.of_module(path))
-
-
-def module(folder: Path, code: str) -> Path:
-    path = folder / "spoken.py"
-    path.write_text(f"from qifsql.presentation.language import counted, said\n{code}\n", "utf-8")
-    return path
-
-
-def test_functions_of_other_modules_are_not_messages(tmp_path: Path):
-    path = tmp_path / "other.py"
-    path.write_text("from elsewhere import said\nsaid(x)\n", "utf-8")
-    assert list(messages.of_module(path)) == []
-
-
-def test_messages_of_templates_are_found(tmp_path: Path):
-    path = tmp_path / "page.html"
-    path.write_text("""<p a="{{ said('one') }}">{{ said("two") }}{{ other("x") }}</p>""", "utf-8")
-    assert sorted(map(str, messages.of_page(path))) == ["one", "two"]
-    path.write_text("<p>\n{{ said(one) }}</p>", "utf-8")
-    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}:2: "):
-        list(messages.of_page(path))
-
-
-def test_all_modules_say_messages_by_these_names():
-    for path in messages.PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-                names = {f"{module}{each.name}": each.asname for each in node.names}
-                assert "qifsql.presentation.language" not in names, path
-                for name in messages.FUNCTIONS:
-                    assert names.get(f"qifsql.presentation.language.{name}") is None, path
 
 
 # --- numbers ---
@@ -574,7 +399,7 @@ def test_english_messages_are_recognised(tmp_path: Path, results: Path):
 
 def untranslated(code: str) -> Iterator[Callable[[str], object]]:
     """For each message that differs in a language: whether a text is or has it in English."""
-    for message, translation in texts(catalogue(code)).items():
+    for message, translation in translations(catalogue(code)).items():
         for text in message:
             if text in translation:
                 continue

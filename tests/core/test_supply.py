@@ -4,7 +4,6 @@ That two builds are equal byte for byte is checked by ``make rebuild``: it needs
 that run the action start processes and have the mark ``supply``; the others only read files.
 """
 
-import ast
 import os
 import re
 import shlex
@@ -342,17 +341,3 @@ def test_marks_that_make_test_leaves_out_have_a_target() -> None:
 
 
 # SECURITY.md
-
-
-def test_each_promise_of_the_threat_model_names_a_test_that_exists() -> None:
-    page = (ROOT / "SECURITY.md").read_text("utf-8")
-    text = page.partition("## What it promises")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (.+) \| (.+) \|$", text, re.M)[2:]
-    assert len(rows) >= 10
-    for promise, proof in rows:
-        named = re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", proof)
-        assert named, promise
-        for file, function in named:
-            tree = ast.parse((ROOT / file).read_text("utf-8"))
-            there = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-            assert function in there, f"{file} has no {function}"

@@ -3,7 +3,6 @@
 import datetime
 import math
 import re
-import runpy
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,12 +17,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import sqlglot
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import value
-from places import ROOT
 from sqlglot import exp
 from strategies import Table, tables, to_arrow
 
@@ -34,7 +31,7 @@ from qifsql.errors import InternalError
 from qifsql.query import compiler, templates
 from qifsql.query.plan import Plan
 from qifsql.query.render import keeping, statement
-from qifsql.query.steps import OF_THE_QUESTION, PER_GAIN, WEIGHTED
+from qifsql.query.steps import WEIGHTED
 from qifsql.query.templates import folder, load
 
 PLAIN = tuple(sorted(templates.views("")))
@@ -47,11 +44,6 @@ HOMES = sorted({name.partition("/")[0] for name in FILES} - set(templates.OF_ATT
 EVERY = [*PLAIN, *(f"{home}/{view}" for home in HOMES for view in templates.views(home))]
 SWEPT = tuple(name for name in EVERY if name.startswith(("sweep/", "sweep_valued/")))
 HEAVY = tuple(sorted(f"weighted/{view}" for view in templates.views("weighted")))
-# What no file makes: a person defines it, the compiler generates it.
-GIVEN = (
-    *("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population"),
-    "positions",
-)
 Rows = list[tuple[Any, ...]]
 Connection = duckdb.DuckDBPyConnection
 
@@ -75,92 +67,6 @@ def in_order(chosen: Mapping[str, str]) -> list[str]:
     """The views, each after those that it reads."""
     sorter = TopologicalSorter({view: reads(file) for view, file in chosen.items()})
     return [view for view in sorter.static_order() if view in chosen]
-
-
-def test_every_view_is_found_by_its_name() -> None:
-    written = "".join(path.read_text("utf-8") for path in FILES.values())
-    assert len(EVERY) == len(set(EVERY)) == written.count("CREATE OR REPLACE VIEW ")
-    assert len(FILES) <= 68
-
-
-@pytest.mark.parametrize("file", sorted(FILES))
-def test_a_file_says_what_it_is_about_and_has_its_views_in_reading_order(file: str) -> None:
-    """Each view stands below those of the file that it reads, unless they read one another."""
-    parts = FILES[file].read_text("utf-8").split("\n\n")
-    if file in SCRIPTS:
-        return
-    assert re.fullmatch(r"(-- .*\n?)+", parts[0])
-    views = [match[1] for part in parts[1:] if (match := templates.VIEW.search(part))]
-    assert len(views) == len(parts) - 1
-    home = "" if file.partition("/")[0] in templates.OF_ATTACKS else file.partition("/")[0]
-    own = {view: reads(f"{home}/{view}" if home else view) & set(views) for view in views}
-    below = {(view, read) for view in views for read in own[view] - {view}}
-    wrong = {(v, r) for v, r in below if views.index(r) > views.index(v)}
-    assert not {(v, r) for v, r in wrong if (r, v) not in below and not _loops(own, v, r)}
-
-
-def _loops(reads: Mapping[str, set[str]], view: str, read: str) -> bool:
-    """Return whether a view is read, by way of others, by one that it reads."""
-    seen, waiting = set(), [read]
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting += reads.get(name, set())
-    return view in seen
-
-
-def test_the_views_of_every_file_are_what_they_are_called() -> None:
-    wrong = []
-    for name in EVERY:
-        (create,) = sqlglot.parse(text(name), read="duckdb")
-        made = isinstance(create, exp.Create) and create.kind == "VIEW" and create.args["replace"]
-        if not made or create.this.name != Path(name).name or not load(name).doc.endswith("."):
-            wrong.append(name)
-    assert wrong == []
-
-
-@pytest.mark.parametrize("name", [*PLAIN, *HEAVY, *SWEPT])
-def test_a_file_creates_the_one_view_of_its_name_from_a_select(name: str) -> None:
-    (create,) = sqlglot.parse(text(name), read="duckdb")
-    assert isinstance(create, exp.Create)
-    assert create.kind == "VIEW"
-    assert create.args["replace"]
-    assert create.this.name == Path(name).name
-    assert isinstance(create.expression, exp.Select)
-    first = next(line for line in text(name).splitlines() if not line.startswith("--"))
-    assert first == f"CREATE OR REPLACE VIEW {Path(name).name} AS"
-
-
-@pytest.mark.parametrize("name", [*PLAIN, *HEAVY, *SWEPT])
-def test_the_header_comment_is_the_documentation_and_no_other_comment_hides_in_the_text(
-    name: str,
-) -> None:
-    lines = text(name).splitlines()
-    header = [line for line in lines if line.startswith("--")]
-    assert lines[: len(header)] == header
-    assert header
-    assert not any("--" in line or "/*" in line for line in lines[len(header) :])
-    assert load(name).doc == " ".join(line.removeprefix("--").strip() for line in header)
-    assert load(name).doc.endswith(".")
-
-
-def test_the_compiler_knows_which_files_there_are_with_weights() -> None:
-    assert set(WEIGHTED) == {Path(name).name for name in HEAVY}
-    assert set(WEIGHTED) - set(PLAIN) == {"people"}  # without weights owners need no cells
-
-
-def test_a_file_reads_what_another_makes_before_it_or_what_a_person_defines() -> None:
-    known = {*PLAIN, *WEIGHTED, *GIVEN, "prior"}
-    for name in (*PLAIN, *HEAVY):
-        assert {read.removeprefix("prior_") for read in reads(name)} <= known, name
-    for weighted in (False, True):
-        in_order(files(weighted=weighted))  # raises CycleError
-
-
-def test_the_compiler_numbers_only_what_there_is_by_its_gain_function() -> None:
-    assert set(PER_GAIN) <= {*PLAIN, *GIVEN, "gained"}
-    assert set(OF_THE_QUESTION) <= {*PLAIN, *GIVEN}
 
 
 def test_a_file_that_creates_a_view_of_another_name_is_refused(
@@ -191,11 +97,6 @@ def test_a_file_is_read_in_a_prompt_as_the_index_says() -> None:
             con.execute(code.replace("people.parquet", f"{place}/people.parquet"))
         found = con.execute('SELECT size, mode, "values" FROM blocks ORDER BY size').fetchall()
         assert found == [(1, 1, 1), (2, 1, 2)]
-
-
-def test_the_index_of_the_files_is_up_to_date() -> None:
-    made = runpy.run_path(str(ROOT / "docs" / "sql_index.py"))["index"]()
-    assert made == (folder() / "README.md").read_text("utf-8"), "run python docs/sql_index.py"
 
 
 # By hand, in a plain prompt.
@@ -296,34 +197,6 @@ def near(rows: Rows) -> object:
         tuple(pytest.approx(x, rel=1e-14, abs=0) if isinstance(x, float) else x for x in row)
         for row in rows
     ]
-
-
-@pytest.mark.parametrize(
-    "alike",
-    [
-        ("blocks", "owners", "weighted/blocks"),
-        ("blocks", "tries", "owner_tries", "penalty", "tolerance", "staked"),
-        ("cells", "weighted/cells", "believed"),
-        ("stakes", "matrix_stakes", "worth_stakes"),
-        ("doubts", "owner_doubts"),
-        ("members", "weighted/members", "believed_members"),
-        ("owner_members", "weighted/owner_members"),
-        ("guesses", "owner_guesses", "weighted/owner_guesses"),
-        ("answer", "weighted/answer"),
-        ("chances", "weighted/chances"),
-        ("capacity", "tally_capacity", "weighted/capacity"),
-        ("group_capacity", "owner_group_capacity", "weighted/group_capacity"),
-        ("pointwise", "tally_pointwise"),
-        ("value_overlaps", "tally_value_overlaps"),
-        ("profile", "tally_profile", "tally_owners"),
-        ("spectra", "tally_spectra"),
-        ("counts", "weighted/counts"),
-        ("uncertainty", "weighted/uncertainty"),
-    ],
-)
-def test_files_that_stand_for_one_another_give_the_same_columns(alike: Sequence[str]) -> None:
-    names = [load(name).query.named_selects for name in alike]
-    assert names == [names[0]] * len(alike)
 
 
 class Prompt:
@@ -974,9 +847,3 @@ def test_agreements_with_one_person_by_hand_are_those_of_the_compiler(
         by_hand(con, ["agreements", "owner_agreements"], files(weighted=False))
         Both(con, attack, engine, 1).agree("agreements")
         Both(con, attack, engine, 0).agree("owner_agreements", "agreements")
-
-
-def test_every_placeholder_of_the_files_is_one_that_the_compiler_fills() -> None:
-    for name in (*PLAIN, *HEAVY):
-        words = set(re.findall(r"\b(?:qid|secret|tally)\w*\b", load(name).query.sql("duckdb")))
-        assert words <= {"qid", "secret", "secret_values", "tally", "tally_counts"}, name

@@ -14,7 +14,7 @@ MOST = 30  # tests of a view or function that are kept
 FOCUSED = 10  # of these use little else
 SECONDS = 25.0  # that they may take together
 NO_JUDGES = {
-    *("test_golden_sql.py", "test_sweep_sql.py", "test_templates.py", "test_architecture.py"),
+    *("test_golden_sql.py", "test_sweep_sql.py", "test_templates.py"),
     *("test_documentation.py", "test_reference.py", "test_language.py", "test_mutation.py"),
     *("test_every_command.py", "test_display.py", "test_bad_input.py"),
     *("test_report.py", "test_sharing.py", "test_report_browser.py", "test_doctests.py"),

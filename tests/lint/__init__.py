@@ -1,0 +1,1 @@
+"""The lint: rules about the texts of the project that ruff does not have."""

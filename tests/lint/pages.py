@@ -1,0 +1,69 @@
+"""Pages that are made from the code say what the code says, and public functions say all."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import get_args, get_type_hints
+
+import reference
+import result_schema
+
+import qifsql
+from lint.project import Finding, Project, Rule
+from qifsql.adversary.options import Options
+from qifsql.commands import NAMES
+
+FOLDER = "docs/reference/"
+OVERVIEW = "docs/llms.txt"
+SCHEMA = f"docs/{result_schema.PLACE}"
+SECTIONS = ("Args:", "Returns:", "Raises:", "Example:", ">>> ", "Source:")
+SOME = ("blocks", "hyper", "receipt", "records", "shell")
+"""Commands that take options of an attack, and refuse those without a meaning for them."""
+
+
+def the_reference_says_what_the_code_says(project: Project) -> Iterator[Finding]:
+    """Find pages of the reference that are old, or of nothing."""
+    made = {f"{FOLDER}{name}": text for name, text in reference.pages().items()}
+    made |= {OVERVIEW: reference.overview(), SCHEMA: result_schema.text()}
+    there = {*project.files(FOLDER.rstrip("/"), "md"), OVERVIEW, SCHEMA}
+    for file in made.keys() | there:
+        if made.get(file) != project.texts.get(file):
+            yield Finding(file, 1, "run python docs/reference.py")
+
+
+def a_function_of_a_command_says_all(project: Project) -> Iterator[Finding]:
+    """Find missing sections, and arguments that are not documented or not there."""
+    for name in NAMES:
+        for message in undocumented(getattr(qifsql, name), only_some=name in SOME):
+            file = f"qifsql/commands/{name}/{name}.py"
+            yield Finding(file, project.line(file, f"\ndef {name}(") + 1, f"{name}: {message}")
+
+
+def undocumented(function: Callable[..., object], *, only_some: bool = False) -> Iterator[str]:
+    """Yield what the documentation of a function lacks, or has too much."""
+    document = inspect.getdoc(function) or ""
+    yield from (f"{part} is missing" for part in SECTIONS if part not in document)
+    section = re.search(r"^Args:\n((?:    .*\n|\n)*)", document, re.M)
+    listed = set(re.findall(r"^    (\w+):", section[1], re.M)) if section else set()
+    every = _arguments(function)
+    refused = set(Options.__annotations__) & every if only_some else set()
+    for argument in sorted(every - listed - refused):
+        yield f"the argument {argument} is not documented"
+    for argument in sorted(listed - every):
+        yield f"there is no argument {argument}"
+
+
+def _arguments(function: Callable[..., object]) -> set[str]:
+    """Return the names of all that a function takes, those of its declared options included."""
+    parameters = inspect.signature(function).parameters
+    names = {name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    hints = get_type_hints(function, include_extras=True)
+    for name in parameters.keys() - names:
+        names |= get_type_hints(get_args(hints[name])[0]).keys()
+    return names
+
+
+RULES: Iterable[Rule] = (
+    the_reference_says_what_the_code_says,
+    a_function_of_a_command_says_all,
+)
