@@ -1,12 +1,17 @@
-"""One command line of every command on small files, for properties that all commands have."""
+"""Command lines of every command on small files, for properties that all commands have.
+
+``answers.py`` runs each once; many tests look at its answer.
+"""
 
 import hashlib
 import shutil
+from itertools import chain, pairwise
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import typer
+from effort import EFFORT
 from places import SAMPLES
 
 from qifsql.app import application
@@ -104,9 +109,91 @@ LINES: dict[str, tuple[str, ...]] = {
         "verify sweep.parquet people.parquet --subsets 3",
     ),
     "describe": ("describe people.parquet",),
-    "demo": ("demo demo-report",),
+    "demo": ("demo",),
 }
 """Command lines by the name of their command, in an order in which they can be run."""
+
+FURTHER: dict[str, tuple[str, ...]] = {
+    "attack": (
+        "attack crs,cas people.csv -q age -s illness --by gender --histogram --threshold 0.5 "
+        "--quantile 0.9 --measures all",
+        "attack irs,ias people.csv -q age -s illness --target age=25 --gain tries:2",
+        "attack cms people.csv -q age --member young=age<30",
+        "attack crl people.parquet later.csv --key id --progressive -q age",
+        "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age --truth id",
+        "attack cas people.parquet --learn people.csv -q age -s illness",
+    ),
+    "sweep": (
+        "sweep people.parquet -q age,gender -s illness --histogram -o bins.parquet",
+        "sweep people.parquet -q age,gender --sample 0.9 --seed 1",
+        "sweep people.parquet -q age,gender -s illness --weight id",
+    ),
+    "adversaries": ("adversaries bins.parquet --knows who:age=0.5 --threshold 0.5",),
+    "levels": (
+        "levels people.parquet -q age -s illness --show-blocks --k 2,3 --l-recursive 3,2",
+        "levels people.parquet -q age --population people.csv",
+    ),
+    "tables": (
+        "tables people.parquet --table age,gender --table age,illness -s illness "
+        "--progressive --leave-one-out --by age --magnitude id:gender",
+        "tables people.parquet --table age,illness -s illness --remedies --change age:10",
+    ),
+    "synthetic": (
+        "synthetic people.parquet people.csv people@people.duckdb -q age,gender -s illness "
+        "--by gender --records said.csv --require repU<=1",
+    ),
+    "suda": ("suda people.parquet -q age,gender --values --by occupation --omit-missing",),
+    "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
+    "refines": ("refines people.parquet age gender",),
+    "anonymise": (
+        "anonymise crowd.csv -o better.csv --method lattice --k 2 --suppress 0.2 -q a,b,c",
+        "anonymise crowd.csv -o three.parquet --method mondrian --k 3 -q a,b,c",
+    ),
+    "compare": ("compare crowd.csv three.parquet -q a,b,c -s s",),
+    "dit": ("dit crowd.csv -q a,b -s s --k 2,3",),
+    "dp": ("dp crowd.csv --useful s --secret a --predicate \"s='x'\" --epsilon 1,2",),
+    "what-if": ("what-if crowd.csv -q a,b,c -s s --change drop=c --change drop=b",),
+}
+"""Further lines of a command: their answers have columns that those of ``LINES`` lack."""
+
+JSON_LESS = ("demo", "init", "open", "records", "report", "shell", "sql", "start")
+"""Commands that write a file, a text or a page, and have no ``--format``."""
+
+
+DRAWN = {
+    "adversaries": "adversaries sweep.parquet --knows age=0.5,gender=1 --threshold 0.5",
+    "anonymise": FURTHER["anonymise"][0],
+    "attack": FURTHER["attack"][0],
+    "compare": FURTHER["compare"][0],
+    "dit": FURTHER["dit"][0],
+    "dp": FURTHER["dp"][0],
+    "suda": LINES["suda"][0],
+    "sweep": FURTHER["sweep"][0],
+    "synthetic": LINES["synthetic"][0],
+    "tables": LINES["tables"][0],
+    "what-if": FURTHER["what-if"][0],
+}
+"""The line of a command that also draws charts, where the libraries for them are installed."""
+
+CROWD = "a,b,c,s,w\n" + "".join(
+    f"{i % 3},{i % 4},{i % 7},{'xy'[i % 5 == 0]},{i % 6}\n" for i in range(60)
+)
+"""More people than the table of the thesis has: charts of ten are too small."""
+
+
+def lines(name: str) -> list[str]:
+    """Return the lines of a command: all, but for a quick look."""
+    return [*LINES[name], *(() if EFFORT == "quick" else FURTHER.get(name, ()))]
+
+
+MAKERS = {
+    word: line
+    for table in (LINES, FURTHER)
+    for line in chain.from_iterable(table.values())
+    for option, word in pairwise(line.split())
+    if option == "-o"
+}
+"""The line that writes a file, by the name of the file."""
 
 
 def commands() -> set[str]:
@@ -122,6 +209,8 @@ def lay_out(folder: Path) -> None:
     shutil.copy(SAMPLES / "thesis_table_5_2b.csv", folder / "later.csv")
     with duckdb.connect(folder / "people.duckdb") as connection:
         connection.execute(f"CREATE TABLE people AS FROM '{folder}/people.parquet'")
+    (folder / "other.csv").write_text("zzz\nno line names this file\n")
+    (folder / "crowd.csv").write_text(CROWD)
     (folder / "policy.toml").write_text(POLICY)
     (folder / "study.toml").write_text(STUDY)
     (folder / "worth.csv").write_text("value,worth\nyes,2\nno,1\n")

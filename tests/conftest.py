@@ -5,7 +5,9 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+import command_lines
 import pytest
+from answers import Answers
 from effort import examples
 from hypothesis import HealthCheck, Phase, settings
 from places import ROOT, TESTS
@@ -75,6 +77,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def samples() -> Path:
     """The folder of the tables that come with the package."""
     return ROOT / "data-samples"
+
+
+@pytest.fixture(scope="session")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """The answers to the command lines of the table, each of which is run once."""
+    folder = tmp_path_factory.mktemp("lines")
+    command_lines.lay_out(folder)
+    return Answers(folder)
 
 
 @pytest.fixture(scope="session")

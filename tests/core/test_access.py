@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import command_lines as commands
 import duckdb
 import pytest
+from answers import Answers, of_each
 from places import ROOT
 from terminal import run
 
@@ -32,7 +33,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 import command_lines as commands
 from terminal import run
-numbered = [line for lines in commands.LINES.values() for line in lines]
+numbered = [line for name in sys.argv[1:] for line in commands.LINES[name]]
 for number, line in enumerate(numbered):
     Path({mark!r} + str(number)).exists()
     done = run(*line.split())
@@ -183,38 +184,19 @@ def test_a_store_that_holds_more_than_tables_is_refused(change: str, world: Path
 # Connections
 
 
-@pytest.fixture
-def connections(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
-    """The settings of every connection, as they are when it is closed."""
-    found: list[dict[str, object]] = []
-    close = DuckDB.close
-
-    def record(engine: DuckDB) -> None:
-        names = ("enable_external_access", "lock_configuration", "allowed_paths")
-        query = ", ".join(f"current_setting('{name}')" for name in names)
-        row = engine._connection.execute(f"SELECT {query}").fetchall()[0]
-        found.append(dict(zip(names, row, strict=True)))
-        close(engine)
-
-    monkeypatch.setattr(DuckDB, "close", record)
-    return found
-
-
+@of_each(commands.LINES)
 def test_every_connection_is_locked_to_the_files_that_are_named(
-    world: Path, connections: list[dict[str, object]]
+    answers: Answers, name: str
 ) -> None:
-    without = {"adversaries", "open", "explain", "report", "demo", "init"}
-    for name, lines in commands.LINES.items():
-        for line in lines if name not in ("demo", "report") else ():
-            connections.clear()
-            assert run(*line.split()).code == 0, line
-            assert connections or name in without, line
-            for settings in connections:
-                assert settings["enable_external_access"] is False
-                assert settings["lock_configuration"] is True
-                paths = settings["allowed_paths"]
-                assert isinstance(paths, list)
-                assert not [p for p in paths if "other" in Path(p).name], line
+    without = {"adversaries", "open", "explain", "report", "init"}
+    for answer in answers.of(name):
+        assert answer.connections or name in without, answer.line
+        for settings in answer.connections:
+            assert settings["enable_external_access"] is False
+            assert settings["lock_configuration"] is True
+            paths = settings["allowed_paths"]
+            assert isinstance(paths, list)
+            assert not [p for p in paths if "other" in Path(p).name], answer.line
 
 
 def test_statements_cannot_unlock_a_connection(world: Path) -> None:
@@ -283,7 +265,16 @@ def named(path: str, line: str, world: Path) -> bool:
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_no_command_opens_a_socket_or_a_file_that_is_not_named(world: Path) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("attack", "sweep", "records", "open", "report"), id="some"),
+        pytest.param(tuple(commands.LINES), id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_no_command_opens_a_socket_or_a_file_that_is_not_named(
+    names: Sequence[str], world: Path
+) -> None:
     home, temporary = world / "home", world / "tmp"
     home.mkdir()
     temporary.mkdir()
@@ -291,7 +282,8 @@ def test_no_command_opens_a_socket_or_a_file_that_is_not_named(world: Path) -> N
     trace = world / "trace.txt"
     calls = "trace=open,openat,creat,stat,newfstatat,socket,connect,bind"
     done = subprocess.run(
-        ["strace", "-f", "-y", "-qq", "-e", calls, "-o", trace, sys.executable, "-c", script],
+        ["strace", "-f", "-y", "-qq", "-e", calls, "-o", trace,
+         sys.executable, "-c", script, *names],
         env=os.environ | {"HOME": str(home), "TMPDIR": str(temporary)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -299,7 +291,7 @@ def test_no_command_opens_a_socket_or_a_file_that_is_not_named(world: Path) -> N
         pytest.skip("this machine lets nobody trace a process")
     assert done.returncode == 0, done.stderr[-2000:]
     text = trace.read_text(errors="replace")
-    lines = [line for lines in commands.LINES.values() for line in lines]
+    lines = [line for name in names for line in commands.LINES[name]]
     pages = {number for number, line in enumerate(lines) if line.startswith("open ")}
     assert {number for number, _ in internet(text)} == pages
     calls = [call for _, call in internet(text) if not call.startswith("socket(")]

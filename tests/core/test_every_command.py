@@ -1,31 +1,91 @@
-"""Every command runs on small files, as it is typed."""
+"""Every command runs on small files, and its answer can be read in every format."""
 
-import shlex
+import csv
+import io
+from contextlib import chdir, redirect_stdout
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import command_lines
-import pytest
-from terminal import run
+import polars as pl
+from answers import Answers, of_each
 
-FIRST = {  # writes its files
-    **{"adversaries": "sweep", "compare": "anonymise", "compose": "anonymise", "report": "attack"},
-    **dict.fromkeys(("open", "verify"), "sweep"),
-}
+from qifsql.presentation import result_files, terminal
+from qifsql.presentation.result_files import Shown
+
+EVERY = of_each(command_lines.LINES)
+SHOWING = of_each({*command_lines.LINES} - {*command_lines.JSON_LESS})
+ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
 
 
-@pytest.mark.parametrize("name", sorted(command_lines.LINES))
-def test_a_command_runs_on_small_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    command_lines.lay_out(tmp_path)
-    before = command_lines.LINES.get(FIRST.get(name, ""), ())
-    if name == "verify":
-        before = (*command_lines.LINES["attack"], *before)
-    for line in (*before, *command_lines.LINES[name]):
-        done = run(*shlex.split(line))
-        assert done.code == 0, f"{line}: {done.err}"
-        assert "error" not in done.err
+def shown(answers: Answers, name: str) -> list[tuple[str, Shown]]:
+    """The lines of a command, each with the result that it showed."""
+    pairs = [(answer.line, answer.shown) for answer in answers.of(name)]
+    return [(line, result) for line, result in pairs if result is not None]
+
+
+def unsteering(text: str) -> bool:
+    """Whether a text has no character that steers a terminal."""
+    return all(character.isprintable() or character == "\n" for character in text)
+
+
+@EVERY
+def test_a_command_runs_on_small_files(answers: Answers, name: str) -> None:
+    for answer in answers.of(name):
+        assert answer.done.code == 0, f"{answer.line}: {answer.done.err}"
+        assert "error" not in answer.done.err, answer.line
+        assert unsteering(answer.done.out + answer.done.err), answer.line
+
+
+@EVERY
+def test_a_command_writes_the_files_that_are_named(answers: Answers, name: str) -> None:
+    """It leaves no temporary file beside them."""
+    for answer in answers.of(name):
+        words = answer.line.split()
+        named = {word for option, word in pairwise(words) if option == "-o"}
+        assert named <= {path.name for path in answer.written}, answer.line
+        assert not [path for path in answer.written if path.name.startswith(".")], answer.line
+
+
+@EVERY
+def test_a_command_shows_a_result_or_writes_a_file_or_a_text(answers: Answers, name: str) -> None:
+    showing = name not in command_lines.JSON_LESS
+    for answer in answers.of(name):
+        assert (answer.shown is not None) == showing, answer.line
+
+
+@SHOWING
+def test_people_read_every_result(answers: Answers, name: str) -> None:
+    """In a terminal and as Markdown: a text that does not steer the terminal."""
+    for line, result in shown(answers, name):
+        with chdir(answers.folder), redirect_stdout(io.StringIO()) as drawn:
+            terminal.draw(result.parts)
+        for text in (drawn.getvalue(), result_files.text(result, "markdown")):
+            assert text.strip(), line
+            assert unsteering(text), line
+
+
+@SHOWING
+def test_the_rows_of_csv_are_those_of_the_result(answers: Answers, name: str) -> None:
+    for line, result in shown(answers, name):
+        frame = result.result.frame
+        table = result_files.comma_separated(frame)
+        header, *rows = csv.reader(io.StringIO(table))
+        assert header == frame.columns, line
+        assert len(rows) == frame.height, line
+        assert result_files.text(result, "csv").startswith(table), line
+
+
+@SHOWING
+def test_every_result_is_a_file_with_each_ending(answers: Answers, name: str) -> None:
+    line, result = shown(answers, name)[0]
+    for ending in ENDINGS if find_spec("xlsxwriter") else ENDINGS[:-1]:
+        with chdir(answers.folder):
+            made = result_files.contents(result, Path(f"result{ending}"))
+        assert {path.suffix for path in made} == {ending}, line
+        for content in made.values():
+            assert isinstance(content, pl.DataFrame) or len(content) > 0, line
 
 
 def test_every_command_has_a_line() -> None:

@@ -1,83 +1,25 @@
 """The JSON of every command is what the published schema says, column by column."""
 
 import json
-import shlex
-from pathlib import Path
 from typing import Any
 
 import command_lines
 import jsonschema
-import pytest
 import result_schema
-from terminal import run
-
-JSON_LESS = ("demo", "init", "open", "records", "report", "shell", "sql", "start")
-"""Commands that write a file, a text or a page."""
-FURTHER = {
-    "attack": (
-        "attack crs,cas people.csv -q age -s illness --by gender --histogram --threshold 0.5 "
-        "--quantile 0.9 --measures all",
-        "attack irs,ias people.csv -q age -s illness --target age=25 --gain tries:2",
-        "attack cms people.csv -q age --member young=age<30",
-        "attack crl people.parquet later.csv --key id --progressive -q age",
-        "attack crl people.parquet later.csv --link age:+1 --presence 1 -q age --truth id",
-        "attack cas people.parquet --learn people.csv -q age -s illness",
-    ),
-    "sweep": (
-        "sweep people.parquet -q age,gender,occupation -s illness --histogram",
-        "sweep people.parquet -q age,gender --sample 0.9 --seed 1",
-        "sweep people.parquet -q age,gender -s illness --weight id",
-    ),
-    "adversaries": ("adversaries bins.parquet --knows who:age=0.5 --threshold 0.5",),
-    "levels": (
-        "levels people.parquet -q age -s illness --show-blocks --k 2,3 --l-recursive 3,2",
-        "levels people.parquet -q age --population people.csv",
-    ),
-    "tables": (
-        "tables people.parquet --table age,gender --table age,illness -s illness,gender "
-        "--progressive --leave-one-out --by age --remedies --change age:10 --magnitude id:gender",
-    ),
-    "synthetic": (
-        "synthetic people.parquet people.csv people@people.duckdb -q age,gender -s illness "
-        "--by gender --records said.csv --require repU<=1",
-    ),
-    "suda": ("suda people.parquet -q age,gender --values --by occupation --omit-missing",),
-    "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
-    "refines": ("refines people.parquet age gender",),
-}
+from answers import Answers, of_each, together
+from command_lines import JSON_LESS
 
 
-BEFORE = {  # command lines that write the files of a command
-    "adversaries": (
-        command_lines.LINES["sweep"][0],
-        "sweep people.parquet -q age,gender -s illness --histogram -o bins.parquet",
-    ),
-    **dict.fromkeys(("compare", "compose"), command_lines.LINES["anonymise"]),
-    "verify": (command_lines.LINES["attack"][0], command_lines.LINES["sweep"][0]),
-}
-
-
-def lines(name: str) -> list[str]:
-    """The command lines of a command, those that its files need first."""
-    return [*command_lines.LINES[name], *FURTHER.get(name, ())]
-
-
-@pytest.mark.parametrize("name", sorted({*command_lines.LINES} - {*JSON_LESS}))
-def test_json_of_a_command_fits_its_schema(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    command_lines.lay_out(tmp_path)
-    for line in BEFORE.get(name, ()):
-        run(*shlex.split(line))
+@of_each({*command_lines.LINES} - {*JSON_LESS})
+def test_json_of_a_command_fits_its_schema(answers: Answers, name: str) -> None:
     kind = name.replace("-", "_")
-    for line in lines(name):
-        done = run(*shlex.split(line), "-f", "json")
-        assert done.code == 0, f"{line}: {done.err}"
-        answer = json.loads(done.out)
-        published, closed = result_schema.document(), result_schema.document(closed=True)
-        for schema in (published, published["$defs"][kind], closed["$defs"][kind]):
-            jsonschema.Draft202012Validator(schema).validate(answer)
+    published, closed = result_schema.document(), result_schema.document(closed=True)
+    schemas = published, published["$defs"][kind], closed["$defs"][kind]
+    validators = [jsonschema.Draft202012Validator(schema) for schema in schemas]
+    for answer in answers.of(name):
+        assert answer.done.code == 0, f"{answer.line}: {answer.done.err}"
+        for validator in validators:
+            validator.validate(json.loads(answer.done.out))
 
 
 def test_the_schema_is_valid_and_up_to_date() -> None:
@@ -91,10 +33,9 @@ def test_every_command_with_json_has_a_schema() -> None:
     assert set(result_schema.KINDS) == names - set(JSON_LESS)
 
 
-def test_a_wrong_answer_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    command_lines.lay_out(tmp_path)
-    answer = json.loads(run("attack", "crs", "people.csv", "-q", "age", "-f", "json").out)
+@together("attack")
+def test_a_wrong_answer_does_not_fit(answers: Answers) -> None:
+    answer = json.loads(answers.to(command_lines.LINES["attack"][0]).done.out)
     published, closed = result_schema.document(), result_schema.document(closed=True)
     row = answer["results"][0]
     without = {k: v for k, v in row.items() if k != "blocks"}

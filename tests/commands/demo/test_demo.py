@@ -1,16 +1,12 @@
 """The main job on the bundled sample."""
 
-from pathlib import Path
-
-from terminal import run
+from answers import Answers, together
 
 
-def test_demo_prints_and_writes_the_reports(tmp_path: Path):
-    done = run("demo", tmp_path / "report")
-    assert "people are singled out" in done.out
-    assert {p.suffix for p in (tmp_path / "report").iterdir()} == {
-        ".parquet",
-        ".csv",
-        ".html",
-        ".json",
-    }
+@together("demo")
+def test_demo_prints_and_writes_the_reports(answers: Answers) -> None:
+    answer = answers.to("demo")
+    assert "people are singled out" in answer.done.out
+    files = {path for path in answer.written if path.is_file()}
+    assert {path.parent for path in files} == {answers.folder / "demo-report"}
+    assert {path.suffix for path in files} == {".parquet", ".csv", ".html", ".json"}
