@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +16,7 @@ import pytest
 from effort import PATIENCE
 from places import SAMPLES
 from polars.testing import assert_frame_equal
-from terminal import run
+from terminal import run, wait_for_work
 
 import qifsql
 from qifsql.engine.duckdb import DuckDB
@@ -249,10 +248,7 @@ def test_an_interrupted_attack_leaves_nothing_behind(slow: list[str], sent: int,
         [*slow, "--temp", str(temp), "-o", str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + PATIENCE
-    while not any(temp.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1)
+    wait_for_work(running, 1, temp)
     running.send_signal(sent)
     output, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
@@ -287,10 +283,7 @@ def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
         [*COMMAND, "describe", str(file), "--temp", str(temp)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + PATIENCE
-    while not any(temp.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.1)
+    wait_for_work(running, 0.1, temp)
     running.send_signal(signal.SIGINT)
     output, errors = running.communicate(timeout=PATIENCE)
     assert (running.returncode, output) == (130, "")

@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -34,7 +33,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from places import SAMPLES
 from strategies import VALUES, Table, tables, to_arrow
-from terminal import run
+from terminal import run, wait_for_work
 
 import qifsql
 from qifsql.commands.treat.draw import SUMMARY
@@ -617,10 +616,7 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
          "--where", slow, "--temp", temp],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + PATIENCE
-    while not any(temp.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1)
+    wait_for_work(running, 1, temp)
     running.send_signal(signal.SIGINT)
     output, errors = running.communicate(timeout=PATIENCE)
     assert (running.returncode, output) == (130, "")
