@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from answers import results
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from terminal import run
 
 from qifsql.errors import printable
 from qifsql.options.runtime import talk
+from qifsql.presentation.result_files import text
 
 STEERING = [
     *("\x1b[31m", "\x1b]0;title\x07", "\x07", "\x08", "\x0b", "\x7f", "\x9b2J", "\x85", "\t"),
@@ -47,10 +49,12 @@ def test_no_command_lets_a_name_or_a_value_steer_the_terminal(
         ("what-if", data, *asked, "--change", f"drop=q{column}"),
     ]
     for command in commands:
-        for form in ("table", "markdown", "json"):
-            done = run(*command, "--format", form)
-            assert done.code == 0, done.err
-            assert steering(done.out + done.err) == set(), (command[0], form)
+        with results() as shown:
+            done = run(*command, "--format", "table")
+        assert done.code == 0, done.err
+        written = [text(shown[0], form) for form in ("markdown", "json")]
+        for said in (done.out + done.err, *written):
+            assert steering(said) == set(), command[0]
     wrong: list[tuple[object, ...]] = [
         ("attack", "crs", data, "-q", f"x{column}"),
         ("attack", "crs", data, *asked[:2], "--where", f"{column} ="),
@@ -71,10 +75,10 @@ def test_no_command_lets_a_name_or_a_value_steer_the_terminal(
 
 
 @given(st.text())
-def test_printable_text_has_no_control_character(text: str) -> None:
-    assert steering(printable(text)) == set()
-    assert printable(text, "\n").count("\n") == text.count("\n")
-    assert len(printable(text)) == len(text)
+def test_printable_text_has_no_control_character(said: str) -> None:
+    assert steering(printable(said)) == set()
+    assert printable(said, "\n").count("\n") == said.count("\n")
+    assert len(printable(said)) == len(said)
 
 
 def test_a_line_to_the_person_is_printable(capsys: pytest.CaptureFixture[str]) -> None:
