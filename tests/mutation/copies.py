@@ -1,16 +1,20 @@
 """Copies of the project, to be changed: the files that people work on are never written."""
 
 import ast
+import math
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from places import ROOT
 
-from mutation import sql_trees
+from mutation import mutants, sql_trees
 from qifsql.query.templates import VIEW
 
 PARTS = ("qifsql", "sql", "tests", "data-samples", "benchmarks", "docs")
@@ -18,8 +22,8 @@ FILES = (
     *("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE"),
     "zensical.toml",
 )
-UNMARKED = "not slow and not browser and not spark and not reference"
-"""The tests that judge mutants: those of every day."""
+OUTSIDE = "not browser and not spark and not reference"
+"""The marks of tests that are skipped where a browser, Java or reference data are missing."""
 
 HITS = '''"""Names of views and functions that are used while a test runs."""
 
@@ -71,6 +75,28 @@ def pytest_runtest_logreport(report):
 '''
 
 
+@cache
+def fast() -> str:
+    """Return the marks of the tests that judge mutants: those of ``make test``, as it says them."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", makefile, re.M)
+    marks = re.search(r"-m pytest .*-m \"([^\"]+)\"", recipe[1]) if recipe else None
+    if marks is None:
+        raise LookupError("the recipe of make test does not say which tests it runs")
+    return f"({marks[1]}) and {OUTSIDE}"
+
+
+def collected(files: Iterable[str]) -> set[str]:
+    """Return the test functions of files that ``make test`` runs."""
+    there = sorted({file for file in files if (ROOT / file).is_file()})
+    if not there:
+        return set()
+    ran = pytest(ROOT, ["-v", "-n", "0", "--collect-only", "-m", fast(), *there], limit=600)
+    if ran.returncode not in (0, 5):  # 5: nothing is left to run
+        raise LookupError(f"tests cannot be collected: {ran.stdout[-500:]}{ran.stderr[-500:]}")
+    return {line.partition("[")[0] for line in ran.stdout.splitlines() if "::" in line}
+
+
 def copied(place: Path) -> Path:
     """Return a copy of the project in a new folder."""
     place.mkdir(parents=True)
@@ -94,7 +120,7 @@ def write(path: Path, text: str) -> None:
 
 
 def traced(place: Path) -> Path:
-    """Return a copy whose views and measures say that they are used.
+    """Return a copy whose views and functions say that they are used.
 
     They are written from their trees, as those of mutants are: a test that fails there looks at the
     text of a file and not at what it does, so it is no judge of a mutant.
@@ -103,8 +129,8 @@ def traced(place: Path) -> Path:
     for path in (copy / "sql").rglob("*.sql"):
         parts = path.read_text(encoding="utf-8").split("\n\n")
         path.write_text("\n\n".join(map(_rewritten, parts)), encoding="utf-8")
-    for path in (copy / "qifsql/measures").glob("[!_]*.py"):
-        path.write_text(_announced(path), encoding="utf-8")
+    for path in (path for group in mutants.files(mutants.PYTHON) for path in group):
+        (copy / path.relative_to(ROOT)).write_text(_announced(path), encoding="utf-8")
     (copy / "qifsql/_used.py").write_text(HITS, encoding="utf-8")
     with (copy / "qifsql/query/templates.py").open("a", encoding="utf-8") as f:
         f.write(WRAPPED)
@@ -124,7 +150,7 @@ def _announced(path: Path) -> str:
     from mutation.python_trees import functions
 
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for name, function in functions(tree, path.stem):
+    for name, function in functions(tree, path):
         first = 1 if ast.get_docstring(function) is not None else 0
         function.body.insert(first, ast.parse(f"_USED.add({name!r})").body[0])
     first = 1 if ast.get_docstring(tree) is not None else 0
@@ -135,16 +161,25 @@ def _announced(path: Path) -> str:
 def pytest(
     copy: Path, words: Sequence[str], *, limit: float, effort: str = "quick", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run pytest in a copy, on the package of the copy."""
+    """Run pytest in a copy, on the package of the copy; raise TimeoutExpired beyond a limit.
+
+    ``limit`` are seconds of its processor time, so that a busy machine kills no mutant; a run that
+    waits has ten times as long.
+    """
     profile = {"QIFSQL_EFFORT": effort, "CI": "1", "HYPOTHESIS_PROFILE": "judge"}
     environment = dict(os.environ) | profile | variables
     environment["PYTHONPATH"] = os.pathsep.join([str(copy), str(copy / "tests")])
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+    limited = ["sh", "-c", f'ulimit -t {math.ceil(limit)} && exec "$@"', "sh", *command]
+    ran = subprocess.run(
+        limited,
         cwd=copy,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=limit,
+        timeout=10 * limit,
         check=False,
     )
+    if ran.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise subprocess.TimeoutExpired(command, limit, ran.stdout, ran.stderr)
+    return ran

@@ -38,7 +38,7 @@ SOUND: set[str] = set()  # tests that failed with a mutant, and pass without one
 
 @dataclass(frozen=True)
 class Verdict:
-    """``killed``, ``survived`` or ``timeout``; the test that failed, and the time it took."""
+    """``killed``, ``survived`` or ``timeout``; the test that failed or did not end; the time."""
 
     outcome: str
     by: str
@@ -94,12 +94,14 @@ def judge(
 def _run(
     copy: Path, tests: Sequence[str], limit: float, mutant: str, effort: str
 ) -> tuple[str, str]:
-    """Return the outcome of tests, and the first that failed."""
-    words = ["-x", "--tb=no", "-m", copies.UNMARKED, *tests]
+    """Return the outcome of tests, and the first that failed or did not end."""
+    words = ["-vvv", "-x", "--tb=no", "-m", copies.fast(), *tests]
     try:
         ran = copies.pytest(copy, words, limit=limit, effort=effort)
-    except subprocess.TimeoutExpired:
-        return "timeout", ""
+    except subprocess.TimeoutExpired as e:
+        said = e.stdout.decode(errors="replace") if isinstance(e.stdout, bytes) else e.stdout or ""
+        began = re.findall(r"^(\S+::test_\w+)", said, re.M)
+        return "timeout", began[-1] if began else ""
     if ran.returncode == 0:
         return "survived", ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.M)

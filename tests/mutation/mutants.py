@@ -1,21 +1,27 @@
-"""Mutants: one node of a parsed tree is changed, in a view of ``sql/`` or in a measure."""
+"""Mutants: one node of a parsed tree is changed, in a view of ``sql/`` or in a function."""
 
 import hashlib
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from places import ROOT
+from places import PACKAGE, ROOT
 
 from mutation import python_trees, sql_trees
+
+ROOMS = ("sql", "measures")
+"""What is mutated unless rooms are named: ``sql/``, and a folder of the package."""
+PYTHON = ("measures", "query", "counting", "adversary", "commands/check")
+"""The folders of the package whose functions are traced (see ``touched``)."""
 
 
 @dataclass(frozen=True)
 class Mutant:
     """A changed file: which node of which view or function is how else.
 
-    ``target`` is what tests touch: ``sql:levels/near``, ``measures:bayes.inference``.
+    ``target`` is what tests touch: ``sql:levels/near``, ``measures:bayes.inference``,
+    ``commands/check:coverage.listed``.
     """
 
     file: str
@@ -44,23 +50,31 @@ def of_file(path: Path) -> Iterator[Mutant]:
         yield Mutant(name, target, line, kind, before, after, text)
 
 
-def files() -> tuple[list[Path], list[Path]]:
-    """Return the files that are mutated: of ``sql/``, and of ``qifsql/measures/``."""
-    sql = sorted((ROOT / "sql").rglob("*.sql"))
-    return sql, sorted((ROOT / "qifsql/measures").glob("[!_]*.py"))
+def files(rooms: Sequence[str] = ROOMS) -> list[list[Path]]:
+    """Return the files that are mutated in each room: ``sql``, or a folder of the package."""
+    groups = [
+        sorted((ROOT / "sql").rglob("*.sql"))
+        if room == "sql"
+        else sorted((PACKAGE / room).glob("[!_]*.py"))
+        for room in rooms
+    ]
+    empty = [room for room, group in zip(rooms, groups, strict=True) if not group]
+    if empty:
+        raise LookupError(f"nothing to mutate in {', '.join(empty)}")
+    return groups
 
 
-def drawn(
-    count: int, seed: int, paths: tuple[list[Path], list[Path]] | None = None
-) -> list[Mutant]:
-    """Draw half of the mutants from ``sql/`` and half from the measures, in turn.
+def drawn(count: int, seed: int, paths: Sequence[Sequence[Path]] | None = None) -> list[Mutant]:
+    """Draw mutants, an equal share from each group of files, in turn.
 
     Each part draws a view or function first, then a kind of change, then a node: otherwise long
     views and frequent changes, such as those of literals, would be most of them.
     """
+    groups = paths or files()
     rng = random.Random(seed)
     sides = []
-    for group, share in zip(paths or files(), (count - count // 2, count // 2), strict=True):
+    for number, group in enumerate(groups):
+        share = (count + len(groups) - 1 - number) // len(groups)
         pools: dict[str, dict[str, list[Mutant]]] = {}
         for mutant in (m for path in group for m in of_file(path)):
             pools.setdefault(mutant.target, {}).setdefault(mutant.kind, []).append(mutant)

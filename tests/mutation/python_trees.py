@@ -5,6 +5,8 @@ import copy
 from collections.abc import Iterator
 from pathlib import Path
 
+from places import PACKAGE
+
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
     ast.LtE: (ast.Lt, ast.GtE),
@@ -43,26 +45,58 @@ Replacement = tuple[str, ast.AST]  # kind, what stands in place of the node
 def mutated(path: Path) -> Iterator[Change]:
     """Yield every change of one node in the functions of a module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    known = {ast.dump(tree)}
-    for target, function in functions(tree, path.stem):
+    whole = ast.unparse(tree) + "\n"
+    for target, function, depth in _found(tree, path):
+        text = _text(function, depth)
+        if whole.count(text) != 1:
+            raise LookupError(f"{target} is not one part of the text of {path}")
+        head, tail = whole.split(text)
+        known = {_dump(text)}
         for node in _nodes(function):
             for kind, new in _replacements(node):
-                text, other = _replaced(tree, node, new)
+                changed = _replaced(function, depth, node, new)
+                other = _dump(changed)
                 if other not in known:
                     known.add(other)
                     before, after = ast.unparse(node), ast.unparse(new)
-                    yield target, node.lineno, kind, before, after, text
+                    yield target, node.lineno, kind, before, after, f"{head}{changed}{tail}"
 
 
-def functions(tree: ast.Module, stem: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions(tree: ast.Module, path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield functions and methods with their names: ``measures:profile.Profile.share``."""
+    for name, function, _ in _found(tree, path):
+        yield name, function
+
+
+def room(path: Path) -> str:
+    """Return the folder of a module below the package: ``measures``, ``commands/check``."""
+    return path.parent.relative_to(PACKAGE).as_posix()
+
+
+def _found(tree: ast.Module, path: Path) -> Iterator[tuple[str, ast.FunctionDef, int]]:
+    """Yield functions and methods with their names and their depth: 1 for methods."""
+    place = f"{room(path)}:{path.stem}"
     for part in tree.body:
         if isinstance(part, ast.FunctionDef):
-            yield f"measures:{stem}.{part.name}", part
+            yield f"{place}.{part.name}", part, 0
         elif isinstance(part, ast.ClassDef):
             for method in part.body:
                 if isinstance(method, ast.FunctionDef):
-                    yield f"measures:{stem}.{part.name}.{method.name}", method
+                    yield f"{place}.{part.name}.{method.name}", method, 1
+
+
+def _text(function: ast.FunctionDef, depth: int) -> str:
+    """Return the text of a function as the text of its module has it, after a line break."""
+    part: ast.stmt = function
+    if depth:
+        part = ast.ClassDef(name="_", bases=[], keywords=[], body=[function], decorator_list=[])
+        part.type_params = []  # type: ignore[attr-defined]
+    text = ast.unparse(ast.fix_missing_locations(part))
+    return "\n" + (text.partition("\n\n")[2] if depth else text) + "\n"
+
+
+def _dump(text: str) -> str:
+    return ast.dump(ast.parse("if 1:" + text if text.startswith("\n ") else text))
 
 
 def _nodes(function: ast.FunctionDef) -> Iterator[ast.expr | ast.stmt]:
@@ -75,6 +109,9 @@ def _nodes(function: ast.FunctionDef) -> Iterator[ast.expr | ast.stmt]:
         if isinstance(node, ast.Raise | ast.JoinedStr | ast.FunctionDef):
             if isinstance(node, ast.FunctionDef):
                 waiting += node.body
+            continue
+        if isinstance(node, ast.AnnAssign):
+            waiting += [part for part in (node.target, node.value) if part is not None]
             continue
         if isinstance(node, ast.expr | ast.stmt):
             yield node
@@ -147,17 +184,15 @@ def _of_comprehension(
             yield "dropped filter", new
 
 
-def _replaced(tree: ast.Module, old: ast.AST, new: ast.AST) -> tuple[str, str]:
-    """Return the text of the module with another node in place of one, and its dumped tree."""
-    place = _place(tree, old)
-    owner, name, index = place
+def _replaced(function: ast.FunctionDef, depth: int, old: ast.AST, new: ast.AST) -> str:
+    """Return the text of a function with another node in place of one."""
+    owner, name, index = _place(function, old)
     if index is None:
         setattr(owner, name, new)
     else:
         getattr(owner, name)[index] = new
     try:
-        text = ast.unparse(ast.fix_missing_locations(tree))
-        return text + "\n", ast.dump(ast.parse(text))
+        return _text(function, depth)
     finally:
         if index is None:
             setattr(owner, name, old)

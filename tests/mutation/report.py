@@ -45,8 +45,31 @@ def _survivors(mutants: Sequence[Mutant], rows: Rows) -> list[Mutant]:
     return [m for m in mutants if m.key in rows and rows[m.key]["outcome"] == "survived"]
 
 
-def written(mutants: Sequence[Mutant], rows: Rows, seed: int) -> tuple[str, int]:
-    """Return the report, and the number of survivors without a reason."""
+HEAD = """# Mutation tests
+
+`make mutation` changes one node of a parsed tree at a time, in a view of `sql/` or in a function \
+of `qifsql/measures/`, and runs the tests that use this view or function on a copy of the package \
+that has the change. A mutant is killed if a test fails, or does not end: two minutes and at least \
+five times what the tests usually take are the limit. Only tests that `make test` runs are judges. \
+This page is the report of the last runs; `tests/mutation/run.py --report` writes it, \
+`--rooms` names other folders of the package, `--check-killers` sees that kills still hold after \
+tests have changed.
+"""
+DRAW = "\n## Draw of seed "
+
+
+def write(file: Path, section: str) -> None:
+    """Write a section in its place into the report, which has one for each draw."""
+    old = file.read_text(encoding="utf-8") if file.is_file() else ""
+    sections = {part.partition("\n")[0]: part for part in [*old.split(DRAW)[1:], section]}
+    text = HEAD + "".join(DRAW + sections[title] for title in sorted(sections))
+    file.write_text(text, encoding="utf-8")
+
+
+def section(
+    mutants: Sequence[Mutant], rows: Rows, seed: int, rooms: Sequence[str]
+) -> tuple[str, int]:
+    """Return the report on a draw after its ``DRAW``, and the number of unexplained survivors."""
     run = [m for m in mutants if m.key in rows]
     counts = _counts(mutants, rows)
     dead = counts["killed"] + counts["timeout"]
@@ -56,21 +79,15 @@ def written(mutants: Sequence[Mutant], rows: Rows, seed: int) -> tuple[str, int]
     share = f"{100 * dead / len(run):.1f} %" if run else "none"
     of_rest = len(run) - len(explained)
     lines = [
-        "# Mutation tests",
+        f"{seed}: {', '.join(rooms)}",
         "",
-        "`make mutation` changes one node of a parsed tree at a time, in a view of `sql/` or in a "
-        "function of `qifsql/measures/`, and runs the tests that use this view or function on a "
-        "copy of the package that has the change. A mutant is killed if a test fails, or does not "
-        "end: two minutes and at least five times what the tests usually take are the limit. "
-        "This page is the report of the last run; `tests/mutation/run.py --report` writes it.",
-        "",
-        f"Drawn with seed {seed}: {len(mutants)} mutants, half of them of SQL. "
+        f"Drawn with seed {seed}: {len(mutants)} mutants, an equal share of each room. "
         f"Run: {len(run)}. Killed: {dead}, {share} of those that were run; "
         f"{counts['timeout']} of them by a test that did not end. Survived: {len(left)}, "
         f"{len(explained)} of them for a reason given below"
         + (f"; of all others {100 * dead / of_rest:.1f} % are killed." if explained else "."),
         "",
-        "| part | change | run | killed | not killed |",
+        "| room | change | run | killed | not killed |",
         "|---|---|---:|---:|---:|",
     ]
     dead_ones = [m for m in run if rows[m.key]["outcome"] != "survived"]
@@ -81,10 +98,10 @@ def written(mutants: Sequence[Mutant], rows: Rows, seed: int) -> tuple[str, int]
         for (part, kind), n in sorted(groups.items())
     ]
     if open_:
-        lines += ["", "## Survivors without a test", ""]
+        lines += ["", "### Survivors without a test", ""]
         lines += [f"- {_shown(m)}" for m in sorted(open_, key=_place)]
     if explained:
-        lines += ["", "## Survivors that no test need kill", ""]
+        lines += ["", "### Survivors that no test need kill", ""]
         lines += [f"- {_shown(m)}. {reason(m)}" for m in sorted(explained, key=_place)]
     return "\n".join([*lines, ""]), len(open_)
 

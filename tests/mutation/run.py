@@ -3,8 +3,13 @@
 A run goes on where the last one stopped: the verdicts (``--state``) are kept in the repository, and
 one on a mutant holds until its file changes. ``--minutes`` ends a run. ``--list`` shows what is
 drawn. ``--only KEY`` judges one mutant, ``--again`` those that no test killed: both try harder.
+``--rooms sql,counting`` names what is mutated: ``sql``, or folders of the package.
 ``--report FILE`` writes the report. ``--trace PATH...`` finds out which views and functions those
 tests use.
+
+``--check-killers`` draws nothing: it says which kills of the verdicts are by a test that
+``make test`` still runs and that says the same, and judges the others again; with ``--list`` it
+only says so.
 """
 
 import argparse
@@ -23,9 +28,12 @@ from typing import Any
 if __package__ in (None, ""):
     sys.path[:1] = [str(Path(__file__).resolve().parents[1])]  # as the tests have it
 
-from mutation import copies, report, touched
+from mutation import checking, copies, mutants, report, sources, touched
 from mutation.judging import AGAIN, FEW, FIRST, Effort, NotJudged, Verdict, judge
-from mutation.mutants import Mutant, drawn
+from mutation.mutants import Mutant
+
+STATE = Path(__file__).with_name("verdicts.jsonl")
+STATE_OF_ROOMS = Path(__file__).with_name("verdicts_rooms.jsonl")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,28 +41,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.trace:
         return trace(options.trace, options.jobs)
-    mutants = drawn(options.count, options.seed)
+    rooms = options.rooms.split(",")
+    options.state = options.state or (STATE if rooms == list(mutants.ROOMS) else STATE_OF_ROOMS)
+    if options.check_killers:
+        return check_killers(options)
+    drawn = mutants.drawn(options.count, options.seed, mutants.files(rooms))
     if options.list:
-        sys.stdout.write("".join(f"{mutant.key}  {mutant}\n" for mutant in mutants))
+        sys.stdout.write("".join(f"{mutant.key}  {mutant}\n" for mutant in drawn))
         return 0
     options.state.parent.mkdir(parents=True, exist_ok=True)
     rows = stored(options.state)
-    waiting = [m for m in mutants if _is_due(m, rows, options)]
+    waiting = [m for m in drawn if _is_due(m, rows, options)]
     waiting.sort(key=lambda mutant: bool(report.reason(mutant)))  # what needs no test comes last
     effort = AGAIN if options.again or options.only else FIRST
     for row in judged(waiting, rows, options, effort):
-        rows[row["key"]] = row
-        store([row], options.state, mode="a")
-        sys.stdout.write(
-            f"{row['outcome']:8} {row['seconds']:6} s  {row['key']}  {row['mutant']}\n"
-        )
-        sys.stdout.flush()
-    text, unexplained = report.written(mutants, rows, options.seed)
+        _keep(row, rows, options.state)
+    text, unexplained = report.section(drawn, rows, options.seed, rooms)
     if options.report:
-        options.report.write_text(text, encoding="utf-8")
-        store([rows[mutant.key] for mutant in mutants if mutant.key in rows], options.state)
-    sys.stdout.write(report.summary(mutants, rows) + "\n")
+        report.write(options.report, text)
+        store([rows[mutant.key] for mutant in drawn if mutant.key in rows], options.state)
+    sys.stdout.write(report.summary(drawn, rows) + "\n")
     return 1 if unexplained else 0
+
+
+def check_killers(options: argparse.Namespace) -> int:
+    """Judge kills of the verdicts again whose test is gone or says something else; 1 if one lives.
+
+    A test that changed is tried alone first.
+    """
+    rows = stored(options.state)
+    states = checking.states(rows)
+    counts = Counter(states.values())
+    sys.stdout.write(f"{len(states)} kills: {checking.summary(counts)}\n")
+    due = {key for key, state in states.items() if state != checking.SAME}
+    if options.list:
+        lines = [f"{states[key]:8} {key}  {rows[key]['by']}  {rows[key]['mutant']}" for key in due]
+        sys.stdout.write("".join(f"{line}\n" for line in sorted(lines)))
+        return 0
+    found = checking.found([rows[key] for key in due])
+    for key in sorted(due - found.keys()):
+        sys.stdout.write(f"no more there: {key}  {rows[key]['mutant']}\n")
+    changed = {mutant.key: rows[key]["by"] for key, mutant in found.items()
+               if states[key] == checking.CHANGED}  # fmt: skip
+    alive = 0
+    for row in judged(list(found.values()), rows, options, FIRST, changed):
+        _keep(row, rows, options.state)
+        alive += row["outcome"] == "survived"
+    for key, mutant in found.items():
+        if mutant.key in rows and mutant.key != key:  # its file has changed, and it was judged
+            del rows[key]
+    store(rows.values(), options.state)
+    sys.stdout.write(f"{alive} of {len(found)} that were judged again survived\n")
+    return 1 if alive else 0
+
+
+def _keep(row: dict[str, Any], rows: dict[str, dict[str, Any]], state: Path) -> None:
+    rows[row["key"]] = row
+    store([row], state, mode="a")
+    sys.stdout.write(f"{row['outcome']:8} {row['seconds']:6} s  {row['key']}  {row['mutant']}\n")
+    sys.stdout.flush()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,7 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600)
-    parser.add_argument("--state", type=Path, default=Path(__file__).with_name("verdicts.jsonl"))
+    parser.add_argument("--rooms", default=",".join(mutants.ROOMS), help="sql, folders of qifsql/")
+    parser.add_argument("--state", type=Path, help="the verdicts; those beside this file")
+    parser.add_argument("--check-killers", action="store_true", help="see that kills still hold")
     parser.add_argument("--only", default="", help="the key of one mutant")
     parser.add_argument("--again", action="store_true", help="judge once more what no test killed")
     parser.add_argument("--list", action="store_true", help="only show what is drawn")
@@ -98,8 +145,12 @@ def judged(
     rows: Mapping[str, Mapping[str, Any]],
     options: argparse.Namespace,
     effort: Effort,
+    promising: Mapping[str, str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield verdicts as rows, until the time is over; ``rows`` are the earlier ones."""
+    """Yield verdicts as rows, until the time is over; ``rows`` are the earlier ones.
+
+    ``promising`` names a test for the keys of some mutants that is run alone before all others.
+    """
     end, jobs = time.monotonic() + options.minutes * 60, options.jobs
     killers: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows.values():
@@ -114,6 +165,9 @@ def judged(
                 return None
             copy = free.get()
             try:
+                alone = (promising or {}).get(mutant.key)
+                if alone and (kill := judge(mutant, copy, [alone])).outcome != "survived":
+                    return kill
                 tests = [by for by, _ in killers[mutant.file].most_common() if by][:FEW]
                 return judge(mutant, copy, effort=effort, killers=tests)
             except NotJudged as e:
@@ -137,6 +191,7 @@ def _row(mutant: Mutant, verdict: Verdict) -> dict[str, Any]:
         "key": mutant.key,
         "outcome": verdict.outcome,
         "by": verdict.by,
+        "source": sources.digest(verdict.by),
         "seconds": verdict.seconds,
         "mutant": str(mutant),
     }
@@ -151,7 +206,7 @@ def trace(paths: Sequence[str], jobs: int) -> int:
         ignored = [f"--ignore-glob=*/{name}" for name in sorted(touched.NO_JUDGES)]
         ran = copies.pytest(
             copy,
-            [*words, *ignored, "-m", copies.UNMARKED, *paths],
+            [*words, *ignored, "-m", copies.fast(), *paths],
             limit=7200,
             MUTATION_TRACE=os.fspath(file),
         )

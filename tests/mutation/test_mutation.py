@@ -1,13 +1,24 @@
 """Mutants are drawn from trees, differ from what they change, and are killed by its tests."""
 
 import ast
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from places import PACKAGE, ROOT
 from sqlglot import exp
 
-from mutation import copies, mutants, python_trees, report, sql_trees, touched
+from mutation import (
+    checking,
+    copies,
+    judging,
+    mutants,
+    python_trees,
+    report,
+    sources,
+    sql_trees,
+    touched,
+)
 from mutation.judging import NotJudged, judge
 from mutation.mutants import Mutant
 from qifsql.query import templates
@@ -107,7 +118,7 @@ def test_every_view_and_function_has_tests_that_exist() -> None:
     functions = [
         name
         for path in measures
-        for name, _ in python_trees.functions(ast.parse(path.read_text()), path.stem)
+        for name, _ in python_trees.functions(ast.parse(path.read_text()), path)
     ]
     without = [target for target in (*views, *functions) if not touched.of_room(target)]
     assert without == []
@@ -132,3 +143,86 @@ def test_every_reason_is_about_a_mutant_that_is_there() -> None:
     }
     assert set(report.reasons()) - every == set()
     assert all(len(reason) > 20 for reason in report.reasons().values())
+
+
+def test_each_room_has_an_equal_share_of_a_draw_and_its_name_in_its_targets() -> None:
+    gains, coverage = (PACKAGE / f for f in ("adversary/gains.py", "commands/check/coverage.py"))
+    drawn = mutants.drawn(8, 1, [[REFINES], [gains], [coverage]])
+    rooms = [m.target.partition(":")[0] for m in drawn]
+    assert rooms == ["sql", "adversary", "commands/check"] * 2 + ["sql", "adversary"]
+
+
+def test_a_judge_is_a_test_that_make_test_runs() -> None:
+    assert "not slow" in copies.fast()
+    assert "not reference" in copies.fast()
+
+
+@pytest.fixture
+def tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], str]]:
+    """Return a function that writes a file of tests and a module, and returns the digest."""
+    home = tmp_path / "tests"
+    home.mkdir()
+    monkeypatch.setattr(sources, "TESTS", home)
+    monkeypatch.setattr(sources, "CONFTEST", home / "conftest.py")
+    cached = (sources._tree, sources._definitions, sources._imports, sources._modules)
+
+    def clear() -> None:
+        for function in (*cached, sources._part):
+            function.cache_clear()
+
+    def digest(test: str, module: str) -> str:
+        (home / "test_it.py").write_text(f"import other\nfrom helper import LIMIT\n\n{test}")
+        (home / "helper.py").write_text(module)
+        clear()
+        return sources.digest("tests/test_it.py::test_it")
+
+    yield digest
+    clear()
+
+
+def test_a_digest_changes_with_what_a_test_uses(tested: Callable[[str, str], str]) -> None:
+    test, module = "def test_it():\n    assert 1 < LIMIT\n", "FEW = 1\nLIMIT = FEW + 2\n"
+    first = tested(test, module)
+    assert len(first) == 16
+    assert tested(test, module + "MORE = 2\n") == first
+    assert tested(f"# why\n{test}\n\ndef test_other():\n    assert LIMIT\n", module) == first
+    others = [tested(test.replace("1", "0"), module), tested(test, module.replace("1", "0"))]
+    others.append(tested("@mark\n" + test, module))
+    assert len({first, *others}) == 4
+    assert tested(test.replace("test_it", "test_that"), module) == ""
+
+
+def test_a_kill_holds_while_its_test_is_run_and_says_the_same() -> None:
+    test = ADDITIVE[0]
+    row = {"by": test, "source": sources.digest(test)}
+    states = [
+        checking._state(row, {test}),
+        checking._state(row | {"source": "0"}, {test}),
+        checking._state(row, set()),
+        checking._state(row | {"by": ""}, {test}),
+    ]
+    assert states == [checking.SAME, checking.CHANGED, checking.GONE, checking.UNNAMED]
+
+
+def test_a_mutant_is_found_by_its_change_where_its_file_is_another() -> None:
+    mutant = planted(BAYES, "posterior - prior", "posterior + prior")
+    there = {"key": "0", "mutant": str(mutant).replace(f":{mutant.line} ", ":1 ")}
+    gone = {"key": "1", "mutant": "qifsql/measures/bayes.py:1 arithmetic: a  ->  b"}
+    assert checking.found([there, gone]) == {"0": mutant}
+
+
+def test_a_report_has_a_section_for_each_draw(tmp_path: Path) -> None:
+    file = tmp_path / "report.md"
+    for text in ("1: b\n\nold\n", "0: a\n\none\n", "1: b\n\nnew\n"):
+        report.write(file, text)
+    assert file.read_text() == f"{report.HEAD}{report.DRAW}0: a\n\none\n{report.DRAW}1: b\n\nnew\n"
+
+
+def test_a_test_that_does_not_end_is_named(copy: Path) -> None:
+    file = copy / "tests" / "core" / "test_endless.py"
+    file.write_text(
+        "def test_ends():\n    pass\n\n\ndef test_endless():\n    while True:\n        pass\n"
+    )
+    name = "tests/core/test_endless.py"
+    outcome = judging._run(copy, [name], 2.0, "none", "quick")
+    assert outcome == ("timeout", f"{name}::test_endless")

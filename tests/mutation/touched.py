@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from places import ROOT
+from places import PACKAGE, ROOT
 
 TABLE = Path(__file__).with_name("touched.json")
 MOST = 30  # tests of a view or function that are kept
@@ -36,6 +36,10 @@ ROOMS = {
     "link": ("link", "wp29"),
 }
 """The commands whose tests are about a part of ``sql/`` that has not the name of one command."""
+FIRST = {
+    "measures": ("tests/core/test_measures.py", "tests/oracles/test_oracle_measures.py"),
+}
+"""The tests of a room of functions that run before those of the commands that use it."""
 
 
 @cache
@@ -54,13 +58,26 @@ def tests(target: str) -> list[str]:
     or that no traced test uses.
     """
     found = [name for name in table()[1].get(target, []) if _is_judge(name) and _exists(name)]
-    return sorted(found, key=lambda name: seconds([name]) * _uses()[name])
+    side = _side(target)
+    return sorted(found, key=lambda name: seconds([name]) * _uses()[side][name])
 
 
 @cache
-def _uses() -> Counter[str]:
-    """Return how many views and functions each test is known to use."""
-    return Counter(name for names in table()[1].values() for name in names)
+def _uses() -> dict[bool, Counter[str]]:
+    """Return how many views and functions of each side each test is known to use."""
+    return _counted(table()[1])
+
+
+def _counted(of: Mapping[str, Iterable[str]]) -> dict[bool, Counter[str]]:
+    counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for target, names in of.items():
+        counts[_side(target)].update(names)
+    return counts
+
+
+def _side(target: str) -> bool:
+    """Return whether a target is a view or a measure; most tests use many functions of the rest."""
+    return target.partition(":")[0] in ("sql", "measures")
 
 
 def seconds(names: Iterable[str]) -> float:
@@ -76,16 +93,22 @@ def of_room(target: str) -> list[str]:
     """
     kind, _, name = target.partition(":")
     part = re.split(r"[/.]", name)[0].rstrip("s")
-    if kind == "measures":
-        first = ["tests/core/test_measures.py", "tests/oracles/test_oracle_measures.py"]
-        rooms: Iterable[str] = _users(name.partition(".")[0])
-    else:
+    first = list(FIRST.get(kind, ()))
+    if kind == "sql":
         home = name.partition("/")[0] if "/" in name else "attack"
-        first, rooms = [], (*_namers(name), *ROOMS.get(home, (home,)))
+        rooms: Iterable[str] = (*_namers(name), *ROOMS.get(home, (home,)))
+    elif kind.startswith("commands/"):
+        rooms = (kind.removeprefix("commands/"),)
+    else:
+        module = name.partition(".")[0]
+        core = sorted((ROOT / "tests/core").glob(f"test_{module.rstrip('s')}*.py"))
+        first += [str(p.relative_to(ROOT)) for p in core if p.name not in NO_JUDGES]
+        rooms = _users(kind, module)
     folders = [ROOT / "tests/commands" / room for room in dict.fromkeys(rooms)]
     found = [path for f in folders for path in sorted(f.glob("test_*.py"), key=_size)]
     found.sort(key=lambda path: part not in path.name)
-    return first + [str(p.relative_to(ROOT)) for p in found if p.name not in NO_JUDGES]
+    judges = [str(p.relative_to(ROOT)) for p in found if p.name not in NO_JUDGES]
+    return list(dict.fromkeys([*first, *judges]))
 
 
 def _namers(view: str) -> list[str]:
@@ -97,14 +120,14 @@ def _namers(view: str) -> list[str]:
     ]
 
 
-def _users(module: str) -> list[str]:
-    """Return the commands that import a module of measures; attack, if only shared rooms do."""
-    pattern = re.compile(rf"^\s*from qifsql\.measures(\.{module} import|.* \b{module}\b)", re.M)
-    rooms = [room for room in sorted((ROOT / "qifsql/commands").iterdir()) if room.is_dir()]
+def _users(room: str, module: str) -> list[str]:
+    """Return the commands that import a module of a room; attack, if only shared rooms do."""
+    pattern = re.compile(rf"^\s*from qifsql\.{room}(\.{module} import|.* \b{module}\b)", re.M)
+    rooms = [home for home in sorted((PACKAGE / "commands").iterdir()) if home.is_dir()]
     users = [
-        room.name
-        for room in rooms
-        if any(pattern.search(file.read_text(encoding="utf-8")) for file in room.rglob("*.py"))
+        home.name
+        for home in rooms
+        if any(pattern.search(file.read_text(encoding="utf-8")) for file in home.rglob("*.py"))
     ]
     return users or ["attack"]
 
@@ -147,8 +170,8 @@ def merge(trace: Path) -> None:
         target: {n for n in old.get(target, []) if n not in took} | used.get(target, set())
         for target in {*old, *used}
     }
-    uses = Counter(name for names in of_all.values() for name in names)
-    of = {target: _chosen(names, every, uses) for target, names in of_all.items()}
+    uses = _counted(of_all)
+    of = {target: _chosen(names, every, uses[_side(target)]) for target, names in of_all.items()}
     names = sorted({name for chosen in of.values() for name in chosen})
     number = {name: i for i, name in enumerate(names)}
     lines = [json.dumps(target) + ": " + json.dumps([number[n] for n in of[target]])
