@@ -5,6 +5,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def save(chart: Chart, path: Path, origin: Origin) -> None:
     elif ending == ".svg":
         content = vector(spec).encode()
     elif ending == ".html":
-        content = _page(spec, converter.javascript_bundle()).encode()
+        content = _page(spec, library()).encode()
     else:
         content = json.dumps(spec).encode() + b"\n"
     with whole(path, origin) as temporary:
@@ -82,6 +83,12 @@ def digests(scripts: Iterable[str]) -> str:
     """Return the digests of the scripts that a page may run, for its security policy."""
     each = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in each)
+
+
+@cache
+def library() -> str:
+    """Return the scripts that draw charts in a page, as vl-convert would bundle them in seconds."""
+    return (Path(__file__).resolve().parent / "page" / "vega.js").read_text("utf-8")
 
 
 def can_draw() -> bool:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from qifsql import __version__
 from qifsql.errors import printable
-from qifsql.presentation.figures import digests, vector
+from qifsql.presentation.figures import digests, library, vector
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import (
     Bad,
@@ -217,5 +217,4 @@ def _picture(figure: Figure) -> dict[str, Any]:
 @cache
 def _scripts() -> list[str]:
     """Return the chart library and the script that starts it."""
-    _, converter = extra()
-    return [converter.javascript_bundle(), (PAGE / "script.js").read_text("utf-8")]
+    return [library(), (PAGE / "script.js").read_text("utf-8")]

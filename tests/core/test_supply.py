@@ -336,8 +336,19 @@ def test_marks_that_make_test_leaves_out_have_a_target() -> None:
     names = marked[1].split()
     assert fast[1] == " and ".join(f"not {mark}" for mark in ("slow", *names))
     assert union[1] == " or ".join(names)
-    known = {m.partition(":")[0] for m in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
+    known = {re.split("[:(]", m)[0] for m in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
     assert {"slow", *names} <= known
+
+
+@pytest.mark.supply
+def test_the_library_of_charts_is_the_bundle_of_the_locked_version() -> None:
+    """After a new version: ``QIFSQL_GOLDEN=write pytest -m supply`` writes it, and look at it."""
+    converter = pytest.importorskip("vl_convert")
+    file = ROOT / "qifsql" / "presentation" / "page" / "vega.js"
+    bundle = converter.javascript_bundle()
+    if os.environ.get("QIFSQL_GOLDEN") == "write":
+        file.write_text(bundle, "utf-8")
+    assert file.read_text("utf-8") == bundle
 
 
 # SECURITY.md
