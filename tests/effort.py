@@ -6,7 +6,7 @@ few examples of hypothesis before a commit, more in CI, many in a campaign.
 
 import os
 
-SHARE = {"quick": 0.1, "usual": 0.2, "many": 2.0}
+SHARE = {"quick": 0.05, "usual": 0.1, "many": 2.0}
 EFFORT = os.environ.get("QIFSQL_EFFORT", "usual")
 PATIENCE = 240.0  # seconds after which a process hangs, however slow and busy the machine is
 SOON = 120.0  # seconds: what is not stopped takes longer; the aim is a second or two
