@@ -4,7 +4,8 @@
 page run one after another in a folder of their own, in which ``data-samples`` is that of the
 samples:
 
-- ``console``: lines after ``$ `` are run by bash, what follows is what they print;
+- ``console``: lines after ``$ `` are run, by bash where they need it; what follows is what they
+  print;
 - ``python``: runs; a block ``text`` directly after it is what it prints;
 - ``toml`` with a title: the file of that name.
 
@@ -17,13 +18,18 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
+from unittest import mock
+
+from qifsql import app
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -31,6 +37,10 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
 PICTURE = re.compile(r"<!-- picture: (?P<name>\S+) -->")
 SECONDS = re.compile(r"\b\d+(\.\d+)? (seconds?|s)\b")
 WIDTH = "100"
+SIGNS = frozenset("|<>;&*?[{$`~")
+"""Signs that have a meaning for a shell in words without quotes."""
+
+QUOTES = frozenset("'\"")
 
 
 @dataclass(frozen=True)
@@ -110,28 +120,81 @@ def _console(body: str, folder: Path) -> str:
     return text
 
 
+def needs_shell(command: str) -> bool:
+    """Return whether a command has signs with a meaning for a shell, or is not qifsql."""
+    return not command.startswith("qifsql ") or _end(command) < len(command)
+
+
+def _end(command: str) -> int:
+    """Return the place of the first sign, outside quotes, that has a meaning for a shell."""
+    quote = ""
+    for place, sign in enumerate(command):
+        if quote:
+            quote = quote if sign != quote else ""
+        elif sign in QUOTES:
+            quote = sign
+        elif sign in SIGNS:
+            return place
+    return len(command)
+
+
 def _run(command: str, folder: Path) -> str:
-    """Return what a command prints, on both streams."""
-    bin_ = Path(sys.executable).parent
+    """Return what a command prints, on both streams.
+
+    qifsql runs in this process where it can, as a new process loads all libraries again. The
+    filters behind it run in a shell.
+    """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("QIFSQL")}
-    environment |= {
-        "COLUMNS": WIDTH,
-        "LC_ALL": "C.UTF-8",
-        "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
-    }
+    environment |= {"COLUMNS": WIDTH, "LC_ALL": "C.UTF-8"}
+    end = _end(command)
+    typed, filters = command[:end], command[end:]
+    if needs_shell(typed) or (filters and not re.fullmatch(r"\|[^|;&]+", filters)):
+        code, text = _in_shell(command, folder, environment)
+    elif filters:
+        out, err = io.StringIO(), io.StringIO()
+        first = _in_process(typed, folder, environment, out, err)
+        last, text = _in_shell(filters[1:], folder, environment, out.getvalue())
+        code, text = last or first, err.getvalue() + text
+    else:
+        both = io.StringIO()
+        code = _in_process(typed, folder, environment, both, both)
+        text = both.getvalue()
+    if code not in (0, 4):  # 4: a policy is not met
+        raise RuntimeError(f"{command}\n{text}")
+    return "".join(f"{line.rstrip()}\n" for line in text.rstrip().splitlines())
+
+
+def _in_shell(
+    command: str, folder: Path, environment: Mapping[str, str], given: str = ""
+) -> tuple[int, str]:
+    """Return the exit code of a command, and what it prints."""
+    bin_ = Path(sys.executable).parent
     ran = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
+        env={**environment, "PATH": f"{bin_}{os.pathsep}{environment['PATH']}"},
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
-    if ran.returncode not in (0, 4):  # 4: a policy is not met
-        raise RuntimeError(f"{command}\n{ran.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in ran.stdout.rstrip().splitlines())
+    return ran.returncode, ran.stdout
+
+
+def _in_process(
+    command: str, folder: Path, environment: Mapping[str, str], out: TextIO, err: TextIO
+) -> int:
+    """Run qifsql with these streams; return its exit code."""
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.dict(os.environ, environment, clear=True),
+        mock.patch.object(sys, "argv", shlex.split(command.replace("\\\n", " "))),
+        mock.patch.object(sys, "stdin", io.StringIO()),
+    ):
+        return app.main()
 
 
 def _python(body: str, folder: Path, names: dict[str, object]) -> str:

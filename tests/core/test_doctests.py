@@ -2,7 +2,6 @@
 
 import doctest
 import inspect
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +17,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 @pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All examples of a function, in a folder in which ``data-samples`` is that of the samples."""
-    shutil.copytree(SAMPLES, tmp_path / "data-samples")
+    (tmp_path / "data-samples").symlink_to(SAMPLES)
     monkeypatch.chdir(tmp_path)
     thing = getattr(qifsql, name)
     tests = doctest.DocTestFinder(recurse=inspect.isclass(thing)).find(

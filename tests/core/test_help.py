@@ -1,14 +1,18 @@
 """The examples in the help texts: every command has two or more, and they run."""
 
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import polars as pl
 import pytest
+from pages import needs_shell
 from places import SAMPLES
 from terminal import run
 
@@ -23,27 +27,88 @@ SUCCESS = {0, 4}
 """Exit codes of an example: done, and a level that is not met (check, run)."""
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_examples_of_a_help_text_run_as_they_are_shown(name: str, tmp_path: Path) -> None:
-    """There are two or more; one after another, in a folder with the samples."""
-    examples = import_module(f"qifsql.commands.{name}.cli").EXAMPLES
-    assert len(examples) >= 2
-    shutil.copytree(SAMPLES, tmp_path / "data-samples")
+ONE_OF = 20
+"""One of so many people is in the samples with few people."""
+
+LONG = {"start"}
+"""Commands whose examples take as long with few people: they sweep over many columns."""
+
+WHOLE = {"anonymise"}
+"""Commands whose examples ask for what only many people give, such as k = 5."""
+
+END = {"open": " --no-browser --idle 0.1s"}
+"""What makes an example end: it waits for a reader."""
+
+
+def examples(name: str) -> list[str]:
+    """Return the examples of a command, so that they end."""
+    listed = import_module(f"qifsql.commands.{name}.cli").EXAMPLES.values()
+    return [command + END.get(name, "") for command in listed]
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples under their names, with all columns and few people, who are the same in each."""
+    folder = tmp_path_factory.mktemp("few") / "data-samples"
+    shutil.copytree(SAMPLES, folder)
+    for file in folder.glob("*.parquet"):
+        people = pl.read_parquet(file)
+        people.filter(pl.col("ID_ALUNO") % ONE_OF == 0).write_parquet(file)
+    return folder
+
+
+def shell(command: str) -> tuple[int, str]:
+    """Run a command in a shell that finds qifsql; return its exit code and stderr."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    end = " --no-browser --idle 0.1s" if name == "open" else ""  # else it waits for a reader
-    for command in examples.values():
+    ran = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "PATH": places},
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_help_text_has_examples_of_its_command(name: str) -> None:
+    assert len(examples(name)) >= 2
+    for command in examples(name):
         assert re.search(rf"\bqifsql {name.replace('_', '-')}\b", command)
-        ran = subprocess.run(
-            ["bash", "-c", command + end],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": places},
-            input="",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert ran.returncode in SUCCESS, (command, ran.stderr)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - LONG))
+def test_the_examples_of_a_help_text_run(
+    name: str, few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another; the samples, also those that qifsql brings, have few people."""
+    for module in ("qifsql.study.sources", "qifsql.commands.demo.demo"):
+        monkeypatch.setattr(import_module(module), "bundled", lambda _folder: few)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    (tmp_path / "data-samples").symlink_to(SAMPLES if name in WHOLE else few)
+    for command in examples(name):
+        for part in command.split(" && "):
+            if needs_shell(part):
+                code, said = shell(part)
+            else:
+                code, _, said = run(*shlex.split(part)[1:])
+            assert code in SUCCESS, (part, said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_a_help_text_run_as_they_are_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a shell, with the whole samples: minutes together."""
+    shutil.copytree(SAMPLES, tmp_path / "data-samples")
+    monkeypatch.chdir(tmp_path)
+    for command in examples(name):
+        code, said = shell(command)
+        assert code in SUCCESS, (command, said)
 
 
 @pytest.mark.parametrize("words", [("levels", "-h"), ("help", "levels"), ("levels", "--help")])
@@ -92,15 +157,30 @@ def test_the_help_of_attack_fits_two_screens() -> None:
 
 @pytest.mark.parametrize("name", TRANSLATED)
 @pytest.mark.parametrize(("locale", "english"), [("pt_BR.UTF-8", False), ("de_DE.UTF-8", True)])
-def test_help_is_in_the_language_of_the_user(name: str, locale: str, english: bool) -> None:
+def test_help_is_in_the_language_of_the_user(
+    name: str, locale: str, english: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Officers' commands are translated whole; a language without a catalogue gets English."""
+    for variable in (*LOCALES, "LANGUAGE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert is_english(run(name, "--help").out) == english
+
+
+def test_a_process_speaks_the_language_of_its_user() -> None:
     places = {n: v for n, v in os.environ.items() if n not in (*LOCALES, "LANGUAGE")}
     shown = subprocess.run(
-        [sys.executable, "-m", "qifsql", name, "--help"],
-        env={**places, "LANG": locale},
+        [sys.executable, "-m", "qifsql", "check", "--help"],
+        env={**places, "LANG": "pt_BR.UTF-8"},
         capture_output=True,
         encoding="utf-8",
         check=True,
     ).stdout
-    assert bool(ENGLISH & set(re.findall(r"\w+", shown))) == english
-    assert ("Mostrar esta mensagem e sair." in shown) != english
+    assert not is_english(shown)
+
+
+def is_english(shown: str) -> bool:
+    """Return whether a help text is English, and not Portuguese; one of both would be neither."""
+    has_english = bool(ENGLISH & set(re.findall(r"\w+", shown)))
+    assert has_english != ("Mostrar esta mensagem e sair." in shown)
+    return has_english
