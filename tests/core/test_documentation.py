@@ -33,13 +33,30 @@ def module(name: str) -> ModuleType:
 PAGES = module("pages")
 
 
-@pytest.mark.parametrize("page", PAGES.pages(), ids=lambda p: str(p.relative_to(ROOT)))
+LONG = {
+    *("check_the_numbers.md", "from_arx.md", "gate_in_a_pipeline.md", "in_a_notebook.md"),
+    *("k_anonymity.md", "publish_tables.md", "safe_to_publish.md"),
+}
+"""Guides that take 8 to 35 seconds each, and most of the time of all pages."""
+
+
+def page_of(path: Path) -> Any:
+    """A page as a parameter of a test."""
+    marks = [pytest.mark.slow(because="shorter pages stay")] if path.name in LONG else []
+    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("page", [page_of(path) for path in PAGES.pages()])
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page: Path) -> None:
     text = page.read_text("utf-8")
     with PAGES.workplace() as folder:
         made = PAGES.written(page, folder)
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), "page", "now", lineterm="")
     assert PAGES.same(text, made), "\n".join(["run python docs/pages.py", *lines])
+
+
+def test_long_pages_are_there() -> None:
+    assert {path.name for path in PAGES.pages()} >= LONG
 
 
 class _Links(HTMLParser):
