@@ -347,7 +347,7 @@ def test_who_knows_more_never_gains_less(drawn: Release, data: st.DataObject) ->
     asked = ["identity", f"tries:{data.draw(st.integers(1, len(domain(joint))))}", "worth:2.5"]
     with drawn.file() as path:
         file = write(path.with_name("m.parquet"), long(gains, drawn.table.types[secret]))
-        options: dict[str, Any] = {"secret": secret, "gain": [*asked, f"matrix:{file}"]}
+        options: dict[str, Any] = {"secret": [secret], "gain": [*asked, f"matrix:{file}"]}
         chain = [
             drawn.ask(path, "cas", qids=qids[:n], measures="all", **options).rows()
             for n in range(1, len(qids) + 1)
