@@ -30,11 +30,8 @@ SUCCESS = {0, 4}
 ONE_OF = 20
 """One of so many people is in the samples with few people."""
 
-LONG = {"start"}
-"""Commands whose examples take as long with few people: they sweep over many columns."""
-
-WHOLE = {"anonymise"}
-"""Commands whose examples ask for what only many people give, such as k = 5."""
+LONG = {"anonymise", "demo", "start"}
+"""Commands whose examples need many people (k = 5), or take 14 to 30 seconds with few, too."""
 
 END = {"open": " --no-browser --idle 0.1s"}
 """What makes an example end: it waits for a reader."""
@@ -84,11 +81,10 @@ def test_the_examples_of_a_help_text_run(
     name: str, few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One after another; the samples, also those that qifsql brings, have few people."""
-    for module in ("qifsql.study.sources", "qifsql.commands.demo.demo"):
-        monkeypatch.setattr(import_module(module), "bundled", lambda _folder: few)
+    monkeypatch.setattr("qifsql.study.sources.bundled", lambda _folder: few)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    (tmp_path / "data-samples").symlink_to(SAMPLES if name in WHOLE else few)
+    (tmp_path / "data-samples").symlink_to(few)
     for command in examples(name):
         for part in command.split(" && "):
             if needs_shell(part):
