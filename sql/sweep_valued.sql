@@ -140,18 +140,27 @@ SELECT
     size,
     mode,
     "values",
-    within_sizes(took(state_of(block), varying)) AS state
+    within_sizes(state) AS state
 FROM (
     SELECT
         block,
-        cell & getvariable('field') AS code,
-        sum(people)::BIGINT AS size,
-        max(mode_of(cell, people)) AS mode,
-        sum(values_of(cell, people))::BIGINT AS "values",
-        varying(xor(bit_or(every_bit), bit_and(common_bits))) AS varying
-    FROM cells
-    GROUP BY block, code
-) AS blocks;
+        code,
+        size,
+        mode,
+        "values",
+        took(state_of(block), varying) AS state
+    FROM (
+        SELECT
+            block,
+            cell & getvariable('field') AS code,
+            sum(people)::BIGINT AS size,
+            max(mode_of(cell, people)) AS mode,
+            sum(values_of(cell, people))::BIGINT AS "values",
+            varying(xor(bit_or(every_bit), bit_and(common_bits))) AS varying
+        FROM cells
+        GROUP BY block, code
+    ) AS blocks
+) AS parts;
 
 -- One row per kind of block that took this attribute and takes nothing more that varies. A block of
 -- two people is settled for good: they are alone as soon as anything that varies is taken.

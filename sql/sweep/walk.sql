@@ -19,17 +19,24 @@ SELECT
     code,
     word,
     people(word) AS size,
-    within_sizes(took(state_of(block), varying)) AS state
+    within_sizes(state) AS state
 FROM (
     SELECT
         block,
-        rest & getvariable('field') AS code,
-        sum(word)::HUGEINT AS word,
-        varying(xor(bit_or(rest), bit_and(rest))) AS varying
-    FROM live
-    WHERE turn = getvariable('this')
-    GROUP BY block, code
-) AS blocks;
+        code,
+        word,
+        took(state_of(block), varying) AS state
+    FROM (
+        SELECT
+            block,
+            rest & getvariable('field') AS code,
+            sum(word)::HUGEINT AS word,
+            varying(xor(bit_or(rest), bit_and(rest))) AS varying
+        FROM live
+        WHERE turn = getvariable('this')
+        GROUP BY block, code
+    ) AS blocks
+) AS parts;
 
 -- One row per block that took this attribute and in which something varies: its new key.
 CREATE OR REPLACE VIEW children AS
