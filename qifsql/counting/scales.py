@@ -6,6 +6,7 @@ widths, medians and distances are exact, and statements of the passes contain no
 the user's data. The dictionary of an attribute has the numbers of its values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -36,10 +37,15 @@ class Spread:
     together: int
 
 
-def dictionary(engine: Engine, microdata: Microdata, attribute: str) -> Spread:
-    """Create the dictionary of ``qid_1``, ``secret_1`` ...; return the spread of people over it."""
+def dictionary(
+    engine: Engine, microdata: Microdata, attribute: str, steps: Sequence[Step] | None = None
+) -> Spread:
+    """Create the dictionary of ``qid_1``, ``secret_1`` ...; return the spread of people over it.
+
+    ``steps`` are those of the people, which dictionaries share.
+    """
     query = splice("sweep/dictionary", columns={"attribute": attribute})
-    plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
+    plan = microdata_steps.plan(microdata, steps or microdata_steps.steps(microdata), query)
     name = f"dictionary_{attribute}"
     where = microdata.dataset.name
     engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)

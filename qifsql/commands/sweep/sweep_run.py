@@ -29,7 +29,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, several
 from qifsql.measures.bayes import Success
-from qifsql.query import render
+from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
@@ -367,11 +367,13 @@ class SweepRun:
             microdata = self.bound.microdata
             loaded = self.engine.load(microdata.dataset)
             self.bound = self.bound.on(replace(microdata, dataset=loaded))
+        microdata = self.bound.microdata
+        steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
         qids, secrets = (
-            {i: dictionary(self.engine, self.bound.microdata, name) for i, name in names.items()}
+            {i: dictionary(self.engine, microdata, name, steps) for i, name in names.items()}
             for names in (
-                {i: f"qid_{i + 1}" for i in range(len(self.bound.microdata.qids))},
-                {j: f"secret_{j}" for j in range(1, len(self.bound.microdata.secrets) + 1)},
+                {i: f"qid_{i + 1}" for i in range(len(microdata.qids))},
+                {j: f"secret_{j}" for j in range(1, len(microdata.secrets) + 1)},
             )
         )
         if not held:
