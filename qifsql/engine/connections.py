@@ -36,6 +36,7 @@ class Stream:
         self._settings = settings
         self._where = where
         self.interrupted = threading.Event()
+        self.prepared: object = None  # what its macros and variables are for
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a small result.

@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, cast
@@ -280,7 +281,7 @@ class ClusterPass(Pass):
         with stream.transaction():
             if task.kind != "drop":
                 stream.rows(STORE_FOUND, [self.number, 0])
-                self.workspace.enter(stream, "found", found_rows(self.number, 0))
+                self.workspace.enter(stream, "found", partial(found_rows, self.number, 0))
             if task.kind in ("drop", "split"):
                 table, written = output
                 self.tables.keep(stream, table, task.position + 1, written)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -117,27 +117,25 @@ class Pass:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep the streams open between the subsets that are asked for."""
-        with self._opened() as workers:
-            self.workers = workers
+        """Open streams of the pass alone, for all subsets that are asked for."""
+        with self.engine.here.single_threaded():
+            streams = [self.engine.here.stream() for _ in range(self.streams)]
             try:
+                self.workers = {stream: self._worker(stream) for stream in streams}
                 yield
             finally:
                 self.workers = {}
+                for stream in streams:
+                    stream.close()
 
     @contextmanager
     def _opened(self) -> Iterator[dict[Stream, Worker]]:
-        """Open as many streams as memory allows, each with one thread, unless they are open."""
+        """Let as many streams as memory allows, each with one thread, work for this pass."""
         if self.workers:
             yield self.workers
             return
         with self.engine.here.single_threaded():
-            streams = [self.engine.here.stream() for _ in range(self.streams)]
-            try:
-                yield {stream: self._worker(stream) for stream in streams}
-            finally:
-                for stream in streams:
-                    stream.close()
+            yield {s: self._worker(s) for s in self.workspace.streams(self.streams)}
 
     def _alone(self, task: Task) -> None:
         """Work on one task with a stream that uses all threads."""
@@ -149,16 +147,20 @@ class Pass:
 
     def _encode(self) -> None:
         """Code the people and store the first tasks."""
-        plan = coded(self.bound.microdata, self.layout)
         table = self.tables.first
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
-        self.engine.keep(table, plan, "encoding", self.bound.microdata.dataset.name)
+        self.engine.keep(table, self.plan, "encoding", self.bound.microdata.dataset.name)
         worker = self._worker(stream)
         with stream.transaction():
             self.workspace.enter(stream, table)
             self.strategy.begin(self.tables, worker)
             self.workspace.begin(self.number)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Return the plan of the coded people."""
+        return coded(self.bound.microdata, self.layout)
 
     def expected(self) -> list[float]:
         """Estimate how many distinct people remain when the attributes before each are dropped."""
@@ -220,12 +222,12 @@ class Pass:
         parts: list[dict[tuple[int, int], Sums]] = []
 
         def work(stream: Stream) -> None:
-            worker = workers[stream]
+            worker, works = workers[stream], False
             while True:
                 with queue.next(stream) as batch:
                     if not batch:
                         break
-                    (task,) = batch
+                    (task,), works = batch, True
                     if not self._received(worker, task):
                         chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
                         group(worker, chunk, self.layout.every, coarser=position)
@@ -235,7 +237,7 @@ class Pass:
                         self._publish(worker, task, task.kind, 0.0)
                     parts.append(self._summed(worker.rows("sums")))
                     worker.forget()
-            if self.shared is None:
+            if self.shared is None and works:
                 worker.sum_up()
                 parts.append(self._summed(worker.rows("sums")))
                 worker.forget()
@@ -296,7 +298,8 @@ class Pass:
         with worker.stream.transaction():
             if task.kind != "drop":
                 worker.stream.rows(STORE_FOUND, [self.number, part])
-                self.workspace.enter(worker.stream, "found", found_rows(self.number, part))
+                found = partial(found_rows, self.number, part)
+                self.workspace.enter(worker.stream, "found", found)
             if task.kind in ("split", "drop"):
                 new = self.tables.without_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)

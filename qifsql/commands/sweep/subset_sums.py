@@ -16,6 +16,7 @@ from sqlglot import exp
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.strategies import Answered
 from qifsql.commands.sweep.worker import Worker, as_named
+from qifsql.engine.connections import Stream
 from qifsql.query.render import render
 
 PARTS: dict[str, pl.DataType] = {
@@ -44,9 +45,11 @@ class Collected:
     parts: pl.DataFrame
 
 
-def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> Collected:
+def collect(
+    stream: Stream, passes: Sequence[Pass], answered: Answered, *, histograms: bool
+) -> Collected:
     """Collect the results of all passes for the subsets that are ``answered``."""
-    both = [_collected(each, answered, histograms=histograms) for each in passes]
+    both = [_collected(stream, each, answered, histograms=histograms) for each in passes]
     bins = [c.histograms for c in both if c.histograms is not None]
     return Collected(
         pl.concat(c.subsets for c in both).sort(KEYS),
@@ -55,10 +58,10 @@ def collect(passes: Sequence[Pass], answered: Answered, *, histograms: bool) -> 
     )
 
 
-def _collected(each: Pass, answered: Answered, *, histograms: bool) -> Collected:
+def _collected(stream: Stream, each: Pass, answered: Answered, *, histograms: bool) -> Collected:
     """Return the results of one pass; raise an error if its numbers cannot be right."""
     layout, workspace = each.layout, each.workspace
-    worker = Worker(workspace.stream, layout, each.strategy.sizes)
+    worker = Worker(stream, layout, each.strategy.sizes)
     worker.stream.rows(as_named(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),

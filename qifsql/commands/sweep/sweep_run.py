@@ -21,7 +21,6 @@ from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attacks
 from qifsql.commands.sweep.subset_sums import Collected, collect
-from qifsql.commands.sweep.tables import coded
 from qifsql.commands.sweep.workspace import Workspace, signed
 from qifsql.counting.scales import Spread, dictionary
 from qifsql.counting.session import check_records
@@ -86,10 +85,13 @@ class SweepRun:
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
-        with self.shared.participating() if self.shared else nullcontext():
-            measured = self._measured()
+        try:
+            with self.shared.participating() if self.shared else nullcontext():
+                measured = self._measured()
+        finally:
+            self.workspace.close_streams()
         frame = measured.frame
-        plans = [coded(self.bound.microdata, each.layout) for each in self.passes]
+        plans = [each.plan for each in self.passes]
         more = self.spec.plain()
         if self.bound.microdata.null == "drop":
             more |= {"population": POPULATION}
@@ -412,10 +414,11 @@ class SweepRun:
         )
         collected: list[Collected] = []
 
-        def work(_stream: Stream) -> None:
-            collected.append(collect(self.passes, answered, histograms=self.spec.histogram))
+        def work(stream: Stream) -> None:
+            collected.append(collect(stream, self.passes, answered, histograms=self.spec.histogram))
 
-        self.engine.here.together([self.workspace.stream], work, self.passes[0].look)
+        streams = self.workspace.streams(1)  # one that is prepared already
+        self.engine.here.together(streams, work, self.passes[0].look)
         return collected[0]
 
 

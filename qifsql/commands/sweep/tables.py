@@ -9,6 +9,7 @@ Each table is cut into chunks by ranges of its first attribute, so no block is i
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import accumulate
 
 from sqlglot import exp
@@ -25,7 +26,7 @@ from qifsql.counting.scales import own_table
 from qifsql.query import microdata_steps
 from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
-from qifsql.query.render import creating, render
+from qifsql.query.render import render
 
 CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
 LEAST = 50_000  # rows below which the calls of a walk cost more than its work
@@ -124,8 +125,7 @@ class Tables:
         a single value with more than ``giant`` rows.
         """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
-        query = worker.say.query("chunks", coded=table)
-        return worker.stream.rows(render(query))
+        return worker.stream.rows(worker.say.select("chunks", coded=table))
 
     def chunks(self, *, pairs: bool) -> list[tuple[int, int]]:
         """Return the ranges of the first attribute in which the table of all attributes is cut.
@@ -152,8 +152,7 @@ class Tables:
             shift=(layout.shift(position), "INTEGER"),
             later=(layout.later(position), layout.rest_type),
         )
-        query = worker.say.query("without_entry", coded=chunk.table)
-        worker.stream.rows(creating(qualify(table), query, temporary=False))
+        worker.stream.rows(worker.say.keep(qualify(table), "without_entry", coded=chunk.table))
         self.workspace.enter(worker.stream, table)
         return self.enter(worker, table, position, state)
 
@@ -176,7 +175,7 @@ class Tables:
 
     def count(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
-        return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
+        return worker.stream.count(counting(qualify(table)))
 
     def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table, in chunks."""
@@ -227,10 +226,16 @@ class Tables:
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
         """Copy some rows of a coded table to a new table; return their number."""
-        query = worker.say.query(file, coded=qualify(table))
-        rows = worker.stream.count(creating(qualify(name), query, temporary=False))
+        statement = worker.say.keep(qualify(name), file, coded=qualify(table))
+        rows = worker.stream.count(statement)
         self.workspace.enter(worker.stream, name)
         return rows
+
+
+@lru_cache
+def counting(table: str) -> str:
+    """Return the query of the number of rows of a table."""
+    return render(exp.select("count(*)").from_(table))
 
 
 def heavy(task: Task) -> bool:

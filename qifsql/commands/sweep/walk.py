@@ -49,6 +49,7 @@ def settle(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
     Return the name of that way, and the seconds spent on an abandoned walk.
     """
     wasted = 0.0
+    worker.prepare()  # once for all chunks: it is no part of their times
     if choice.walks():
         began, enough = time.thread_time(), choice.enough(chunk.rows)
         way = compiled.walk if worker.compiled else walk

@@ -59,6 +59,10 @@ class Statements:
         """Return the statement that adds the rows of a file to a table."""
         return self._once("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
 
+    def keep(self, table: str, file: str, **tables: str) -> str:
+        """Return the statement that stores the rows of a file in a lasting table."""
+        return self._once("keep", table, file, tables, partial(creating, table, temporary=False))
+
     def select(self, file: str, **tables: str) -> str:
         """Return the query of a file as text."""
         return self._once("select", "", file, tables, render)
@@ -96,6 +100,8 @@ spoken = cache(Statements)
 class Worker:
     """One stream and its session: macros, variables, temporary tables.
 
+    A stream is prepared for a pass by the first statement that may need it, and stays so: its
+    macros take longer than most statements.
     Only subsets of the ``sizes`` are measured. Settled blocks are collected in the temporary table
     ``settled`` until they are read from there. ``compiled``: the walk is that of ``kernel.py``,
     which sums up what it settles itself (``summed``).
@@ -119,7 +125,17 @@ class Worker:
             packed(layout.width, layout.key_type),
             people(layout.counter_bits, valued=layout.valued),
         ]
-        stream.rows(";".join(self._macros))
+
+    @property
+    def _is_ready(self) -> bool:
+        return self.stream.prepared == (self.layout, self.sizes)
+
+    def prepare(self) -> None:
+        """Create the macros, the variables of the pass, and the empty table ``settled``."""
+        if self._is_ready:
+            return
+        layout, sizes = self.layout, self.sizes
+        self.stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
             every=(layout.every, "BIGINT"),
@@ -130,7 +146,8 @@ class Worker:
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
         )
-        stream.rows(settled(layout.words, valued=layout.valued))
+        self.stream.rows(settled(layout.words, valued=layout.valued))
+        self.stream.prepared = layout, sizes
 
     @cached_property
     def _kinds(self) -> str:
@@ -167,27 +184,32 @@ class Worker:
 
     def make(self, name: str, file: str, **tables: str) -> int:
         """Store the rows of a file in a temporary table; return their number."""
+        self.prepare()
         return self.stream.count(self._note(self.say.table(name, file, **tables)))
 
     def see(self, name: str, file: str, **tables: str) -> None:
         """Create a temporary view of the rows of a file."""
+        self.prepare()
         self.stream.rows(self._note(self.say.view(name, file, **tables)))
 
     def settle(self, file: str, **tables: str) -> None:
         """Add the rows of a file to the settled blocks."""
+        self.prepare()
         self.stream.rows(self._note(self.say.insert("settled", file, **tables)))
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
         if self.summed:
             return
+        self.prepare()
         self.stream.rows(self._kinds)
         self.make("found", "found")
 
     def forget(self) -> None:
         """Delete the settled blocks."""
         self.summed = False
-        self.stream.rows(FORGET)
+        if self._is_ready:
+            self.stream.rows(FORGET)
 
     def look(self, file: str, **tables: str) -> tuple[int, ...]:
         """Return the one row of a file."""
@@ -195,6 +217,7 @@ class Worker:
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a file."""
+        self.prepare()
         return self.stream.rows(self._note(self.say.select(file, **tables)))
 
     def arrow(self, query: exp.Query) -> pa.Table:
@@ -299,18 +322,19 @@ def kinds(layout: Layout) -> exp.Query:
     A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
     ``values`` different values. In re-identification (question 0) one guess is right in each block.
     """
-    source = "settled" if layout.valued else _unpacked(layout).subquery("settled")
     arms: list[exp.Query] = []
     if layout.owners:
+        source = "settled" if layout.valued else _unpacked(layout, 0)
         arms.append(_arm(source, 0, typed(_literal(1), "BIGINT"), exp.column("size")))
     for j, values in layout.secrets.items():
         if layout.valued:
-            arms.append(_arm(source, j, exp.column("mode"), exp.column("values", quoted=True)))
+            arms.append(_arm("settled", j, exp.column("mode"), exp.column("values", quoted=True)))
             continue
         counts = [exp.column(f"tally_{j}_{code}") for code in range(values)]
         some = [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts]
         most = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
-        arms.append(_arm(source, j, most if len(counts) > 1 else counts[0], fold(exp.Add, some)))
+        mode = most if len(counts) > 1 else counts[0]
+        arms.append(_arm(_unpacked(layout, j), j, mode, fold(exp.Add, some)))
     return exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
 
 
@@ -324,23 +348,25 @@ def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
             exp.alias_(values.copy(), "values", quoted=True),
             exp.alias_(exp.Sum(this=exp.column("blocks")), "blocks"),
         )
-        .from_(source if isinstance(source, str) else source.copy())
+        .from_(source)
         .group_by("ALL")
     )
 
 
-def _unpacked(layout: Layout) -> exp.Select:
-    """Return the settled rows with a column for the people and for each value of each secret."""
+def _unpacked(layout: Layout, secret: int) -> exp.Subquery:
+    """Return the settled rows with a column for the people and for each value of a secret, if any.
+
+    Without the columns of other secrets: the engine takes longer for these than for few rows.
+    """
     columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter(layout, 0), "size")]
-    place = 1
-    for j, values in layout.secrets.items():
-        last: exp.Expr = counter(layout, 0)
-        for code in range(values - 1):
+    last: exp.Expr = counter(layout, 0)
+    for place, (j, code) in enumerate(layout.counters, 1):
+        if j == secret:
             columns.append(exp.alias_(counter(layout, place), f"tally_{j}_{code}"))
             last = exp.Sub(this=last, expression=counter(layout, place))
-            place += 1
-        columns.append(exp.alias_(last, f"tally_{j}_{values - 1}"))
-    return exp.select(*columns, "blocks").from_("settled")
+    if secret:
+        columns.append(exp.alias_(last, f"tally_{secret}_{layout.secrets[secret] - 1}"))
+    return exp.select(*columns, "blocks").from_("settled").subquery("settled")
 
 
 def counter(layout: Layout, counter: int) -> exp.Expr:

@@ -7,9 +7,10 @@ resumes: finished tasks stay finished, unfinished ones run again.
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ class Workspace:
                 detail=e.detail,
             ) from e
         self.stream = engine.stream()
+        self._streams: list[Stream] = []
         self._lock = threading.Lock()
         if held:
             with ledger.readable(self.damaged):
@@ -97,12 +99,28 @@ class Workspace:
             return InternalError(f"{what}; report this")
         return DatasetError(self.damaged, detail=what)
 
+    def streams(self, number: int) -> list[Stream]:
+        """Return so many streams, which stay open for the work of one pass after the other."""
+        while len(self._streams) < number:
+            self._streams.append(self.engine.stream())
+        return self._streams[:number]
+
+    def close_streams(self) -> None:
+        """Close the streams, except the one of the workspace itself."""
+        while self._streams:
+            self._streams.pop().close()
+
     def enter(
-        self, stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False
+        self,
+        stream: Stream,
+        name: str,
+        rows: Callable[[], exp.Query] | None = None,
+        *,
+        gone: bool = False,
     ) -> None:
         """Enter rows in the ledger of a file, in the transaction that stores them."""
         if self.path is not None:
-            ledger.enter(stream, name, rows, gone=gone)
+            ledger.enter(stream, name, rows() if rows else None, gone=gone)
 
     def drop(self, name: str) -> None:
         """Drop a coded table."""
@@ -136,11 +154,11 @@ class Workspace:
 
     def note(self, name: str, fact: object) -> None:
         """Store a fact under a name, in the transaction of the caller."""
-        rows = _rows("facts", exp.EQ(this=exp.column("name"), expression=exp.convert(name)))
-        self.enter(self.stream, "facts", rows, gone=True)
+        its_name = partial(_rows, "facts", {"name": name})
+        self.enter(self.stream, "facts", its_name, gone=True)
         self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
         self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
-        self.enter(self.stream, "facts", rows)
+        self.enter(self.stream, "facts", its_name)
 
     def layouts(self) -> list[Layout]:
         """Return the stored passes; an empty list in a new workspace."""
@@ -166,7 +184,7 @@ class Workspace:
 
     def pending(self, number_of_pass: int) -> list[Task]:
         """Return the tasks of a pass that are not done, in their order."""
-        rows = self.stream.rows(render(load("sweep/pending").query))
+        rows = self.stream.rows(_pending())
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
     def begin(self, number_of_pass: int) -> None:
@@ -194,9 +212,8 @@ class Workspace:
         if numbered:
             columns = zip(*map(astuple, numbered), strict=True)
             stream.rows(ADD_TASKS, [list(column) for column in columns])
-            number = exp.column("number")
-            condition = number.between(exp.convert(first), exp.convert(first + len(tasks) - 1))
-            self.enter(stream, "tasks", _rows("tasks", condition))
+            last = first + len(tasks) - 1
+            self.enter(stream, "tasks", partial(_rows, "tasks", {"number": (first, last)}))
         return numbered
 
     def draw(self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum) -> None:
@@ -205,19 +222,17 @@ class Workspace:
             "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
             [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
         )
-        of_it = exp.EQ(this=exp.column("source"), expression=exp.convert(source))
-        its_start = exp.EQ(this=exp.column("least"), expression=exp.convert(start))
-        condition = exp.and_(of_it, its_start)
-        self.enter(stream, "strata", _rows("strata", condition))
+        its_start = {"source": source, "least": start}
+        self.enter(stream, "strata", partial(_rows, "strata", its_start))
 
     def done(self, stream: Stream, tasks: Sequence[Task], method: str, seconds: float) -> None:
         """Record that tasks are done, in the transaction that stores their results.
 
         ``seconds`` are those of each.
         """
-        stream.rows(ADD_DONE, [[task.number for task in tasks], method, seconds])
-        condition = exp.column("task").isin(*(task.number for task in tasks))
-        self.enter(stream, "done", _rows("done", condition))
+        numbers = [task.number for task in tasks]
+        stream.rows(ADD_DONE, [numbers, method, seconds])
+        self.enter(stream, "done", partial(_rows, "done", {"task": numbers}))
 
     def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """Refuse a file that is not a workspace, or one of another sweep."""
@@ -329,6 +344,20 @@ def _layout(held: dict[str, Any]) -> Layout:
     return Layout(order, values, people, secrets, valued=valued, owners=owners)
 
 
-def _rows(table: str, condition: exp.Expr) -> exp.Select:
-    """Return the rows of a table that satisfy a condition."""
-    return exp.select("*").from_(f"{STORE}.main.{table}").where(condition)
+@cache
+def _pending() -> str:
+    return render(load("sweep/pending").query)
+
+
+def _rows(table: str, values: Mapping[str, Any]) -> exp.Select:
+    """Return the rows of a table with these values: a pair is the first and the last of them."""
+    query = exp.select("*").from_(f"{STORE}.main.{table}")
+    for name, value in values.items():
+        column = exp.column(name)
+        if isinstance(value, tuple):
+            query = query.where(column.between(*map(exp.convert, value)))
+        elif isinstance(value, list):
+            query = query.where(column.isin(*value))
+        else:
+            query = query.where(exp.EQ(this=column, expression=exp.convert(value)))
+    return query
