@@ -1,0 +1,253 @@
+"""Parts of counting by themselves: limits, codes in words, progress, weights, columns to match."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.counting import coded, compared_files, matching_columns, scales, session
+from qifsql.counting.coded import Coded, Field
+from qifsql.counting.compared_files import File
+from qifsql.counting.constraints import Wishes
+from qifsql.counting.matching_columns import Side
+from qifsql.counting.meter import Meter
+from qifsql.data.dataset import Dataset
+from qifsql.errors import ColumnError, InputError, WeightError
+from qifsql.query.render import render
+
+DATASET = Dataset("d", "parquet", ("d.parquet",))
+
+
+def attribute(name: str, type_: str) -> Attribute:
+    return Attribute(name, exp.column(name, table="source"), type_)
+
+
+@pytest.mark.parametrize(
+    ("limits", "plain", "words"),
+    [
+        ({"k": 1}, {"k": 1}, "k=1"),
+        ({"k": 5, "l": 2}, {"k": 5, "l": 2}, "k=5 and l=2"),
+        ({"k": 2, "l_entropy": 1}, {"k": 2, "l_entropy": 1}, "k=2 and entropy l=1"),
+        ({"k": 2, "l_entropy": "2.5"}, {"k": 2, "l_entropy": 2.5}, "k=2 and entropy l=2.5"),
+        (
+            {"k": 2, "l_recursive": "0.5,2"},
+            {"k": 2, "l_recursive": [0.5, 2]},
+            "k=2 and recursive (0.5, 2)",
+        ),
+        (
+            {"k": 2, "t": 1, "t_ordered": 0.25},
+            {"k": 2, "t": 1, "t_ordered": 0.25},
+            "k=2 and t=1 and ordered t=0.25",
+        ),
+    ],
+)
+def test_limits_are_kept_as_they_were_set(limits: Any, plain: Any, words: str) -> None:
+    wishes = Wishes.of(**limits)
+    assert (wishes.plain(), wishes.words) == (plain, words)
+    assert wishes.of_secret == (set(limits) != {"k"})
+    assert wishes.monotone(suppressing=False)
+    assert wishes.monotone(suppressing=True) == (set(limits) <= {"k", "l"})
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"k": 0}, "k must be a whole number from 1"),
+        ({"k": True}, "k must be a whole number from 1"),
+        ({"k": 1, "l": 0}, "l must be a whole number from 1"),
+        ({"k": 1, "l_entropy": 0.75}, "entropy l must be at least 1"),
+        ({"k": 1, "l_entropy": "many"}, "entropy l is not a number"),
+        ({"k": 1, "l_entropy": "1.0000000001"}, "too many digits"),
+        ({"k": 1, "l_entropy": 10**18 + 1}, "too many digits"),
+        ({"k": 1, "l_recursive": "3"}, "needs two numbers"),
+        ({"k": 1, "l_recursive": (0, 2)}, "c of recursive l must be above 0"),
+        ({"k": 1, "l_recursive": (1, 0)}, "l of recursive l must be a whole number from 1"),
+        ({"k": 1, "l_recursive": (1, 1.5)}, "l of recursive l must be a whole number from 1"),
+        ({"k": 1, "t": 0}, "t of 0 allows only"),
+        ({"k": 1, "t": 1.5}, "t is a distance from 0 to 1"),
+        ({"k": 1, "t_ordered": -1}, "ordered t is a distance from 0 to 1"),
+    ],
+)
+def test_limits_that_no_class_can_break_or_keep_are_refused(limits: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Wishes.of(**limits)
+
+
+def test_limits_are_exact() -> None:
+    wishes = Wishes.of(1, l_entropy=1, l_recursive=(1, 1), t="0.1")
+    assert (wishes.l_entropy, wishes.l_recursive) == (1, (1, 1))
+    assert wishes.t == Fraction(1, 10)
+
+
+def test_progress_never_goes_back_within_a_stage() -> None:
+    shown: list[tuple[str, float, str]] = []
+    meter = Meter("work", lambda *now: shown.append(now))
+    meter.show()
+    meter.begin(1, 4, "first")
+    meter.show()
+    meter.inside(0.5, "half")
+    meter("a statement", 0.75)
+    meter.inside(0.25, "quarter")
+    meter.show()
+    meter.begin(2, 4, "second")
+    meter.show()
+    assert shown == [
+        ("work", 0.0, "reading"),
+        ("work", 0.25, "first"),
+        ("work", 0.375, "half"),
+        ("work", 0.375, "quarter"),
+        ("work", 0.5, "second"),
+    ]
+
+
+def test_codes_are_packed_into_words_of_63_bits() -> None:
+    assert coded._fields([1, 2, 3, 4, 5]) == (
+        Field(1, 0, 1),
+        Field(1, 1, 1),
+        Field(1, 2, 2),
+        Field(1, 4, 2),
+        Field(1, 6, 3),
+    )
+    wide = 2**30
+    assert coded._fields([wide, wide, 8]) == (Field(1, 0, 30), Field(1, 30, 30), Field(1, 60, 3))
+    assert coded._fields([wide, wide, 9]) == (Field(1, 0, 30), Field(1, 30, 30), Field(2, 0, 4))
+    assert [Field(1, 0, 1).mask, Field(1, 2, 3).mask] == [1, 28]
+
+
+def test_a_subset_has_the_bits_of_its_fields() -> None:
+    tables: Any = None
+    fields = (Field(1, 0, 2), Field(1, 2, 3), Field(2, 0, 4))
+    people = Coded(tables, fields, (3, 8, 16), (2,), (1, 2, 0))
+    assert people.words == 2
+    assert [render(word) for word in people.masked([0, 2])] == [
+        "word_1 & 3 AS word_1",
+        "word_2 & 15 AS word_2",
+    ]
+    assert render(people.key([1])) == "[word_1 & 28, word_2 & 0]"
+    assert people.counts == ["original", "control", "synthetic_1", "synthetic_2", "synthetic_0"]
+    assert render(people.code_of(0, "t")) == "(t.word_1 & 3)"
+    assert render(people.code_of(1, "t")) == "((t.word_1 & 28) >> 2)"
+    key = exp.column("key")
+    assert render(people.code_of_key(2, key)) == "(LIST_EXTRACT(key, 2) & 15)"
+    single = replace(people, fields=fields[:2])
+    assert single.words == 1
+    assert render(single.code_of_key(1, key)) == "((key & 28) >> 2)"
+    assert render(single.key([0, 1])) == "word_1 & 31"
+    assert [render(word) for word in coded.words(fields)] == [
+        "of_1.code | (of_2.code << 2) AS word_1",
+        "of_3.code AS word_2",
+    ]
+    assert render(single.cells(0)).endswith("GROUP BY 1, 2")
+    assert "secret_1 AS secret" in render(people.cells(1, [0]))
+    assert render(people.cells(1, [0])).endswith("GROUP BY 1, 2, 3")
+    assert "secret AS secret" in render(people.cells(1, [0], "smaller"))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "records", "fits"),
+    [
+        (1.0, 1.0, 1, True),
+        (1.0, 2.0**71, 1, True),  # 53 bits, and 71 more
+        (1.0, 2.0**72, 1, False),
+        (1.0, 2.0**71, 2, False),
+        (0.5, 2.0**71, 1, False),
+        (2.0**-900, 2.0**-900, 1, True),
+        (2.0**-901, 2.0**-901, 1, False),
+    ],
+)
+def test_weights_are_added_exactly_or_refused(
+    least: float, most: float, records: int, fits: bool
+) -> None:
+    if fits:
+        session._check_range(least, most, records, "w")
+    else:
+        with pytest.raises(WeightError, match='weights "w" differ by too many orders'):
+            session._check_range(least, most, records, "w")
+
+
+def test_records_that_are_left_out_are_said() -> None:
+    assert session.dropped(5, 5) == ()
+    note = "1,000 of 5,000 records with missing values are left out"
+    assert session.dropped(5000, 4000) == (note,)
+
+
+def test_values_are_compared_as_they_are_but_for_enums_and_floats() -> None:
+    shown = {
+        type_: render(matching_columns.plain(attribute("a", type_)))
+        for type_ in ("INTEGER", "VARCHAR", "ENUM('x', 'y')", "DOUBLE")
+    }
+    assert shown.pop("DOUBLE").startswith("CASE WHEN")
+    assert shown == {
+        "INTEGER": "source.a",
+        "VARCHAR": "source.a",
+        "ENUM('x', 'y')": "CAST(source.a AS TEXT)",
+    }
+
+
+def test_a_side_has_the_records_that_miss_nothing_and_their_key() -> None:
+    names = ("a", "b", "k")
+    a, b, key = (attribute(name, "INTEGER") for name in names)
+    side = Side(DATASET, (a, b), key, None)
+    step = side.step("release")
+    assert (step.name, step.query.named_selects) == ("release", ["qid_1", "qid_2", "key"])
+    complete = "NOT (source.a) IS NULL AND NOT (source.b) IS NULL"
+    assert render(side.complete) == complete
+    assert render(step.query).endswith(f"WHERE {complete}")
+    assert replace(side, key=None).step("release").query.named_selects == ["qid_1", "qid_2"]
+    assert side.keyed("people").query.named_selects == ["key"]
+    assert side.rows(a.expression).args.get("where") is None
+    filtered = replace(side, where=exp.column("a").eq(1))
+    assert render(filtered.rows(a.expression)).endswith("WHERE (a = 1)")
+
+
+def file(*attributes: Attribute, title: str = "f", qids: int = 1) -> File:
+    microdata = Microdata(DATASET, attributes[:qids])
+    return File("release", title, 5, microdata, attributes)
+
+
+def test_files_have_their_attributes_in_one_order_and_one_type() -> None:
+    a, b, group = attribute("a", "INTEGER"), attribute("b", "VARCHAR"), attribute("g", "VARCHAR")
+    ordered = compared_files._ordered(file(b, a, group, qids=2), ["a", "b"])
+    assert ordered.attributes == (a, b, group)
+    same = [file(a, group), file(a)]
+    assert compared_files._comparable(same) == same
+    wide = attribute("a", "DOUBLE")
+    with pytest.raises(ColumnError, match=r'column "b" is .* in two but .* in one: values'):
+        compared_files._comparable([file(a, title="one"), file(b, title="two")])
+    found = compared_files._comparable([file(attribute("a", "DATE")), file(attribute("a", "DATE"))])
+    assert [f.attributes[0].type for f in found] == ["DATE", "DATE"]
+    assert compared_files._comparable([file(wide)]) == [file(wide)]
+
+
+def test_a_dictionary_of_nobody_has_no_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Engine:
+        """Answers with the row that it has."""
+
+        def __init__(self, row: tuple[Any, ...]) -> None:
+            self.row = row
+
+        def keep(self, name: str, *_: object, **__: object) -> None:
+            self.name = name
+
+        def rows(self, *_: object) -> list[tuple[Any, ...]]:
+            return [self.row]
+
+    microdata = Microdata(DATASET, (attribute("a", "INTEGER"),))
+
+    def spread(*row: object) -> scales.Spread:
+        engine: Any = Engine(row)
+        found = scales.dictionary(engine, microdata, "qid_1")
+        assert engine.name == "dictionary_qid_1"
+        return found
+
+    assert spread(0, None, None, None) == scales.Spread(0, 0, 0, 0)
+    assert spread(2, 5, 3, 13.0) == scales.Spread(2, 5, 3, 13)
+
+
+def test_the_span_of_a_scale_is_between_its_ends() -> None:
+    scale = scales.Scale(attribute("a", "INTEGER"), 3, scales.NOWHERE, 2, 9)
+    assert (scale.span, scale.interval) == (7, True)
+    assert not replace(scale, attribute=attribute("a", "VARCHAR")).interval
