@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+import sqlglot
 from sqlglot import exp
 
 from qifsql.adversary import names, roles
@@ -12,8 +13,9 @@ from qifsql.adversary.models import MODELS, model
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, BoundGain, ColumnRoles, Microdata
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.errors import ColumnError, InputError
-from qifsql.query import parameters, protections, render
+from qifsql.query import parameters, protections, render, templates
 from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
 
 DATASET = Dataset("d", "parquet", ("d.parquet",))
 
@@ -198,6 +200,24 @@ def test_statements_are_those_of_duckdb() -> None:
     assert "ROW_GROUP_SIZE" not in render.copying(plan, "f")
     assert "KV_METADATA {'qifsql': 'note'}" in render.copying(plan, "f", "note")
     assert "KV_METADATA" not in render.copying(plan, "f")
+
+
+def test_numbers_are_one_for_all_places_or_one_for_each() -> None:
+    sql = "SELECT [place + shift + bound], bound FROM a WHERE each(place > shift)"
+    query = sqlglot.parse_one(sql, read="duckdb")
+    assert isinstance(query, exp.Select)
+    view = templates.Template("made_up", "", query, sql)
+    filled = splice(view, places=[1, 3], numbers={"shift": [5, 7], "bound": 9})
+    assert render.render(filled) == (
+        "SELECT [place_1 + 5 + 9, place_3 + 7 + 9], 9 FROM a WHERE (place_1 > 5 AND place_3 > 7)"
+    )
+
+
+def test_a_script_is_read_as_its_statements() -> None:
+    statements = templates.script("sweep/macros")
+    assert len(statements) > 5
+    assert all(statement.startswith("CREATE OR REPLACE TEMP MACRO") for statement in statements)
+    assert not any("--" in statement for statement in statements)
 
 
 def test_only_expressions_are_shown_as_such() -> None:

@@ -355,6 +355,16 @@ def test_values_are_those_of_all_people_or_of_the_groups_of_the_attack() -> None
     assert list(check._within(grouped, row, found)) == [about | groups[0], about | groups[2]]
 
 
+def test_a_measure_without_a_value_cannot_be_judged(tmp_path: Path) -> None:
+    levels = levels_of(tmp_path, rule(model="crs", measure="worst_case"))
+    row = {"attack_id": "a", "model": "CRS", "qids": ["age"], "secret": None}
+    found = result([row | {"worst_case": 0.5}, row | {"model": "CAS", "worst_case": None}])
+    (level_found,) = check._judged(levels, levels.rules[0], CRS, found, None)
+    assert (level_found["value"], level_found["met"]) == (0.5, True)
+    with pytest.raises(InputError, match="worst_case has no value in model cas"):
+        check._judged(levels, levels.rules[0], CAS, found, None)
+
+
 def measured(measure: str, value: float | None, **more: object) -> Row:
     usual = {"file": 1, "secret": None, "measure": measure, "value": value, "people": 5}
     return usual | {"low": None, "high": None} | more
