@@ -37,7 +37,7 @@ quick: $(READY)  ## run the tests that take less than a minute: every command, a
 	QIFSQL_EFFORT=quick $(PYTEST) -m quick
 
 test: $(READY)  ## run the tests, without the slow and the marked ones
-	$(PYTEST) -m "$(FAST)"
+	QIFSQL_ORDER=$(ORDER) $(PYTEST) -m "$(FAST)"
 
 marked: $(READY)  ## run the marked tests, which are skipped where a program is missing
 	$(PYTEST) -m "(spark or browser or supply or notebooks) and not slow" || $(NONE)

@@ -1,5 +1,6 @@
 """Settings of all tests: the places of data, and the effort of hypothesis."""
 
+import hashlib
 import os
 import signal
 from collections import Counter
@@ -46,6 +47,8 @@ QUICK = frozenset(  # together less than a minute on two cores; every command is
 )
 
 
+ORDER = os.environ.get("QIFSQL_ORDER", "")  # the seed of a random order
+
 NEEDED = {"browser": "browser", "shared": "reference"}  # the marks of tests that use a fixture
 
 
@@ -56,21 +59,33 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return collection_path not in QUICK or None
 
 
+def pytest_report_header() -> str | None:
+    """Say the seed of a random order."""
+    return f"order of tests: QIFSQL_ORDER={ORDER}" if ORDER else None
+
+
+def drawn(name: object) -> str:
+    """The place of a file or test in the order of this seed, the same for all workers."""
+    return hashlib.sha256(f"{ORDER} {name}".encode()).hexdigest()
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark further cases as slow, what ``make quick`` runs, and what needs something else."""
     cases: Counter[tuple[Path, str]] = Counter()
     for item in items:
-        if (mark := item.get_closest_marker("cases")) is not None:
+        if (few := item.get_closest_marker("cases")) is not None:
             function = item.path, getattr(item, "originalname", item.name)
             cases[function] += 1
-            if cases[function] > mark.args[0]:
+            if cases[function] > few.args[0]:
                 item.add_marker(pytest.mark.slow(because="further cases of the same property"))
         if item.path in QUICK and item.get_closest_marker("slow") is None:
             item.add_marker("quick")
         fixtures = getattr(item, "fixturenames", ())
         for mark in (mark for fixture, mark in NEEDED.items() if fixture in fixtures):
             item.add_marker(mark)
+    if ORDER:  # file by file, so that each builds its fixtures once
+        items.sort(key=lambda item: (drawn(item.nodeid.partition("::")[0]), drawn(item.nodeid)))
 
 
 @pytest.fixture(scope="session")

@@ -385,6 +385,7 @@ def test_nan_in_a_file_is_the_missing_value(tmp_path: Path, ending: str, text: o
     assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (3, (9 + 4) / 3)
 
 
+@pytest.mark.slow(because="the same gains of fewer values are compared with the oracle")
 def test_gains_of_a_secret_with_many_values(tmp_path: Path) -> None:
     """More values than are looked at to find what a guess usually gains."""
     rows = [{"q": i * i % 19, "s": i * 7 % 263 if i % 5 else 3} for i in range(500)]

@@ -96,6 +96,7 @@ HOSTILE = ['a"b', "a\\b", "a\nb", "a = 1", "#a", "[[attack]]", "'''", "$qids", "
            "2:a", "a*b", " a ", "${name}", "\u202ea"]  # fmt: skip
 
 
+@pytest.mark.slow(because="test_control_characters.py has hostile names for all commands")
 def test_hostile_names_of_columns_and_files(here: Path):
     frame = pl.DataFrame({name: [1, 2, 2, i] for i, name in enumerate(HOSTILE)})
     (here / 'a "b" [c]').mkdir()

@@ -303,6 +303,7 @@ def test_a_sweep_runs_beside_and_can_be_walked(census: Page, tmp_path: Path) -> 
     assert pl.read_parquet(by_hand).drop(drop, strict=False).equals(frame.drop(drop, strict=False))
 
 
+@pytest.mark.slow(because="a sweep beside the page runs to its end in another test")
 def test_answers_of_a_sweep_come_one_after_another(
     census: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,6 +170,7 @@ def stored(frame: pl.DataFrame, kind: str = "attack", **details: pl.DataFrame) -
 # Results in, the same report out, whatever the form.
 
 
+@pytest.mark.slow(because="results of both kinds are read back in test_display.py")
 def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
     data = people(tmp_path)
     attacked = qifsql.attack(
@@ -458,6 +459,7 @@ def test_what_is_a_secret_in_one_result_is_one_in_all(tmp_path: Path) -> None:
     assert leaks((tmp_path / "out.md").read_text(), CELL)[:3] == []
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     "options",
     [
@@ -983,6 +985,7 @@ JARGON = re.compile(
 )
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("lang", ["en", "pt-BR"])
 @pytest.mark.parametrize("private", [False, True])
 def test_no_jargon_is_in_front_of_the_annexes(

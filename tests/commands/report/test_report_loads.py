@@ -29,6 +29,7 @@ def loaded(code: str, *arguments: object) -> set[str]:
     return set(done.stdout.split()[-len(WORK) :]) & WORK
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "json"])
 def test_a_report_loads_no_engine(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
