@@ -1,6 +1,7 @@
 """Reports for others: no value of a person in any result, no group whose size can be computed."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -218,6 +219,12 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
         else:
             text = path.read_text("utf-8")
         yield path.name, re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_one_worker_runs_all_tests_of_this_file(request: pytest.FixtureRequest) -> None:
+    """A version of pytest that pytest-xdist does not know loses the groups without a word."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        assert request.node.nodeid.endswith("@sharing")
 
 
 def test_every_kind_of_result_has_canaries(results: Path) -> None:
