@@ -2,18 +2,24 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
+import duckdb
+import polars as pl
 import pytest
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, Microdata
-from qifsql.counting import coded, compared_files, matching_columns, scales, session
+from qifsql.adversary.gains import parse
+from qifsql.adversary.spec import Attribute, BoundAttack, BoundGain, Microdata
+from qifsql.counting import coded, compared_files, matching_columns, scales, secret_values, session
+from qifsql.counting import passes as passes_module
 from qifsql.counting.coded import Coded, Field
 from qifsql.counting.compared_files import File
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.matching_columns import Side
 from qifsql.counting.meter import Meter
+from qifsql.counting.passes import Passes
 from qifsql.data.dataset import Dataset
 from qifsql.errors import ColumnError, InputError, WeightError
 from qifsql.query.render import render
@@ -251,3 +257,69 @@ def test_the_span_of_a_scale_is_between_its_ends() -> None:
     scale = scales.Scale(attribute("a", "INTEGER"), 3, scales.NOWHERE, 2, 9)
     assert (scale.span, scale.interval) == (7, True)
     assert not replace(scale, attribute=attribute("a", "VARCHAR")).interval
+
+
+class Answers:
+    """A stream that runs statements in plain DuckDB, without the catalogues of an engine."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql.replace("memory.main.", "")).fetchall()
+
+
+def test_a_table_without_rows_has_nobody() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 3 AS people UNION ALL SELECT 4")
+        connection.execute("CREATE TABLE none AS SELECT * FROM t WHERE FALSE")
+        stream: Any = Answers(connection)
+        passes = Passes(stream, passes_module.Coded("d", 1, 7), lambda _: None)
+        assert [passes.people(name) for name in ("t", "none")] == [7, 0]
+
+
+class Counted:
+    """Counts of a secret with three values, and what the lines of a file of gains say."""
+
+    def __init__(self, gain: str, **row: int) -> None:
+        self.bound = BoundAttack((), Microdata(DATASET, ()), gains=(BoundGain(parse(gain)),))
+        self.row = {"lines": 0, "rest": 0, "guesses": 3, "different": 3, "pairs": 3} | row
+
+    def domain(self, _: int) -> Any:
+        return SimpleNamespace(values=3)
+
+    def frame(self, *_: object) -> pl.DataFrame:
+        return pl.DataFrame([self.row])
+
+
+@pytest.mark.parametrize(
+    ("gain", "row", "unknown"),
+    [
+        ("worth:4", {"lines": 5, "rest": 5}, 0),  # of no file
+        ("worth:f", {}, 0),
+        ("worth:f", {"lines": 2, "rest": 1}, 2),
+        ("matrix:f", {"guesses": 2, "different": 6, "pairs": 6}, 0),
+        ("matrix:f", {"guesses": 0}, 0),
+    ],
+)
+def test_lines_of_gains_that_fit_the_values(gain: str, row: Any, unknown: int) -> None:
+    counts: Any = Counted(gain, **row)
+    assert secret_values._check_listed(counts, 1, 1, "gain")["unknown"] == unknown
+
+
+@pytest.mark.parametrize(
+    ("gain", "row", "message"),
+    [
+        ("worth:f", {"rest": 2}, "has 2 lines"),
+        ("worth:f", {"different": 1}, "is missing for 2 of 3 values"),
+        ("worth:f", {"pairs": 4}, "names a pair more than once"),
+        ("matrix:f", {"rest": 1}, "has 1 line with values that do not occur"),
+        ("matrix:f", {"lines": 2, "rest": 1}, "has 3 lines with values that do not occur"),
+        ("matrix:f", {"guesses": 2, "different": 5}, "is missing for 1 of 6 pairs"),
+        ("matrix:f", {"guesses": 1, "different": 3, "pairs": 4}, "names a pair more than once"),
+    ],
+)
+def test_lines_of_gains_that_do_not_fit_are_refused(gain: str, row: Any, message: str) -> None:
+    counts: Any = Counted(gain, **row)
+    with pytest.raises(InputError, match=message):
+        secret_values._check_listed(counts, 1, 1, "gain")

@@ -1,21 +1,24 @@
 """What is asked of an engine: statements, parameters, models, roles, noisy laws, by themselves."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import sqlglot
 from sqlglot import exp
 
-from qifsql.adversary import names, roles
+from qifsql.adversary import bind, names, roles
 from qifsql.adversary.gains import parse
 from qifsql.adversary.laws import shown
 from qifsql.adversary.models import MODELS, model
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, BoundGain, ColumnRoles, Microdata
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.errors import ColumnError, InputError
-from qifsql.query import parameters, protections, render, templates
+from qifsql.errors import ColumnError, InputError, WeightError
+from qifsql.query import compiler, parameters, protections, render, templates
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
+from qifsql.query.steps import Steps, revealed_tables
 
 DATASET = Dataset("d", "parquet", ("d.parquet",))
 
@@ -218,6 +221,77 @@ def test_a_script_is_read_as_its_statements() -> None:
     assert len(statements) > 5
     assert all(statement.startswith("CREATE OR REPLACE TEMP MACRO") for statement in statements)
     assert not any("--" in statement for statement in statements)
+
+
+def test_all_rows_of_one_query_or_of_several() -> None:
+    queries = [exp.select("a").from_(table) for table in ("t", "u")]
+    assert render.render(compiler.union(queries[:1])) == "SELECT a FROM t"
+    union = "SELECT a FROM t UNION ALL SELECT a FROM u"
+    assert render.render(compiler.union(queries)) == union
+
+
+def test_blocks_reveal_the_owner_where_there_is_no_secret_or_a_belief() -> None:
+    secrets = (attribute("s"), attribute("t"))
+    belief = {2: exp.select("value", "raw", "belief").from_(exp.table_("f", db="main"))}
+
+    def tables(*named: Attribute, beliefs: bool = False) -> list[str]:
+        people = Microdata(DATASET, (attribute("a"),), named)
+        return revealed_tables(Steps(BoundAttack((), people, beliefs=belief if beliefs else {})))
+
+    assert tables() == ["crowds_0"]
+    assert tables(*secrets) == ["revealed_1", "revealed_2"]
+    assert tables(*secrets, beliefs=True) == ["crowds_0", "revealed_1", "revealed_2"]
+
+
+def test_steps_of_files_are_not_generated() -> None:
+    bound = BoundGain(parse("worth:4"))
+    attack = BoundAttack((), Microdata(DATASET, (), (attribute("s"),)), gains=(bound,))
+    made = {name: parameters.make(attack, name, 1, 1) for name in ("asked", "numbers", "pairs")}
+    assert {name: step and step.name for name, step in made.items()} == {n: n for n in made}
+    assert parameters.make(attack, "blocks", 1, 1) is None
+
+
+def test_a_secret_is_of_the_focal_dataset() -> None:
+    whole = Schema("c", (), (schema("a", "b"), schema("a")))
+    for text in ("a", "1:a"):
+        (secret,) = names.attributes([text], whole, "secret")
+        assert (secret.name, secret.number) == ("a", 1)
+    with pytest.raises(ColumnError, match=r'secret "2:a" is of an auxiliary dataset.* 1:a'):
+        names.attributes(["2:a"], whole, "secret")
+
+
+class Types:
+    """A catalogue that has the same type for all attributes."""
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+
+    def types(self, trees: Sequence[exp.Expr], *_: object) -> list[str]:
+        return [self.type for _ in trees]
+
+
+def test_nested_values_are_quasi_identifiers_where_they_are_cells_only() -> None:
+    def typed(type_: str, role: str = roles.QID, *, cells: bool = True) -> str:
+        catalog: Any = Types(type_)
+        used = {role: (attribute("a", ""),)}
+        ((found,),) = bind.with_types(used, None, catalog, cells=cells).values()
+        return found.type
+
+    for type_, role in (
+        ("INTEGER", roles.QID),
+        ("VARCHAR", roles.SECRET),
+        ("INTEGER[]", roles.QID),
+    ):
+        assert typed(type_, role) == type_
+    for type_, role, cells in (
+        ("INTEGER[]", roles.QID, False),
+        ("INTEGER[]", roles.SECRET, True),
+        ("MAP(VARCHAR, INTEGER)", roles.QID, True),
+    ):
+        with pytest.raises(ColumnError, match='column "a" is nested'):
+            typed(type_, role, cells=cells)
+    with pytest.raises(WeightError, match='weight "a" is of type VARCHAR, not a number'):
+        typed("VARCHAR", roles.WEIGHT)
 
 
 def test_only_expressions_are_shown_as_such() -> None:
