@@ -17,10 +17,11 @@ from qifsql.counting import passes as passes_module
 from qifsql.counting.coded import Coded, Field
 from qifsql.counting.compared_files import File
 from qifsql.counting.constraints import Wishes
+from qifsql.counting.counts import Counts
 from qifsql.counting.matching_columns import Side
 from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.errors import ColumnError, InputError, WeightError
 from qifsql.query.render import render
 
@@ -323,3 +324,34 @@ def test_lines_of_gains_that_do_not_fit_are_refused(gain: str, row: Any, message
     counts: Any = Counted(gain, **row)
     with pytest.raises(InputError, match=message):
         secret_values._check_listed(counts, 1, 1, "gain")
+
+
+def test_secrets_of_few_values_are_counted_by_tallies_while_there_is_room() -> None:
+    secrets = tuple(attribute(name, "VARCHAR") for name in "abcdef")
+    values = dict(enumerate((8, 9, 8, 7, 2, 1), 1))
+    counts: Any = SimpleNamespace(
+        bound=BoundAttack((), Microdata(DATASET, (), secrets)),
+        domain=lambda j: SimpleNamespace(values=values[j]),
+    )
+    assert Counts._few(counts) == {1: 8, 3: 8, 4: 7, 6: 1}
+
+
+def test_a_filter_is_checked_on_its_own_file() -> None:
+    class Catalogue:
+        """Keeps what it is asked to check."""
+
+        schema = Schema("d", (Column("a", "a", "INTEGER"),))
+
+        def __init__(self) -> None:
+            self.checked: list[str] = []
+
+        def condition(self, tree: exp.Expr, what: str) -> None:
+            self.checked.append(f"{what}: {render(tree)}")
+
+    catalog: Any = Catalogue()
+    assert matching_columns.condition(None, catalog) is None
+    assert catalog.checked == []
+    found = matching_columns.condition("A > 1", catalog)
+    assert found is not None
+    assert render(found) == 'source."a" > 1'
+    assert catalog.checked == ['the filter (where) of d: source."a" > 1']
