@@ -19,9 +19,9 @@ EXTRAS := charts excel explorer fast ml stats tables
 # One file for all systems and all versions of Python: markers choose, and all files of a version have a hash.
 PINNED := compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command 'make lock'
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
-# Sets of tests that need Java, a browser, an installation or a kernel. Each has a target of its name.
-MARKED := spark browser supply notebooks
-FAST := not slow and not spark and not browser and not supply and not notebooks
+# Sets of tests that need Java, a browser, an installation, a kernel, results of all kinds. Each is a target.
+MARKED := spark browser supply notebooks reports
+FAST := not slow and not spark and not browser and not supply and not notebooks and not reports
 NONE := [ $$? -eq 5 ]  # pytest found no test: here that is no failure
 
 .PHONY: demo extras quick test marked $(MARKED) slow campaign mutation release-check docs check lint format lock
@@ -40,7 +40,7 @@ test: $(READY)  ## run the tests, without the slow and the marked ones
 	QIFSQL_ORDER=$(ORDER) $(PYTEST) -m "$(FAST)"
 
 marked: $(READY)  ## run the marked tests, which are skipped where a program is missing
-	$(PYTEST) -m "(spark or browser or supply or notebooks) and not slow" || $(NONE)
+	$(PYTEST) -m "(spark or browser or supply or notebooks or reports) and not slow" || $(NONE)
 
 $(MARKED): $(READY)  ## run one of these sets
 	$(PYTEST) -m "$@ and not slow" || $(NONE)

@@ -345,6 +345,7 @@ def reports(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Reports:
     return written
 
 
+@pytest.mark.reports
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_message_stays_english(reports: Reports, results: Path, code: str, private: bool):
@@ -356,6 +357,7 @@ def test_no_message_stays_english(reports: Reports, results: Path, code: str, pr
     assert not english(code, shown)
 
 
+@pytest.mark.reports
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_english_is_left(reports: Reports, results: Path, code: str, private: bool):
@@ -402,6 +404,7 @@ def shown_in(document: Document, results: Path, code: str) -> set[str]:
     return set(said_in(document, as_stored)) - STORED - notes
 
 
+@pytest.mark.reports
 def test_english_messages_are_recognised(tmp_path: Path, results: Path):
     some = [results / f"{name}.parquet" for name in ("ataque", "todos")]
     shown = shown_in(report(some, tmp_path / "report.md"), results, "en")

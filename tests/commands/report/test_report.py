@@ -250,10 +250,9 @@ def test_the_folder_of_a_study_is_a_folder_of_results(
 SOME_RESULTS = ("by_region", "sweep", "grades")
 
 
-@pytest.mark.parametrize("ending", ["html", "md", "csv"])
-@pytest.mark.parametrize(
-    "names", [SOME_RESULTS, pytest.param((), id="all", marks=pytest.mark.slow)]
-)
+@pytest.mark.cases(1)
+@pytest.mark.parametrize("names", [SOME_RESULTS, ()], ids=["some", "all"])
+@pytest.mark.parametrize("ending", ["md", "html", "csv"])
 def test_a_report_made_twice_is_the_same(
     results: Path, tmp_path: Path, names: Sequence[str], ending: str
 ) -> None:

@@ -22,7 +22,7 @@ from qifsql.commands.report import literals
 from qifsql.presentation import masking
 from qifsql.results.kinds import kind_of
 
-pytestmark = pytest.mark.xdist_group("sharing")  # their fixtures take long
+pytestmark = [pytest.mark.reports, pytest.mark.xdist_group("sharing")]  # their fixtures take long
 
 MARK = "CANARY"  # is in every text of a cell
 NUMBER = 7_130_000_000  # every number of a cell begins like this one

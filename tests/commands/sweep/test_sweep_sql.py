@@ -377,6 +377,7 @@ def test_every_file_is_held_against_a_sweep(witness: Witness) -> None:
     assert {file for file, found in witness.found.items() if found} == {*FILES}
 
 
+@pytest.mark.slow(because="test_sweep_walk.py fills several words")
 def test_statements_of_several_words_give_the_sums_of_one_word(people: Path) -> None:
     witness = Witness()
     for way in WAYS:
