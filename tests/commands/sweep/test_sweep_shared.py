@@ -114,7 +114,7 @@ def wait_for(folder: Path, number: int) -> None:
 # Several participants
 
 
-@pytest.mark.slow(because="the folder of shared sweeps goes")
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_two_processes_share_the_work_and_both_print_the_result_of_one(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -281,7 +281,7 @@ def test_threads_of_one_program_may_share_a_sweep(here: Path):
         same(frame, rows_of(alone))
 
 
-@pytest.mark.slow(because="the folder of shared sweeps goes")
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_split_blocks_and_tables_that_all_threads_write_are_shared(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -363,7 +363,7 @@ def test_every_kind_of_sweep_can_be_shared(here: Path, name: str):
         assert found(run(*SMALL, *more, "--join", "shared")) == alone
 
 
-@pytest.mark.slow(because="the folder of shared sweeps goes")
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_a_sample_is_the_same_for_all_participants(here: Path, monkeypatch: pytest.MonkeyPatch):
     tables_of = sys.modules["qifsql.commands.sweep.tables"]
     monkeypatch.setattr(tables_of, "CHUNK", 500)
@@ -530,7 +530,7 @@ def test_subsets_that_are_attacked_one_by_one_are_shared(here: Path):
     assert before.items() <= {file: file.read_bytes() for file in files}.items()
 
 
-@pytest.mark.slow(because="the folder of shared sweeps goes")
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_a_subset_that_another_participant_attacks_is_waited_for(here: Path):
     command = (*SMALL, "--weight", "c + 1")
     alone = found(run(*command, "--join", "shared"))
