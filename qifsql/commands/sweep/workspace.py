@@ -355,7 +355,8 @@ def _rows(table: str, values: Mapping[str, Any]) -> exp.Select:
     for name, value in values.items():
         column = exp.column(name)
         if isinstance(value, tuple):
-            query = query.where(column.between(*map(exp.convert, value)))
+            first, last = map(exp.convert, value)
+            query = query.where(column.between(first, last))
         elif isinstance(value, list):
             query = query.where(column.isin(*value))
         else:
