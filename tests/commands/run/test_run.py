@@ -307,6 +307,7 @@ def test_nothing_is_computed_twice(here: Path, computed: list[str]):
             assert_frame_equal(same.details[detail], table)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
@@ -420,6 +421,7 @@ def test_entries_that_ask_the_same_are_computed_once(here: Path, computed: list[
     assert (here / "study-results" / "again.csv").exists()
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     "damage", ["record.json", "results.parquet", "record.json.manifest.json", "digests.json"]
 )
@@ -637,6 +639,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("sent", "there", "seconds"),
     [
@@ -689,6 +692,7 @@ qifsql.run(sys.argv[1], settings=qifsql.Settings(progress=progress, threads=2))
 """
 
 
+@pytest.mark.slow(because="a sweep that is killed goes on in test_sweep_workspace.py")
 def test_a_sweep_that_is_killed_goes_on_from_where_it_was(here: Path, whole: Path):
     (here / "census.parquet").hardlink_to(whole / "census.parquet")
     path = written(here, LONG)
