@@ -355,3 +355,18 @@ def test_a_filter_is_checked_on_its_own_file() -> None:
     assert found is not None
     assert render(found) == 'source."a" > 1'
     assert catalog.checked == ['the filter (where) of d: source."a" > 1']
+
+
+def test_the_blocks_of_the_owner_are_those_of_any_secret_without_beliefs() -> None:
+    secrets = (attribute("a", "VARCHAR"), attribute("b", "VARCHAR"))
+
+    def same(question: tuple[int, int], *named: Attribute, beliefs: tuple[int, ...] = ()) -> Any:
+        lines = {j: exp.select("value") for j in beliefs}
+        bound = BoundAttack((), Microdata(DATASET, (), named), beliefs=lines)
+        counts: Any = SimpleNamespace(bound=bound)
+        return Counts._same_blocks(counts, question)
+
+    assert same((0, 0), *secrets) == (1, 0)
+    assert same((0, 0), *secrets, beliefs=(1,)) == (2, 0)
+    assert same((0, 0), *secrets, beliefs=(1, 2)) == same((0, 0)) == (0, 0)
+    assert [same(q, *secrets) for q in ((0, 1), (2, 0))] == [(0, 1), (2, 0)]

@@ -7,7 +7,8 @@ drawn. ``--only KEY`` judges one mutant, ``--again`` those that no test killed: 
 ``--report FILE`` writes the report. ``--trace PATH...`` finds out which views and functions those
 tests use.
 
-``--check-killers`` draws nothing: it says which kills of the verdicts are by a test that
+A view or function that is new changes what a seed draws. ``--recorded`` takes the mutants of the
+verdicts that are still there instead. ``--check-killers`` draws nothing, either: it says which kills of the verdicts are by a test that
 ``make test`` still runs and that says the same, and judges the others again; with ``--list`` it
 only says so.
 """
@@ -45,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.state = options.state or (STATE if rooms == list(mutants.ROOMS) else STATE_OF_ROOMS)
     if options.check_killers:
         return check_killers(options)
-    drawn = mutants.drawn(options.count, options.seed, mutants.files(rooms))
+    if options.recorded:
+        drawn = list(checking.found(list(stored(options.state).values())).values())
+    else:
+        drawn = mutants.drawn(options.count, options.seed, mutants.files(rooms))
     if options.list:
         sys.stdout.write("".join(f"{mutant.key}  {mutant}\n" for mutant in drawn))
         return 0
@@ -110,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--rooms", default=",".join(mutants.ROOMS), help="sql, folders of qifsql/")
     parser.add_argument("--state", type=Path, help="the verdicts; those beside this file")
+    parser.add_argument("--recorded", action="store_true", help="those of the verdicts, not drawn")
     parser.add_argument("--check-killers", action="store_true", help="see that kills still hold")
     parser.add_argument("--only", default="", help="the key of one mutant")
     parser.add_argument("--again", action="store_true", help="judge once more what no test killed")

@@ -224,5 +224,5 @@ def test_a_test_that_does_not_end_is_named(copy: Path) -> None:
         "def test_ends():\n    pass\n\n\ndef test_endless():\n    while True:\n        pass\n"
     )
     name = "tests/core/test_endless.py"
-    outcome = judging._run(copy, [name], 2.0, "none", "quick")
+    outcome = judging._run(copy, [name], 4.0, "none", "quick")
     assert outcome == ("timeout", f"{name}::test_endless")
