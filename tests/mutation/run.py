@@ -8,9 +8,9 @@ drawn. ``--only KEY`` judges one mutant, ``--again`` those that no test killed: 
 tests use.
 
 A view or function that is new changes what a seed draws. ``--recorded`` takes the mutants of the
-verdicts that are still there instead. ``--check-killers`` draws nothing, either: it says which kills of the verdicts are by a test that
-``make test`` still runs and that says the same, and judges the others again; with ``--list`` it
-only says so.
+verdicts that are still there instead. ``--check-killers`` draws nothing, either: it says which
+kills of the verdicts are by a test that ``make test`` still runs and that says the same, and judges
+the others again; with ``--list`` it only says so.
 """
 
 import argparse
