@@ -24,6 +24,7 @@ from qifsql.measures import (
     uniqueness,
 )
 from qifsql.measures.profile import Profile
+from qifsql.measures.roots import root
 
 COUNTS = ("size", "mode", "values", "blocks")
 WEIGHTS = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance", "owner_chance")
@@ -537,9 +538,15 @@ def test_the_correlation_of_guesses_about_the_same_people() -> None:
     for both, excess in ((50, 50 * 30 - 10 * 10 - 50), (36.3, 0), (30, 30 * 10 - 30 * 30)):
         assert intervals._correlation(60, 60, both, 100) == pytest.approx(excess / 2400)
     assert intervals._correlation(0, 60, 0, 100) == 0
+    assert intervals._correlation(1, 1, 0, 2) == -1  # either is right where the other is not
 
 
 def test_weights_are_added_up_exactly() -> None:
     tenths = pl.DataFrame({"weight": [0.1] * 10, "mode": [0.1, *[0.0] * 9], "size": [1, *[2] * 9]})
     assert Profile(tenths).share("mode") == F(1, 10)
     assert Profile(tenths).share("weight", alone="size") == F(1, 10)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 2.0), (1.0, 2.0), (0.0, 1.0)])
+def test_a_root_is_an_end_only_where_the_function_is_0_there(low: float, high: float) -> None:
+    assert root(lambda x: x - 1, low, high) == 1
