@@ -3,7 +3,9 @@
 import hashlib
 import os
 import signal
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import command_lines
@@ -86,6 +88,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(mark)
     if ORDER:  # file by file, so that each builds its fixtures once
         items.sort(key=lambda item: (drawn(item.nodeid.partition("::")[0]), drawn(item.nodeid)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def steps_stay_as_they_are() -> Iterator[None]:
+    """Attacks of one form share the trees of their steps: whoever changes one changes them all."""
+    yield
+    render = sys.modules.get("qifsql.query.render")
+    texts = dict(render._texts) if render is not None else {}
+    changed = [step.name for step, text in texts.items() if render.named(step) != text]
+    assert not changed, f"the trees of these steps were changed: {changed}"
 
 
 @pytest.fixture(scope="session")

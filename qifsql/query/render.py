@@ -77,17 +77,21 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
     if pretty or plan.result.args.get("with_"):
         return render(_whole(plan), pretty=pretty, copy=False)
-    steps = ", ".join(map(_named, plan.steps))
+    steps = ", ".join(map(_named_once, plan.steps))
     result = render(plan.result)
     return f"WITH {steps} {result}" if steps else result
 
 
-def _named(step: Step) -> str:
-    """Return a step as text, ``name AS (SELECT ...)``, which is made once for all its plans."""
+def named(step: Step) -> str:
+    """Return a step as text, ``name AS (SELECT ...)``."""
+    how = "MATERIALIZED " if step.materialized else ""
+    return f"{render(exp.to_identifier(step.name))} AS {how}({render(step.query)})"
+
+
+def _named_once(step: Step) -> str:
+    """Return the text of a step, which is made once for all its plans."""
     if (text := _texts.get(step)) is None:
-        how = "MATERIALIZED " if step.materialized else ""
-        text = f"{render(exp.to_identifier(step.name))} AS {how}({render(step.query)})"
-        _texts[step] = text
+        text = _texts[step] = named(step)
     return text
 
 

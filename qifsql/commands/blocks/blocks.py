@@ -1,6 +1,7 @@
 """The blocks of the partition, and the information that each block reveals."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, Unpack, get_args
 
 from sqlglot import exp
@@ -139,9 +140,11 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     query = exp.select().from_("chosen")
     for j, secret in enumerate(attack.microdata.secrets, 1):
         steps.need("counts", j)
-        for value in steps.steps[-1].query.find_all(exp.PropertyEQ):
+        counted = steps.steps[-1].query.copy()  # other attacks have the same step
+        for value in counted.find_all(exp.PropertyEQ):
             if value.name == "value":
                 value.set("expression", written(value.expression, secret, SHOWABLE))
+        steps.steps[-1] = replace(steps.steps[-1], query=counted)
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
             query = query.join(

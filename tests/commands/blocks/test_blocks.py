@@ -100,6 +100,14 @@ def test_every_block_is_described_and_ranked_as_by_the_oracle(
     )
 
 
+def test_values_are_written_by_their_own_types() -> None:
+    """Two files whose attacks have the same form: a date is shown as text, a number as it is."""
+    for secret in (date(1971, 1, 1), 7, date(1971, 1, 2)):
+        table = pa.table({"q": ["a"], "s": [secret]})
+        (counts,) = qifsql.blocks(table, qids="q", secret="s").frame["counts_s"].to_list()
+        assert counts == [{"value": told(secret), "records": 1}]
+
+
 @given(tables(), st.sampled_from(get_args(Order)), st.integers(1, 12))
 def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) -> None:
     with parquet(drawn) as path:
