@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.errors import InputError, did_you_mean, quoted
 
 TABLE = "table"
@@ -57,7 +57,7 @@ def check_learner(name: str, *, classifiers_only: bool = False) -> str:
     except ImportError as e:
         other = "leave --learner out" if classifiers_only else "--learner table needs nothing"
         raise InputError(
-            f"learner {name} needs scikit-learn: {extras.command('ml')}; {other}"
+            f"learner {name} needs scikit-learn: {installation.command('ml')}; {other}"
         ) from e
     return name
 

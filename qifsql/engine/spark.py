@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.engine.dialect import SESSION
 from qifsql.engine.settings import URL, Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder
@@ -171,7 +171,7 @@ def _pyspark() -> ModuleType:
     try:
         import pyspark
     except ImportError as e:
-        raise InputError(f"Spark needs the extra: {extras.command('spark')}") from e
+        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
     return pyspark
 
 

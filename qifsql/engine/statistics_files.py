@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.errors import DatasetError
@@ -34,7 +34,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     except ImportError as e:
         raise DatasetError(
             f"{dataset.name}: files of Stata, SPSS and SAS need the extra: "
-            f"{extras.command('stats')}"
+            f"{installation.command('stats')}"
         ) from e
     path = dataset.paths[0]
     read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.engine import sheet_text
@@ -24,7 +24,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         import fastexcel
     except ImportError as e:
         raise DatasetError(
-            f"{dataset.name}: Excel files need the extra: {extras.command('excel')}"
+            f"{dataset.name}: Excel files need the extra: {installation.command('excel')}"
         ) from e
     import pyarrow.parquet as pq
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.errors import InputError, quoted
 from qifsql.presentation.language import said, spoken
 
@@ -31,7 +31,7 @@ def extra() -> tuple[ModuleType, ModuleType]:
         import altair
         import vl_convert
     except ImportError as e:
-        raise InputError(f"charts need the extra: {extras.command('charts')}") from e
+        raise InputError(f"charts need the extra: {installation.command('charts')}") from e
     return altair, vl_convert
 
 

@@ -52,9 +52,10 @@ def load(name: str) -> Template:
 def read(name: str, code: str) -> Template:
     """Return the view that a text makes."""
     create, *more = sqlglot.parse(code, read="duckdb")
-    query = create.args.get("expression") if isinstance(create, exp.Create) else None
+    query = create.args.get("expression") if create else None
+    title = create.this.name if isinstance(create, exp.Create) else ""
     view = name.rpartition("/")[2]
-    if more or not isinstance(query, exp.Select) or create.this.name != view:
+    if more or not isinstance(query, exp.Select) or title != view:
         raise InternalError(f"the view {name} of sql/ is not one SELECT; install qifsql again")
     lines = [line[2:].strip() for line in code.splitlines() if line.startswith("--")]
     for node in query.walk():

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars.selectors import by_name
 
-from qifsql import __version__, extras
+from qifsql import __version__, installation
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
@@ -180,7 +180,7 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
         name = str(path) if str(path).isprintable() else quoted(str(path))
         raise OutputError(f"{name} must end in one of {', '.join(endings)}")
     if path.suffix.casefold() == ".xlsx" and find_spec("xlsxwriter") is None:
-        raise OutputError(f"Excel files need the extra: {extras.command('excel')}")
+        raise OutputError(f"Excel files need the extra: {installation.command('excel')}")
 
 
 def check_output(path: Path) -> None:

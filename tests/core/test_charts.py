@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.commands.attack import charts as steps
 from qifsql.commands.attack.keyless import charts
 from qifsql.commands.attack.keyless.calibrate import CALIBRATION
@@ -514,7 +514,7 @@ def test_without_the_extra_it_is_named(
     name: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(InputError, match=re.escape(extras.command("charts"))):
+    with pytest.raises(InputError, match=re.escape(installation.command("charts"))):
         CHARTS[name](QIDS, "income")
 
 

@@ -26,7 +26,7 @@ def shown(answers: Answers, name: str) -> list[tuple[str, Shown]]:
 
 
 def unsteering(text: str) -> bool:
-    """Whether a text has no character that steers a terminal."""
+    """Return whether a text has no character that steers a terminal."""
     return all(character.isprintable() or character == "\n" for character in text)
 
 

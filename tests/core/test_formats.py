@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql import extras
+from qifsql import installation
 from qifsql.errors import DatasetError
 
 CELL = "SECRETCELL"
@@ -414,7 +414,7 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     (tmp_path / name).write_bytes(b"x")
-    assert f"need the extra: {extras.command(extra)}" in broken(str(tmp_path / name))
+    assert f"need the extra: {installation.command(extra)}" in broken(str(tmp_path / name))
 
 
 def test_several_workbooks_are_no_dataset(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ LONG = {"anonymise", "demo", "start"}
 """Commands whose examples need many people (k = 5), or take 14 to 30 seconds with few, too."""
 
 END = {"open": " --no-browser --idle 0.1s"}
-"""What makes an example end: it waits for a reader."""
+"""Options that make an example end: it waits for a reader."""
 
 
 def examples(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is asked of an engine: statements, parameters, models, roles, noisy laws, by themselves."""
+"""Questions to an engine: statements, parameters, models, roles, noisy laws, by themselves."""
 
 from collections.abc import Sequence
 from fractions import Fraction

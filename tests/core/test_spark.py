@@ -22,7 +22,7 @@ from strategies_collections import Drawn, collections
 from test_golden_sql import CASES
 
 import qifsql
-from qifsql import extras
+from qifsql import installation
 from qifsql.adversary.spec import Attack
 from qifsql.counting.session import opened
 from qifsql.engine.distributed import ON_SPARK
@@ -323,7 +323,7 @@ def test_a_missing_java_and_a_missing_package_are_told(
     with pytest.raises(InputError, match="Spark needs Java 17 or newer"):
         qifsql.attack("crs", CENSUS, qids="NU_ANO", settings=SPARK)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(InputError, match=re.escape(extras.command("spark"))):
+    with pytest.raises(InputError, match=re.escape(installation.command("spark"))):
         qifsql.attack("crs", CENSUS, qids="NU_ANO", settings=SPARK)
 
 

@@ -11,7 +11,17 @@ from graphlib import CycleError, TopologicalSorter
 from lint.project import Finding, Module, Project, Rule
 
 ROOMS = (  # from the ground up: a module imports from its own room and those before it
-    *("errors", "measures", "data", "adversary", "query", "engine", "results", "counting"),
+    *(
+        "errors",
+        "installation",
+        "measures",
+        "data",
+        "adversary",
+        "query",
+        "engine",
+        "results",
+        "counting",
+    ),
     *("study", "presentation", "options", "commands", "app", "__main__"),
 )
 FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside its own function

@@ -11,7 +11,7 @@ from places import PACKAGE, ROOT
 from mutation import python_trees, sql_trees
 
 ROOMS = ("sql", "measures")
-"""What is mutated unless rooms are named: ``sql/``, and a folder of the package."""
+"""The rooms that are mutated unless others are named: ``sql/``, and a folder of the package."""
 PYTHON = ("measures", "query", "counting", "adversary", "commands/check")
 """The folders of the package whose functions are traced (see ``touched``)."""
 

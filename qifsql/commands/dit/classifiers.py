@@ -11,7 +11,7 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.errors import InputError, did_you_mean, quoted
 
 BAYES = "naive-bayes"
@@ -41,8 +41,8 @@ def check(name: str) -> str:
         import_module("sklearn")
     except ImportError as e:
         raise InputError(
-            f"classifier {name} needs scikit-learn: {extras.command('ml')}; naive-bayes needs "
-            "nothing"
+            f"classifier {name} needs scikit-learn: {installation.command('ml')}; naive-bayes "
+            "needs nothing"
         ) from e
     return name
 

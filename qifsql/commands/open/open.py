@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.commands.open.background import Jobs
 from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.explorer import Explorer
@@ -81,7 +81,7 @@ def open(  # noqa: A001 - the name of the command
 
         from qifsql.commands.open.server import application
     except ImportError as e:
-        raise InputError(f"the page needs the extra: {extras.command('explorer')}") from e
+        raise InputError(f"the page needs the extra: {installation.command('explorer')}") from e
     code = lang or of_locale()
     with speaking(code):  # raises for unknown languages before any work
         pass

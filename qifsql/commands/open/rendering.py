@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qifsql import extras
+from qifsql import installation
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job, SweepJob
@@ -256,7 +256,7 @@ def progress(share: float | None) -> str:
 def charts(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
     parts = _chapters(stored.read([result]), private=page.private)
-    command = "" if can_draw() else extras.command("charts")
+    command = "" if can_draw() else installation.command("charts")
     return html.live(PAGE, "charts.html", parts=parts, command=command)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
+from qifsql import installation
 from qifsql.commands.sweep.layout import NARROW, Layout
 from qifsql.commands.sweep.worker import Chunk, Worker, counter, typed
 from qifsql.engine.connections import Stream
@@ -22,7 +23,6 @@ from qifsql.errors import InputError, Interrupted
 from qifsql.query.render import creating, render
 
 WALKS = ("auto", "sql", "compiled")
-MISSING = "the compiled walk needs the extra: pip install 'qifsql[fast]'"
 SQL = (
     "walked in SQL: the compiled walk takes secrets of at most 8 values, and quasi-identifiers "
     "whose codes fit in 64 bits together"
@@ -65,7 +65,7 @@ def check(walk: str) -> None:
     if walk not in WALKS:
         raise InputError(f"walk is {', '.join(WALKS[:-1])} or {WALKS[-1]}")
     if walk == "compiled" and not installed():
-        raise InputError(MISSING)
+        raise InputError(f"the compiled walk needs the extra: {installation.command('fast')}")
 
 
 def applies(walk: str, layout: Layout, memory: int) -> bool:

@@ -298,8 +298,8 @@ class Pass:
         with worker.stream.transaction():
             if task.kind != "drop":
                 worker.stream.rows(STORE_FOUND, [self.number, part])
-                found = partial(found_rows, self.number, part)
-                self.workspace.enter(worker.stream, "found", found)
+                rows = partial(found_rows, self.number, part)
+                self.workspace.enter(worker.stream, "found", rows)
             if task.kind in ("split", "drop"):
                 new = self.tables.without_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)

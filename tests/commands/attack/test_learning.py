@@ -19,7 +19,7 @@ from synthetic_files import Line, frame, lines, plain
 from terminal import run
 
 import qifsql
-from qifsql import extras
+from qifsql import installation
 from qifsql.counting import learners
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError
@@ -376,7 +376,9 @@ def test_a_sanitised_release_has_the_cells_of_the_people_or_plain_ones(tmp_path:
 
 def test_a_classifier_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(InputError, match=re.escape(f"needs scikit-learn: {extras.command('ml')}")):
+    with pytest.raises(
+        InputError, match=re.escape(f"needs scikit-learn: {installation.command('ml')}")
+    ):
         learned(frame(PEOPLE), frame(TRAIN), learner="random-forest")
     assert learned(frame(PEOPLE), frame(TRAIN), learner="table")["records"] == 8
 

@@ -17,7 +17,7 @@ from effort import PATIENCE
 from places import SAMPLES
 from terminal import run
 
-from qifsql import extras
+from qifsql import installation
 
 pytest.importorskip("uvicorn", reason="needs qifsql[explorer]")
 
@@ -183,4 +183,4 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = run("open", CENSUS, "--no-browser")
     assert done.code == 2
-    assert f"the page needs the extra: {extras.command('explorer')}" in done.err
+    assert f"the page needs the extra: {installation.command('explorer')}" in done.err

@@ -44,8 +44,8 @@ def _origin() -> dict[str, Any]:
 def _pip() -> list[str]:
     """Return the words that call pip of this environment, which need not be that of the PATH."""
     python = Path(sys.executable or "python")
-    found = shutil.which("pip")
-    if found and Path(found).parent == python.parent:
+    pip = shutil.which("pip")
+    if pip and Path(pip).parent == python.parent:
         return ["pip"]
     return [_near(python).removeprefix("./"), "-m", "pip"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from places import PACKAGE
 
-from qifsql import __version__, extras
+from qifsql import __version__, installation
 
 INDEX = "pip install 'qifsql[ml]'"
 
@@ -36,11 +36,11 @@ def come_from(origin: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch) ->
     """Let pip have stored this origin of qifsql; None for a package of an index."""
     text = None if origin is None else json.dumps(origin)
     package = SimpleNamespace(read_text=lambda name: text if name == "direct_url.json" else None)
-    monkeypatch.setattr(extras, "distribution", lambda name: package)
+    monkeypatch.setattr(installation, "distribution", lambda name: package)
 
 
 def clone(place: Path, *, editable: bool) -> dict[str, Any]:
-    """What pip stores of an installation from a folder."""
+    """The entry that pip stores of an installation from a folder."""
     return {"url": place.as_uri(), "dir_info": {"editable": True} if editable else {}}
 
 
@@ -48,7 +48,7 @@ def test_a_package_of_an_index_has_its_extras_there(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     come_from(None, monkeypatch)
-    assert extras.command("ml") == INDEX
+    assert installation.command("ml") == INDEX
 
 
 def test_sources_that_nobody_installed_name_the_package(
@@ -57,8 +57,8 @@ def test_sources_that_nobody_installed_name_the_package(
     def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(extras, "distribution", missing)
-    assert extras.command("ml") == INDEX
+    monkeypatch.setattr(installation, "distribution", missing)
+    assert installation.command("ml") == INDEX
 
 
 @pytest.mark.parametrize(("editable", "option"), [(True, "--editable "), (False, "")])
@@ -66,7 +66,7 @@ def test_a_clone_installs_its_extras_itself(
     editable: bool, option: str, environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     come_from(clone(environment, editable=editable), monkeypatch)
-    assert extras.command("ml") == f"pip install {option}'.[ml]'"
+    assert installation.command("ml") == f"pip install {option}'.[ml]'"
 
 
 def test_another_folder_and_an_inactive_environment_are_named(
@@ -75,10 +75,10 @@ def test_another_folder_and_an_inactive_environment_are_named(
     come_from(clone(environment, editable=True), monkeypatch)
     monkeypatch.setenv("PATH", "")
     python = ".venv/bin/python"
-    assert extras.command("ml") == f"{python} -m pip install --editable '.[ml]'"
+    assert installation.command("ml") == f"{python} -m pip install --editable '.[ml]'"
     (environment / "data").mkdir()
     monkeypatch.chdir(environment / "data")
-    assert shlex.split(extras.command("ml")) == [
+    assert shlex.split(installation.command("ml")) == [
         *(str(environment / python), "-m", "pip", "install", "--editable", f"{environment}[ml]")
     ]
 
@@ -86,7 +86,7 @@ def test_another_folder_and_an_inactive_environment_are_named(
 def test_a_wheel_is_named_by_its_file(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wheel = environment / "dist of today" / "qifsql-0.2.0-py3-none-any.whl"
     come_from({"url": wheel.as_uri(), "archive_info": {}}, monkeypatch)
-    assert extras.command("ml") == (
+    assert installation.command("ml") == (
         "pip install './dist of today/qifsql-0.2.0-py3-none-any.whl[ml]'"
     )
 
@@ -96,9 +96,9 @@ def test_a_commit_and_an_archive_are_named_by_their_address(
 ) -> None:
     url = "https://example.org/qifsql"
     come_from({"url": url, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}}, monkeypatch)
-    assert extras.command("ml") == f"pip install 'qifsql[ml] @ git+{url}@0a1b'"
+    assert installation.command("ml") == f"pip install 'qifsql[ml] @ git+{url}@0a1b'"
     come_from({"url": f"{url}.tar.gz", "archive_info": {}}, monkeypatch)
-    assert extras.command("ml") == f"pip install 'qifsql[ml] @ {url}.tar.gz'"
+    assert installation.command("ml") == f"pip install 'qifsql[ml] @ {url}.tar.gz'"
 
 
 def test_a_folder_that_was_removed_has_no_paths_in_it(
@@ -109,7 +109,7 @@ def test_a_folder_that_was_removed_has_no_paths_in_it(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert extras.command("ml") == f"pip install {shlex.quote(f'{environment}[ml]')}"
+    assert installation.command("ml") == f"pip install {shlex.quote(f'{environment}[ml]')}"
 
 
 def test_no_other_place_words_an_installation() -> None:
@@ -120,7 +120,7 @@ def test_no_other_place_words_an_installation() -> None:
 @pytest.mark.supply
 def test_pip_understands_the_command() -> None:
     """The command of this installation, without the packages of the extra: nothing is installed."""
-    words = shlex.split(extras.command("ml"))
+    words = shlex.split(installation.command("ml"))
     if words[-1].startswith("qifsql["):
         pytest.skip("qifsql was not installed from a clone or a wheel")
     if words[0] == "pip":
