@@ -152,6 +152,18 @@ def test_each_room_has_an_equal_share_of_a_draw_and_its_name_in_its_targets() ->
     assert rooms == ["sql", "adversary", "commands/check"] * 2 + ["sql", "adversary"]
 
 
+def test_a_function_of_a_room_is_judged_by_tests_of_the_room_first() -> None:
+    targets = ("counting:coded._fields", "adversary:gains.parse", "commands/check:view.whom")
+    files = [touched.of_room(target) for target in (*targets, "query:splice._items")]
+    assert [names[0] for names in files] == [
+        "tests/core/test_counting.py",
+        "tests/core/test_questions.py",
+        "tests/commands/check/test_parts_of_verdicts.py",
+        "tests/core/test_questions.py",
+    ]
+    assert all((ROOT / name).is_file() for names in files for name in names)
+
+
 def test_a_judge_is_a_test_that_make_test_runs() -> None:
     assert "not slow" in copies.fast()
     assert "not reference" in copies.fast()

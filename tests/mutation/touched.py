@@ -38,6 +38,12 @@ ROOMS = {
 """The commands whose tests are about a part of ``sql/`` that has not the name of one command."""
 FIRST = {
     "measures": ("tests/core/test_measures.py", "tests/oracles/test_oracle_measures.py"),
+    "query": ("tests/core/test_questions.py", "tests/core/test_splice.py"),
+    "counting": ("tests/core/test_counting.py",),
+    "adversary": tuple(
+        f"tests/core/test_{name}.py" for name in ("questions", "gain_functions", "value_files")
+    ),
+    "commands/check": ("tests/commands/check/test_parts_of_verdicts.py",),
 }
 """The tests of a room of functions that run before those of the commands that use it."""
 
