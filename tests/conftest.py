@@ -50,8 +50,11 @@ QUICK = frozenset(  # together less than a minute on two cores; every command is
 
 
 ORDER = os.environ.get("QIFSQL_ORDER", "")  # the seed of a random order
-
-NEEDED = {"browser": "browser", "shared": "reference"}  # the marks of tests that use a fixture
+NEEDED = {
+    "browser": "browser",
+    "shared": "reference",
+    "kinds": "reports",
+}  # the marks of tests that use a fixture
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

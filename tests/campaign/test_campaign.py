@@ -65,7 +65,7 @@ def test_a_canary_tells_its_column():
 
 
 def test_a_small_campaign_finds_nothing(capfd: pytest.CaptureFixture[str]):
-    code = run.main(["--lines", "20", "--damaged", "12", "--kills", "0", "--seed", "7", "--quiet"])
+    code = run.main(["--lines", "8", "--damaged", "4", "--kills", "0", "--seed", "7", "--quiet"])
     assert code == 0, capfd.readouterr().out
 
 

@@ -234,6 +234,7 @@ def test_what_if_measures_the_release_that_recode_writes(
     assert made.n_unique([name for name in CENSUS if name in made.columns]) == row["blocks"]
 
 
+@pytest.mark.slow(because="test_compare.py reads generalised cells")
 def test_a_recoded_release_is_read_as_what_it_stands_for(samples: Path, tmp_path: Path) -> None:
     path, qids = samples / "school_census_2018.parquet", "TP_SEXO,NU_ANO"
     for ending in ("csv", "parquet"):

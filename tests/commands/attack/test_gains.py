@@ -313,6 +313,7 @@ def test_gains_from_one_person_are_those_of_her_block(drawn: Release, data: st.D
     assert row["capacity"] is row["capacity_bits"] is None
 
 
+@pytest.mark.slow(because="each gain alone is compared with the oracle")
 @settings(max_examples=examples(8))
 @given(releases(SMALL), st.booleans(), st.data())
 def test_several_gains_say_what_each_says_alone(

@@ -227,6 +227,7 @@ def test_on_forests_every_matching_is_weighed_at_every_presence(
     assert row["blocks"] == true.observations
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("move", ["0.5", "0.01"])
 def test_a_chain_of_people_at_presence_1_is_linked_for_sure(tmp_path: Path, move: str) -> None:
     """Only one matching is perfect, and each of its links hangs on the one before."""
@@ -269,7 +270,7 @@ def test_with_the_key_and_presence_1_the_results_are_those_with_the_key(
         assert mine["link_vulnerability"] == 1
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="test_calibration.py has it for links of many kinds")
 @pytest.mark.parametrize("presence", [1.0, 0.9])
 @pytest.mark.parametrize("exact", ["sex", "sex,month"])
 def test_as_many_links_are_right_as_the_model_says(

@@ -237,6 +237,7 @@ def other_columns() -> list[tuple[Counted, str]]:
     return columns
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("role", ["quasi-identifier", "secret"])
 def test_roles_in_public_files_are_found(shared: Path, role: str) -> None:
     pairs = [pair for file in KINDS for pair in suggested(shared, file)]

@@ -312,7 +312,7 @@ def written(folder: Path, cells: Sequence[str]) -> Path:
     return source
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="CSV releases are read in other tests")
 @pytest.mark.parametrize(
     "cells",
     [
@@ -425,6 +425,7 @@ def test_several_runs_at_once_are_those_one_by_one(people: Path) -> None:
         assert_frame_equal(same.drop("run"), one.frame.drop("run"), check_exact=True)
 
 
+@pytest.mark.slow(because="a line of the table of command lines writes a store")
 def test_a_store_goes_on_and_refuses_other_questions(people: Path, tmp_path: Path) -> None:
     store = tmp_path / "store.duckdb"
     asked = {"qids": QIDS, "secret": "occupation", "store": store}
@@ -523,6 +524,7 @@ def test_distances_have_names() -> None:
     assert set(DISTANCES) < set(posteriors.DISTANCES)
 
 
+@pytest.mark.slow(because="every chart is drawn in test_every_chart.py")
 def test_charts_say_what_they_show(people: Path, tmp_path: Path) -> None:
     pytest.importorskip("altair", reason="altair is not installed")
     folder = tmp_path / "charts"

@@ -123,6 +123,7 @@ def test_without_a_secret_there_are_k_and_the_average() -> None:
     assert worst == {"measure": "k", "secret": None, "age": 60, "size": 1}
 
 
+@pytest.mark.slow(because="each secret alone is compared with the oracle")
 def test_several_secrets_have_rows_of_their_own_and_share_k() -> None:
     found = levels(PEOPLE, qids="age", secret=["illness", "occupation"], l=2, show_blocks=True)
     secrets = [row["secret"] for row in found.frame.to_dicts()]
@@ -157,6 +158,7 @@ def test_wide_numbers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert levels(path, **asked).frame.equals(narrow.frame)
 
 
+@pytest.mark.slow(because="limits of memory are measured in the slow set")
 def test_memory_is_obeyed_and_spills(tmp_path: Path) -> None:
     table = pl.select(i=pl.int_range(300_000)).select(
         q=pl.col("i") * 7919 % 100_003, s=pl.col("i") * 31 % 997

@@ -64,6 +64,10 @@ by = "town"
 """
 
 
+KNOWN, WANTED = ("-q", ",".join(QIDS)), ("-s", ",".join(SECRETS))
+SHOWN = ("--histogram", "--threshold", "0.5", "--threshold", "1")
+
+
 # Data of people, whose values cannot be mistaken for anything else, and results about them.
 
 
@@ -88,6 +92,11 @@ def people(folder: Path) -> Path:
 def made(*arguments: object) -> None:
     done = run(*arguments, *([] if arguments[0] == "report" else ["--quiet"]))
     assert done.code in (0, 4), done.err  # 4: a level is not met
+
+
+def attack_by(group: str, data: Path, out: Path) -> None:
+    """Store the result of an attack with all that is about everybody, by groups."""
+    made("attack", "crs,cas", data, *KNOWN, *WANTED, *SHOWN, "--by", group, "-o", out)
 
 
 def further(folder: Path, data: Path, own: Path) -> None:
@@ -123,18 +132,16 @@ def further(folder: Path, data: Path, own: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of results of every kind; the data are gone when reports are made."""
     folder = tmp_path_factory.mktemp("secretfolder")
     data, own = people(folder), folder / "results"
     own.mkdir()
     policy = folder / "levels.toml"
     policy.write_text(POLICY)
-    known, wanted = ("-q", ",".join(QIDS)), ("-s", ",".join(SECRETS))
-    shown = ("--histogram", "--threshold", "0.5", "--threshold", "1")
+    known, wanted, shown = KNOWN, WANTED, SHOWN
     for by in ("region", "town", "illness"):
-        to = ("-o", own / f"by_{by}.parquet")
-        made("attack", "crs,cas", data, *known, *wanted, *shown, "--by", by, *to)
+        attack_by(by, data, own / f"by_{by}.parquet")
     target = ("--target", f"birth={CELL}birth07", "--target", f"town={CELL}town1")
     one = ("-s", "illness", "--key", "person")
     made("attack", "irs,ias", data, *target, *one, "-o", own / "one.parquet")
@@ -153,11 +160,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared_files(results: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def shared_files(kinds: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The texts of the report that may be shared, in all forms, by the names of their files."""
     folder = tmp_path_factory.mktemp("shared")
     for ending in ("html", "md", "csv"):
-        made("report", results / "results", "-o", folder / f"shared.{ending}")
+        made("report", kinds / "results", "-o", folder / f"shared.{ending}")
     wanted = [p for p in folder.iterdir() if not p.name.endswith(".manifest.json")]
     return {p.name: p.read_text("utf-8") for p in wanted}
 
@@ -218,12 +225,12 @@ def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_
     assert "share of the rise" in pages["json"]
 
 
-def test_a_folder_stands_for_the_results_in_it_each_once(results: Path, tmp_path: Path) -> None:
+def test_a_folder_stands_for_the_results_in_it_each_once(kinds: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "notes.json").write_text("{}")
     pl.DataFrame({"a": [1]}).write_parquet(folder / "other.parquet")
-    for path in (results / "results").glob("*.parquet"):
+    for path in (kinds / "results").glob("*.parquet"):
         if path.name.startswith(("by_region", "sweep")):
             shutil.copy(path, folder)
     report(folder, tmp_path / "folder.md")
@@ -254,13 +261,13 @@ SOME_RESULTS = ("by_region", "sweep", "grades")
 @pytest.mark.parametrize("names", [SOME_RESULTS, ()], ids=["some", "all"])
 @pytest.mark.parametrize("ending", ["md", "html", "csv"])
 def test_a_report_made_twice_is_the_same(
-    results: Path, tmp_path: Path, names: Sequence[str], ending: str
+    kinds: Path, tmp_path: Path, names: Sequence[str], ending: str
 ) -> None:
-    files = [results / "results" / f"{name}.parquet" for name in names]
+    files = [kinds / "results" / f"{name}.parquet" for name in names]
     texts = []
     for folder in (tmp_path / "once", tmp_path / "twice"):
         folder.mkdir()
-        made("report", *files or [results / "results"], "-o", folder / f"shared.{ending}")
+        made("report", *files or [kinds / "results"], "-o", folder / f"shared.{ending}")
         made_files = [p for p in folder.iterdir() if not p.name.endswith(".manifest.json")]
         texts.append({p.name: p.read_text("utf-8") for p in made_files})
     assert texts[0] == texts[1]
@@ -281,8 +288,8 @@ def test_results_of_one_name_are_all_in_the_tables(tmp_path: Path) -> None:
         assert (done.code, "risk" in done.err) == (2, True)
 
 
-def test_a_report_beside_its_results_is_no_result(results: Path, tmp_path: Path) -> None:
-    for path in (results / "results").glob("by_region*"):
+def test_a_report_beside_its_results_is_no_result(kinds: Path, tmp_path: Path) -> None:
+    for path in (kinds / "results").glob("by_region*"):
         shutil.copy(path, tmp_path)
     made("report", tmp_path, "-o", tmp_path / "report.parquet")
     first = {p.name: p.read_bytes() for p in tmp_path.glob("report.*.parquet")}
@@ -292,10 +299,10 @@ def test_a_report_beside_its_results_is_no_result(results: Path, tmp_path: Path)
     assert (tmp_path / "report.md").read_text().count("Settings:") == 1
 
 
-def test_labels_are_shown_instead_of_the_names_of_columns(results: Path, tmp_path: Path) -> None:
+def test_labels_are_shown_instead_of_the_names_of_columns(kinds: Path, tmp_path: Path) -> None:
     names = {"birth": "day of birth", "illness": "an illness", "region": "part of the country"}
     options = [f"--label={column}={name}" for column, name in names.items()]
-    own = [results / "results" / f"{name}.parquet" for name in ("by_region", "sweep", "columns")]
+    own = [kinds / "results" / f"{name}.parquet" for name in ("by_region", "sweep", "columns")]
     made("report", *own, *options, "-o", tmp_path / "out.md")
     text = re.split(r"## .*How it was measured", (tmp_path / "out.md").read_text())[0]
     for column, name in names.items():
@@ -307,12 +314,22 @@ def test_labels_are_shown_instead_of_the_names_of_columns(results: Path, tmp_pat
 # What is refused.
 
 
+@pytest.fixture(scope="module")
+def risk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the result of one attack, whose data are gone."""
+    folder = tmp_path_factory.mktemp("risk")
+    data = people(folder)
+    attack_by("region", data, folder / "risk.parquet")
+    data.unlink()
+    return folder
+
+
 @pytest.fixture
-def here(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(risk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a result, in which reports are asked for."""
     monkeypatch.chdir(tmp_path)
-    for path in (results / "results").glob("by_region*"):
-        shutil.copy(path, "risk" + path.name.removeprefix("by_region"))
+    for path in risk.glob("risk*"):
+        shutil.copy(path, path.name)
     return tmp_path
 
 
@@ -423,9 +440,9 @@ def test_a_shared_report_has_no_value_of_a_person(shared_files: Mapping[str, str
 
 
 def test_a_shared_report_has_no_place_on_the_machine(
-    results: Path, shared_files: Mapping[str, str]
+    kinds: Path, shared_files: Mapping[str, str]
 ) -> None:
-    places = (str(results), "secretfolder", str(Path.home()))
+    places = (str(kinds), "secretfolder", str(Path.home()))
     assert {n: t for n, text in shared_files.items() if (t := leaks(text, *places)[:3])} == {}
     assert "people.parquet" in shared_files["shared.md"]
 
@@ -439,8 +456,8 @@ def test_groups_under_the_minimum_are_masked(shared_files: Mapping[str, str]) ->
     assert sizes == {"other groups (2 groups)": "121", "group 1": "119"}
 
 
-def test_with_a_minimum_of_one_every_group_is_shown(results: Path, tmp_path: Path) -> None:
-    source, named = results / "results" / "by_region.parquet", {"name_groups": ["region"]}
+def test_with_a_minimum_of_one_every_group_is_shown(kinds: Path, tmp_path: Path) -> None:
+    source, named = kinds / "results" / "by_region.parquet", {"name_groups": ["region"]}
     report(source, tmp_path / "all.md", minimum=1, **named)
     assert "Tiny" in (tmp_path / "all.md").read_text()
     report(source, tmp_path / "most.md", minimum=119, **named)
@@ -501,12 +518,10 @@ def test_what_was_behind_hashes_is_not_shown(tmp_path: Path) -> None:
     assert leaks((tmp_path / "out.md").read_text(), CELL, hashes[0])[:3] == []
 
 
-def test_a_private_report_shows_blocks_and_records_and_says_so(
-    results: Path, tmp_path: Path
-) -> None:
+def test_a_private_report_shows_blocks_and_records_and_says_so(kinds: Path, tmp_path: Path) -> None:
     said = "Confidential: shows values of people"
     for form in ("html", "md", "csv"):
-        made("report", results / "results", "--private", "-o", tmp_path / f"out.{form}")
+        made("report", kinds / "results", "--private", "-o", tmp_path / f"out.{form}")
     page, text = ((tmp_path / f"out.{form}").read_text() for form in ("html", "md"))
     assert f'<aside class="mark">{said}</aside>' in page
     assert f"**{said}**" in text
@@ -876,9 +891,9 @@ def test_nobody_and_everybody_are_said_in_good_english(secret: str | None, sure:
     assert not re.search(r"\b(none people|of none)\b", told, flags=re.IGNORECASE), told
 
 
-def test_a_high_base_rate_is_said(tmp_path: Path, results: Path) -> None:
-    report(results / "results" / "sweep.parquet", tmp_path / "sweep.md")
-    frame = pl.read_parquet(results / "results" / "sweep.parquet").filter(secret="illness")
+def test_a_high_base_rate_is_said(tmp_path: Path, kinds: Path) -> None:
+    report(kinds / "results" / "sweep.parquet", tmp_path / "sweep.md")
+    frame = pl.read_parquet(kinds / "results" / "sweep.parquet").filter(secret="illness")
     assert frame["prior_probabilistic"][0] == 0.9
     made(
         "attack", "cas", people(tmp_path), "-q", "town", "-s", "illness", "-o", tmp_path / "a.json"
@@ -924,14 +939,12 @@ def test_the_light_of_a_policy_is_that_of_its_check(tmp_path: Path, most: int, m
 # What to do first.
 
 
-def test_what_to_drop_first_is_what_saves_most(results: Path) -> None:
-    whole = pl.read_parquet(results / "results" / "sweep.parquet").filter(
-        pl.col("secret").is_null()
-    )
+def test_what_to_drop_first_is_what_saves_most(kinds: Path) -> None:
+    whole = pl.read_parquet(kinds / "results" / "sweep.parquet").filter(pl.col("secret").is_null())
     success = {frozenset(q): p for q, p in whole.select("qids", "posterior_probabilistic").rows()}
     without = {qid: success[frozenset(QIDS) - {qid}] for qid in QIDS}
     best = min(without, key=without.__getitem__)
-    drop = pl.read_parquet(results / "results" / "sweep.drop_first.parquet")
+    drop = pl.read_parquet(kinds / "results" / "sweep.drop_first.parquet")
     [told] = summary.first_steps([stored(whole, "sweep", drop_first=drop)], [])[:1]
     assert f"Drop or coarsen {best}." in told
     numbers = re.search(r": ([^:]+) with it, (.+) without it\.$", told)
@@ -988,9 +1001,9 @@ JARGON = re.compile(
 @pytest.mark.parametrize("lang", ["en", "pt-BR"])
 @pytest.mark.parametrize("private", [False, True])
 def test_no_jargon_is_in_front_of_the_annexes(
-    results: Path, tmp_path: Path, lang: str, *, private: bool
+    kinds: Path, tmp_path: Path, lang: str, *, private: bool
 ) -> None:
-    document = report(results / "results", tmp_path / "all.md", lang=lang, private=private)
+    document = report(kinds / "results", tmp_path / "all.md", lang=lang, private=private)
     pages = [section for section in document.sections if not section.annex]
     assert len(pages) == 2
     assert pages == list(document.sections[:2])
@@ -1001,9 +1014,9 @@ def test_no_jargon_is_in_front_of_the_annexes(
 
 
 def test_the_first_page_says_what_to_do_in_three_lines_and_what_it_does_not_say(
-    results: Path, tmp_path: Path
+    kinds: Path, tmp_path: Path
 ) -> None:
-    document = report(results / "results", tmp_path / "all.md")
+    document = report(kinds / "results", tmp_path / "all.md")
     first, limits = parts_of(document.sections[0].parts, Box)
     assert first.title == "What to do first"
     assert 1 <= len(first.lines) <= 3
@@ -1012,7 +1025,7 @@ def test_the_first_page_says_what_to_do_in_three_lines_and_what_it_does_not_say(
     text = " ".join(limits.lines)
     assert "Someone who knows more" in text
     assert "that was not estimated" not in text  # there is an estimate
-    alone = report(results / "results" / "sweep.parquet", tmp_path / "alone.md")
+    alone = report(kinds / "results" / "sweep.parquet", tmp_path / "alone.md")
     assert "that was not estimated" in " ".join(parts_of(alone.sections[0].parts, Box)[1].lines)
 
 
@@ -1022,19 +1035,19 @@ ALONE += ("sampled", "inference", "noise", "opinion", "compared", "changes", "le
 
 @pytest.mark.parametrize("name", ALONE)
 def test_a_result_without_an_attack_on_everybody_is_summed_up(
-    results: Path, tmp_path: Path, name: str
+    kinds: Path, tmp_path: Path, name: str
 ) -> None:
-    document = report(results / "results" / f"{name}.parquet", tmp_path / "alone.md")
+    document = report(kinds / "results" / f"{name}.parquet", tmp_path / "alone.md")
     parts = document.sections[0].parts
     texts = [part.text for part in (*parts_of(parts, Paragraph), *parts_of(parts, Light))]
     assert [t for t in texts if "in the annexes" in t] == []
     assert re.search(r"\d|[Nn]obody|None of|everybody|hides nothing", texts[0]), texts[0]
 
 
-def test_a_person_who_was_attacked_is_on_no_page_for_others(results: Path, tmp_path: Path) -> None:
+def test_a_person_who_was_attacked_is_on_no_page_for_others(kinds: Path, tmp_path: Path) -> None:
     for private in (False, True):
         out = tmp_path / f"{private}.md"
-        report(results / "results" / "one.parquet", out, private=private)
+        report(kinds / "results" / "one.parquet", out, private=private)
         assert ("of one person: a guess is right in" in out.read_text()) == private
 
 

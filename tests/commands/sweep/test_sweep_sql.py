@@ -363,6 +363,7 @@ def witness(people: Path) -> Iterator[Witness]:
     found.database.close()
 
 
+@pytest.mark.slow(because="whole sweeps are compared with the oracle")
 @pytest.mark.parametrize("file", FILES)
 def test_the_text_as_it_is_gives_the_rows_of_the_statement_in_a_sweep(
     witness: Witness, file: str
@@ -373,6 +374,7 @@ def test_the_text_as_it_is_gives_the_rows_of_the_statement_in_a_sweep(
         assert own[1]
 
 
+@pytest.mark.slow(because="whole sweeps are compared with the oracle")
 def test_every_file_is_held_against_a_sweep(witness: Witness) -> None:
     assert {file for file, found in witness.found.items() if found} == {*FILES}
 
