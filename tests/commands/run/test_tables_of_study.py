@@ -154,6 +154,7 @@ def test_nothing_is_computed_twice(here: Path, computed: list[str]) -> None:
         assert again.results[name].origin.sql == result.origin.sql
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", list(FILES))
 def test_other_contents_of_a_file_are_noticed(here: Path, computed: list[str], name: str) -> None:
     study(here, DATASETS + MADE + OUTSIDE)
@@ -166,6 +167,7 @@ def test_other_contents_of_a_file_are_noticed(here: Path, computed: list[str], n
     assert computed == ["outside"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
@@ -199,6 +201,7 @@ def test_results_may_be_moved_together_with_their_study(
     assert computed == []
 
 
+@pytest.mark.slow(because="test_run.py has a seed of the study that matters")
 def test_noise_takes_the_seed_of_the_study(here: Path) -> None:
     text = DATASETS + MADE.replace("illness:suppress<3", "illness:noise:1")
     text = text.replace("gender,age", "gender,age:noise:1")

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from places import SAMPLES
@@ -83,6 +84,7 @@ def test_tables_and_help():
     assert ".tables" in unknown.stderr
 
 
+@pytest.mark.slow(because="test_help.py runs the examples of all commands")
 def test_the_examples_of_the_help_run():
     for options in ((), ("-s", "illness"), ("--weight", "age")):
         lines = typed(".help\n", *options).stdout.splitlines()

@@ -129,6 +129,7 @@ def test_roles_that_do_not_fit_are_asked_for_again(here: Path):
     assert any('did you mean "age"' in line for line in lines)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("small", "sizes"), [(True, "1-3"), (False, None)])
 def test_above_ten_minutes_a_smaller_sweep_is_proposed(
     here: Path, monkeypatch: pytest.MonkeyPatch, small: bool, sizes: str | None

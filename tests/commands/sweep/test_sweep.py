@@ -299,6 +299,7 @@ def test_every_row_is_that_of_the_oracle_and_of_one_attack(
     same(result.details["histogram"], wanted)
 
 
+@pytest.mark.cases(1)
 def test_every_subset_is_one_attack(tmp_path: Path) -> None:
     rng = random.Random(11)
     path = tmp_path / "release.parquet"
@@ -322,6 +323,7 @@ def test_every_subset_is_one_attack(tmp_path: Path) -> None:
     same(found(result), expected(table.to_pylist(), qids, secrets))
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -442,6 +444,7 @@ def test_every_row_of_a_weighted_sweep_is_that_of_the_oracle_and_of_one_attack(
 # Some subsets only.
 
 
+@pytest.mark.cases(1)
 def test_some_subsets_have_the_rows_that_they_have_in_the_whole_sweep(people: Path) -> None:
     options: dict[str, Any] = {"qids": QIDS, "secret": SECRETS, "histogram": True}
     whole = qifsql.sweep(people, **options)
@@ -522,6 +525,7 @@ def test_unknown_columns_and_empty_tables_are_refused(people: Path) -> None:
         qifsql.sweep(people, qids=QIDS, where="year > 3000")
 
 
+@pytest.mark.cases(1)
 def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     rng = random.Random(3)
@@ -566,6 +570,7 @@ def test_a_database_that_is_no_workspace_is_left_alone(
 # What must not matter.
 
 
+@pytest.mark.cases(1)
 def test_neither_the_machine_nor_the_files_nor_the_workspace_change_the_result(
     people: Path, tmp_path: Path
 ) -> None:
@@ -614,12 +619,14 @@ def swept_adult(shared: Path) -> qifsql.Sweep:
     )
 
 
+@pytest.mark.cases(1)
 def test_every_subset_of_adult_is_a_plain_group_by(shared: Path, swept_adult: qifsql.Sweep) -> None:
     secrets = ["relationship", "education-num"]
     wanted = grouped(shared / "data" / "adult.parquet", ADULT, secrets)
     same(found(swept_adult).filter(pl.col("subset") < 2**7), wanted)
 
 
+@pytest.mark.slow(because="small tables with missing values are compared with the oracle")
 def test_every_subset_of_a_census_with_missing_values_is_a_plain_group_by(shared: Path) -> None:
     source = shared / "data" / "acs_us2019.parquet"
     qids = ["PUMA", "AGEP", "SEX", "RAC1P", "MSP", "OWN_RENT", "NOC"]
@@ -656,6 +663,7 @@ def test_the_reference_subsets_of_adult(shared: Path, swept_adult: qifsql.Sweep)
         assert {name: case[name] for name in numbers} == {k: str(v) for k, v in numbers.items()}
 
 
+@pytest.mark.slow(because="the subsets of Adult are plain groups in another test")
 def test_the_reference_subsets_of_a_census_of_200_000(shared: Path) -> None:
     packed = shared / "data" / "reference" / "inep_like_200k_subsets.csv.gz"
     with gzip.open(packed, "rt", encoding="utf-8") as lines:
@@ -681,6 +689,7 @@ def test_the_reference_subsets_of_a_census_of_200_000(shared: Path) -> None:
             assert row["individuals_certain"] == int(case[f"{secret}:one_value_rows"])
 
 
+@pytest.mark.slow(because="the subsets of Adult are plain groups in another test")
 def test_the_reference_results_of_other_public_data(shared: Path) -> None:
     cases = reference(shared, "other_datasets.json")["cases"]
     for case in cases[::2]:
@@ -727,6 +736,7 @@ def test_success_grows_with_the_subset_and_a_constant_adds_nothing(
             assert row["k"] == row["records"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("secret", ["relationship", "education-num"])
 def test_a_search_finds_the_borders_of_the_complete_sweep(
     shared: Path, swept_adult: qifsql.Sweep, secret: str

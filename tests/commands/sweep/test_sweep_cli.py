@@ -148,6 +148,7 @@ def test_explain_shows_the_plan_and_what_it_cost(here: Path):
 # Streams
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_stdout_is_the_result_and_stderr_one_line_that_can_be_silenced(here: Path, format_: str):
     done = run(*SWEEP, "-f", format_)
@@ -161,6 +162,7 @@ def test_stdout_is_the_result_and_stderr_one_line_that_can_be_silenced(here: Pat
 COMMAND = f"{sys.executable} -m qifsql {' '.join(SWEEP)} --quiet"
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("redirected", "code", "out"),
     [
@@ -373,6 +375,7 @@ def hostile(here: Path) -> tuple[str, ...]:
     return ("sweep", "hostile.parquet", *some, "--histogram", "--explain")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_hostile_names_are_text_in_every_format(hostile: tuple[str, ...], format_: str):
     done = run(*hostile, "-f", format_)
@@ -425,6 +428,7 @@ def test_a_subset_of_names_with_a_plus_is_understood(hostile: tuple[str, ...]):
     assert subsets("a+b+b+=cmd()") == [["a+b", "b", "=cmd()"]]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("names", [NAMES[::2], NAMES[1::2]], ids=["even", "odd"])
 def test_names_that_mean_something_elsewhere_are_names_here(here: Path, names: tuple[str, ...]):
     columns = {name: [i % 3, 1, i % 2, 0] for i, name in enumerate(NAMES)}

@@ -129,6 +129,7 @@ def test_two_processes_share_the_work_and_both_print_the_result_of_one(
     assert list((folder / "leases").iterdir()) == list((folder / "participants").iterdir()) == []
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_participants_that_are_killed_lose_nothing(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -198,6 +199,7 @@ def start_quietly(words: list[str], file: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(words, stdout=output)
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_the_work_of_a_killed_process_is_taken_over(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -218,6 +220,7 @@ def test_the_work_of_a_killed_process_is_taken_over(
     assert {lease.name for lease in leases} <= set(after) - set(before)
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_a_process_that_is_stopped_for_long_goes_on_without_harm(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -230,6 +233,7 @@ def test_a_process_that_is_stopped_for_long_goes_on_without_harm(
     assert document(slow) == undisturbed
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_an_interrupted_participant_says_where_the_work_is_and_frees_its_tasks(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -275,6 +279,7 @@ def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: 
     assert not file.exists()
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_threads_of_one_program_may_share_a_sweep(here: Path):
     alone = qifsql.sweep("people.parquet", qids="a,b,c", secret="s,t")
     for frame in take_part(3):
@@ -343,6 +348,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_kind_of_sweep_can_be_shared(here: Path, name: str):
     more, random = QUESTIONS[name], Random(5)
@@ -573,6 +579,7 @@ def _shorter(file: Path, _other: Path) -> None:
     pl.read_parquet(file)[1:].write_parquet(file, metadata={"qifsql": note})
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("damage", [_truncated, _empty, _exchanged, _changed, _shorter])
 def test_a_damaged_result_is_named_and_never_counted(here: Path, damage: Any):
     alone = found(run(*SMALL, "--join", "shared"))
@@ -586,6 +593,7 @@ def test_a_damaged_result_is_named_and_never_counted(here: Path, damage: Any):
 # Who may read it, and what it says
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_the_folder_is_private_and_holds_no_values(big: str, tmp_path: Path):
     folder = tmp_path / "shared"
     mask = {"preexec_fn": lambda: os.umask(0), "stdout": subprocess.DEVNULL}
@@ -605,6 +613,7 @@ def test_the_folder_is_private_and_holds_no_values(big: str, tmp_path: Path):
     assert results(folder)
 
 
+@pytest.mark.slow(because="every kind of sweep is shared in other tests")
 def test_what_one_participant_has_no_time_for_another_one_does(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):

@@ -219,6 +219,7 @@ def test_codes_may_be_wider_than_a_machine_word(
     same(found(result), grouped(path, qids, ["few", "many"]))
 
 
+@pytest.mark.slow(because="counters that fill several words stay")
 @pytest.mark.parametrize(("n", "secret"), [(11, "few"), (11, "many"), (12, "few")])
 def test_codes_may_fill_all_bits_there_are_and_more(tmp_path: Path, n: int, secret: str) -> None:
     values = 1100  # 121 bits, 125 with the secret, 132

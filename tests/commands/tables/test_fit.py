@@ -117,6 +117,7 @@ def test_expected_counts_far_from_the_start() -> None:
     assert row["believed"] == pytest.approx(believed, abs=1e-5)
 
 
+@pytest.mark.slow(because="fits of small tables are compared with slow fitting")
 @settings(max_examples=examples(8), deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -448,6 +448,7 @@ def blocks(rows: Sequence[Row], qids: Sequence[str]) -> Counter[tuple[object, ..
     return Counter(tuple(person(row[q]) for q in qids) for row in rows)
 
 
+@pytest.mark.slow(because="the draws are compared with slow Python")
 @given(repeated(), st.integers(0, 9))
 def test_changes_are_those_that_counting_by_hand_finds(table: Table, seed: int) -> None:
     key, qids = table.secrets[0], table.qids
