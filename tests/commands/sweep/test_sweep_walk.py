@@ -200,6 +200,7 @@ def wide(n: int, values: int, others: int, *, seed: int = 1) -> pl.DataFrame:
     return pl.DataFrame(columns | secrets)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("size", "way"),
     [
@@ -235,6 +236,7 @@ def test_codes_may_fill_all_bits_there_are_and_more(tmp_path: Path, n: int, secr
     same(found(result), expected(frame.to_dicts(), qids, [secret], wanted))
 
 
+@pytest.mark.slow(because="eleven are swept in every run of the reference results")
 def test_eighteen_quasi_identifiers_are_swept(tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
     rng = random.Random(18)
     path = tmp_path / "release.parquet"
@@ -254,6 +256,7 @@ def test_eighteen_quasi_identifiers_are_swept(tmp_path: Path, patch: pytest.Monk
         same(found(result), expected(rows, qids, secrets, wanted))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("people", [63, 5000])
 def test_counters_may_fill_several_words(
     tmp_path: Path, patch: pytest.MonkeyPatch, people: int
@@ -278,6 +281,7 @@ def test_counters_may_fill_several_words(
     same(found(result), grouped(path, ["q0", "q1", "q2", "q3"], [*values]))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("share", [1, 2**40])
 def test_tables_that_are_too_small_at_first_lose_nothing(
     tmp_path: Path, patch: pytest.MonkeyPatch, walk: str, share: int

@@ -162,6 +162,7 @@ def kept(workspace: Path, n: int = len(DOMAINS)) -> Kept:
 # Kills
 
 
+@pytest.mark.slow(because="an interrupted sweep, and one in pieces of time, go on")
 def test_a_sweep_that_is_killed_again_and_again_goes_on_where_it_was(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -212,6 +213,7 @@ def under_way(running: subprocess.Popen[str], workspace: Path, least: int = 60_0
     return log
 
 
+@pytest.mark.cases(1)
 def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -228,6 +230,7 @@ def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
 # Interruption
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_names_its_workspace_and_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path, sent: int
@@ -252,6 +255,7 @@ def test_an_interrupted_sweep_names_its_workspace_and_goes_on(
 SLOW = "SELECT sum(random()) FROM range(100_000_000_000)"  # takes minutes
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("share", "statement"),
     [*((share, None) for share in (0.01, 0.1, 0.5, 0.7, 0.95)), (0.05, SLOW), (0.7, SLOW)],
@@ -336,6 +340,7 @@ def test_the_workspace_of_another_question_is_refused(
     assert Path("w").read_bytes() == before
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("_differs", "asked"), OTHER[2:10:3])
 def test_restart_starts_anew(here: Path, _differs: str, asked: tuple[str, ...]):
     arguments = ("sweep", "people.parquet", *asked, "-f", "json", "--workspace", "w")
@@ -521,6 +526,7 @@ def test_a_workspace_in_use_is_refused_and_its_sweep_is_not_harmed(
     assert found(run("sweep", big, *QUESTION, "--workspace", workspace)) == undisturbed
 
 
+@pytest.mark.slow(because="a workspace that another process uses is refused")
 def test_two_threads_of_one_program_do_not_share_a_workspace(
     big: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -600,6 +606,7 @@ def _never(*_given: object, **_named: object) -> None:
     pytest.fail("the people are coded again")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "more",
     [
@@ -662,6 +669,7 @@ def hurried(file: str, *, workspace: Path, **question: Any) -> qifsql.Sweep | No
     return None
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_sweep_in_small_pieces_of_time_gives_complete_subsets_only_and_all_at_last(
     middle: str, tmp_path: Path, small_chunks: None, way: dict[str, Any]
@@ -734,6 +742,7 @@ def test_too_little_disk_is_refused_with_what_is_needed(
     assert found(run(*SMALL, "--workspace", "w")) == expected
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("size", [20_000, 700_000, 2_000_000])
 def test_files_that_cannot_grow_stop_a_sweep_that_then_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path, size: int
@@ -769,6 +778,7 @@ echo $? >code2
 """
 
 
+@pytest.mark.slow(because="files that cannot grow are such a disk")
 def test_a_disk_that_is_full_midway_stops_a_sweep_that_then_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
