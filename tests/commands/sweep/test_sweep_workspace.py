@@ -700,6 +700,7 @@ def test_a_sweep_in_small_pieces_of_time_gives_complete_subsets_only_and_all_at_
     assert not [note for note in whole_at_last.notes if "the time is over" in note]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("more", [(), ("-s", "t"), ("--subset", "a+b")])
 def test_no_time_at_all_is_an_error_and_the_same_command_goes_on(here: Path, more: tuple[str, ...]):
     expected = found(run(*SMALL, *more))

@@ -98,6 +98,7 @@ TABLES = (
 DISTANT = ["a,b:round:5", "b,c:round:5", "c,d:round:5"]  # the answer is far from the start
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("tables", TABLES, ids=[" ".join(t) for t in TABLES])
 def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
     data, tree = people(1), "a,c" not in tables[-1]
@@ -110,6 +111,7 @@ def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
             assert row["actual"] == pytest.approx(actual, abs=1e-9)
 
 
+@pytest.mark.slow(because="fits of small tables are compared with slow fitting")
 def test_expected_counts_far_from_the_start() -> None:
     data = people(237718, 80)  # some cells of the answer are at the other end of their intervals
     believed, _ = greatest_entropy(data, DISTANT, "a")

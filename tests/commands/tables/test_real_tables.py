@@ -35,6 +35,7 @@ def check(frame: pl.DataFrame, tables: list[str], secret: str) -> qifsql.Result:
     return result
 
 
+@pytest.mark.cases(1)
 @pytest.mark.reference
 @pytest.mark.parametrize("protection", ["", ":suppress<10"])
 def test_adult(shared: Path, protection: str) -> None:
@@ -56,6 +57,7 @@ def test_compas(shared: Path) -> None:
     assert result.rows()[-1]["people"] == frame.height
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("tables", "secret"),
     [

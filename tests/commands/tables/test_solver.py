@@ -139,6 +139,7 @@ def triangle(size: int = 3, people: int = 9, seed: int = 2) -> list[tuple[int, .
     return [tuple(rng.randrange(size) for _ in range(3)) for _ in range(people)]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_three_pairs_of_three_dimensions(seed: int) -> None:
     people = triangle(people=8, seed=seed)

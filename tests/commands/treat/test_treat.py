@@ -606,6 +606,7 @@ def test_a_file_with_more_or_fewer_records_than_people_is_not_written(
 COMMAND = (sys.executable, "-m", "qifsql")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
     source, temp = tmp_path / "in.parquet", tmp_path / "temp"
