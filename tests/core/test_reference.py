@@ -144,6 +144,7 @@ def test_other_public_data_with_missing_values(shared: Path, number: int) -> Non
     assert largest.frame["size"].to_list() == [case["largest_block"]]
 
 
+@pytest.mark.slow(because="subsets of Adult are compared with reference results")
 def test_subsets_of_a_census_of_200_000(shared: Path) -> None:
     packed = shared / "data" / "reference" / "inep_like_200k_subsets.csv.gz"
     with gzip.open(packed, "rt", encoding="utf-8") as lines:
