@@ -64,6 +64,7 @@ def test_a_canary_tells_its_column():
             assert not any(v in map(str, table.values(n)) for n in others for v in mine)
 
 
+@pytest.mark.slow(because="8.8 s; every recorded mutant dies without it")
 def test_a_small_campaign_finds_nothing(capfd: pytest.CaptureFixture[str]):
     code = run.main(["--lines", "8", "--damaged", "4", "--kills", "0", "--seed", "7", "--quiet"])
     assert code == 0, capfd.readouterr().out

@@ -93,6 +93,7 @@ USES = {
 }
 
 
+@pytest.mark.slow(because="2.3 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("use", USES)
 def test_no_expression_reads_a_file_that_is_not_named(use: str, world: Path) -> None:
     for expression in readers():
@@ -102,6 +103,7 @@ def test_no_expression_reads_a_file_that_is_not_named(use: str, world: Path) -> 
         assert "Traceback" not in done.err
 
 
+@pytest.mark.slow(because="4.0 s; every recorded mutant dies without it")
 def test_no_expression_of_a_policy_reads_a_file(world: Path) -> None:
     for expression in readers():
         for key, text in (("qids", ["age", f"x={expression}"]), ("by", f"x={expression}")):
@@ -143,6 +145,7 @@ def test_functions_of_expressions_are_pure(world: Path) -> None:
 # Databases that others made
 
 
+@pytest.mark.slow(because="3.9 s; every recorded mutant dies without it")
 def test_a_view_of_a_received_database_is_refused(world: Path) -> None:
     shutil.copy("people.parquet", "mondrian.parquet")
     with duckdb.connect("received.duckdb") as connection:
@@ -163,6 +166,7 @@ def test_a_view_of_a_received_database_is_refused(world: Path) -> None:
     assert CANARY not in done.out
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -184,6 +188,7 @@ def test_a_store_that_holds_more_than_tables_is_refused(change: str, world: Path
 # Connections
 
 
+@pytest.mark.cases(1)
 @of_each(commands.LINES)
 def test_every_connection_is_locked_to_the_files_that_are_named(
     answers: Answers, name: str
@@ -215,6 +220,7 @@ def test_statements_cannot_unlock_a_connection(world: Path) -> None:
     assert not list(world.glob("stolen*"))
 
 
+@pytest.mark.slow(because="3.3 s; every recorded mutant dies without it")
 def test_the_shell_writes_only_where_it_is_told_to(world: Path) -> None:
     (world / "mine").mkdir()
     typed = "COPY (FROM blocks) TO '{}/b.csv'; SELECT * FROM read_csv('other.csv');\n"

@@ -138,6 +138,7 @@ def test_csv_with_ragged_lines(here: Path):
     refused(here, "attack", "crs", "ragged.csv", "-q", "a", says="is not a regular CSV table")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("line", [f"25,{CELL}1", f"x,{CELL}1", f"{CELL}1,2019-05-01"])
 def test_csv_without_a_line_of_names(here: Path, line: str):
     """Its first record stands for the names, which a message must not show."""
@@ -313,6 +314,7 @@ def test_a_target_for_an_attack_on_everybody(here: Path):
 # Expressions
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize(
     ("expression", "says"),
     [
@@ -366,6 +368,7 @@ def test_a_filter_that_is_no_condition(here: Path):
 # Options
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -443,6 +446,7 @@ def limited(*arguments: str, size: int, folder: Path) -> "subprocess.CompletedPr
     )  # fmt: skip
 
 
+@pytest.mark.slow(because="1.4 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("out", ["r.csv", "r.parquet"])
 def test_a_disk_that_is_full_when_the_result_is_written(here: Path, out: str):
     pl.DataFrame({"age": range(50_000)}).write_parquet("many.parquet")
@@ -454,6 +458,7 @@ def test_a_disk_that_is_full_when_the_result_is_written(here: Path, out: str):
     assert sorted(here.rglob("*")) == before
 
 
+@pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")
 def test_a_disk_that_is_full_when_memory_is(here: Path):
     numbers = pl.int_range(3_000_000, eager=True)
     pl.DataFrame({"a": numbers, "b": numbers * 7919 % 3_000_017}).write_parquet("many.parquet")
@@ -555,6 +560,7 @@ def test_a_population_does_not_go_with_people_of_several_records(tmp_path: Path)
         qifsql.attack("crs", file, qids="age", person="p", population=file, measures="risks")
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -203,6 +203,7 @@ def everywhere(tree: Any, key: str) -> list[Any]:
     return [v for t in tree for v in everywhere(t, key)] if isinstance(tree, list) else []
 
 
+@pytest.mark.cases(6)
 @EVERY
 def test_a_chart_is_valid_and_compiles(name: str) -> None:
     spec = CHARTS[name](QIDS, "income").to_dict(validate=True)
@@ -221,6 +222,7 @@ def test_a_chart_can_be_read_in_words_and_without_good_eyes(name: str) -> None:
     assert min(sizes) >= 12
 
 
+@pytest.mark.cases(1)
 @EVERY
 def test_all_fields_are_our_own_names(name: str) -> None:
     spec = CHARTS[name](HOSTILE, SECRET).to_dict()
@@ -290,6 +292,7 @@ def large() -> pl.DataFrame:
     return sweep([f"column_{i}_with_a_name" for i in range(13)])
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_many_subsets_are_summed_up_in_a_small_file(large: pl.DataFrame) -> None:
     chart = subsets.success(large)
     assert large.height == 2 * 8191
@@ -433,6 +436,7 @@ class Page(HTMLParser):
             self.scripts.append(data)
 
 
+@pytest.mark.cases(2)
 @EVERY
 def test_a_page_loads_nothing_and_no_name_breaks_out_of_it(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
@@ -462,6 +466,7 @@ def test_the_browser_is_told_to_run_the_two_scripts_alone(tmp_path: Path) -> Non
     assert policy.endswith("script-src " + " ".join(f"'sha256-{d}'" for d in digests))
 
 
+@pytest.mark.cases(1)
 @EVERY
 def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
@@ -475,6 +480,7 @@ def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path
     assert any("</script><b>yyy" in text for text in root.itertext())
 
 
+@pytest.mark.cases(1)
 @EVERY
 def test_a_picture_in_png_has_twice_the_pixels(name: str, tmp_path: Path) -> None:
     figures.save(CHARTS[name](QIDS, "income"), tmp_path / "chart.PNG", Origin.now())
@@ -485,6 +491,7 @@ def test_a_picture_in_png_has_twice_the_pixels(name: str, tmp_path: Path) -> Non
     assert 500 < height < 3_000
 
 
+@pytest.mark.slow(because="0.3 s each; every recorded mutant dies without it")
 @EVERY
 def test_the_specification_is_written_as_it_is(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)

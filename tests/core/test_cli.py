@@ -63,6 +63,7 @@ def test_markdown_is_a_table_in_which_names_are_text(tmp_path: Path):
     assert len(done.out.splitlines()) == 3
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_every_ending_is_written_with_a_manifest(tmp_path: Path, ending: str):
     out = tmp_path / f"result.{ending}"
@@ -193,6 +194,7 @@ def test_remarks_go_to_stderr_and_can_be_silenced():
     assert run(*arguments, "--quiet").err == ""
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_reader_that_leaves_early_is_no_error():
     done = subprocess.run(
         f"{' '.join(COMMAND)} blocks {CENSUS} -q NU_DIA,NU_MES,CO_ENTIDADE --limit 0 | head -n 1; "
@@ -207,6 +209,7 @@ def test_a_reader_that_leaves_early_is_no_error():
 CRS = f"{' '.join(COMMAND)} attack crs {PEOPLE} -q age"
 
 
+@pytest.mark.slow(because="1.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("redirected", "code"),
     [(">&-", 0), ("2>&-", 0), ("<&-", 0), ("| true; exit ${PIPESTATUS[0]}", 0), (">/dev/full", 3)],
@@ -221,6 +224,7 @@ def test_streams_that_are_closed_or_full_are_no_mistake_of_ours(redirected: str,
     assert done.stderr == "" or code == 3
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_names_that_the_terminal_cannot_say_are_escaped(tmp_path: Path):
     file = tmp_path / "t.parquet"
     pl.DataFrame({"é": [1]}).write_parquet(file)
@@ -240,6 +244,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [*COMMAND, "attack", "crs", str(file), "--qids", rewritten]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_attack_leaves_nothing_behind(slow: list[str], sent: int, tmp_path: Path):
     temp, out = tmp_path / "temp", tmp_path / "out.csv"
@@ -274,6 +279,7 @@ def test_an_interruption_outside_the_engine_is_told(
     assert done.err.strip() == "error: interrupted; nothing was left behind"
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
     file, temp = tmp_path / "long.csv", tmp_path / "temp"
     numbers = pl.int_range(3_000_000, eager=True)
@@ -301,6 +307,7 @@ def test_an_interruption_that_the_engine_reports(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "error: interrupted; nothing was left behind\n"
 
 
+@pytest.mark.slow(because="10.2 s; every recorded mutant dies without it")
 def test_progress_is_shown_on_stderr_for_long_work(slow: list[str]):
     running = subprocess.Popen(
         [*slow, "--progress"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -317,6 +324,7 @@ def test_progress_is_shown_on_stderr_for_long_work(slow: list[str]):
     assert output == ""
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_help_is_fast_and_names_every_command():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
@@ -362,6 +370,7 @@ def test_an_interruption_while_the_command_loads_is_one_line() -> None:
     assert done.stderr == "error: interrupted; nothing was left behind\n"
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "command",
     ["attack crs", "blocks", "estimate --fraction 0.5", "hyper -s s", "levels", "suda"],

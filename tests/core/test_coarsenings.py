@@ -34,6 +34,7 @@ def values(
     return found
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("type_", [pa.int8(), pa.int32(), pa.int64()])
 def test_whole_numbers_become_the_lower_ends_of_intervals(tmp_path: Path, type_: pa.DataType):
     cells = [0, 1, 4, 5, 37, -1, -5, -6, -128, 127, None]
@@ -47,6 +48,7 @@ def test_the_largest_whole_numbers_stay_exact(tmp_path: Path):
     assert values(tmp_path, [200, -100], "1000000000000", pa.int16()) == [0, -(10**12)]
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_broken_numbers_become_the_lower_ends_too(tmp_path: Path):
     cells = [0.0, -0.0, 0.4, 7.5, -0.1, math.nan, None]
     expected = [0.0, 0.0, 0.0, 7.5, -0.5, None, None]
@@ -63,6 +65,7 @@ def test_texts_become_their_first_characters(tmp_path: Path):
     ]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
@@ -118,6 +121,7 @@ def test_of_a_collection_every_dataset_that_has_the_column_is_coarser(samples: P
     assert one["qids"] == ["2:CO_ENTIDADE:1000"]
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(
     ("how", "type_", "says"),
     [

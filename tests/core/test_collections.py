@@ -145,6 +145,7 @@ def text(v: object) -> str | None:
 # The same numbers as the oracle.
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(50))
 @given(collections(), RULES, st.booleans())
 def test_every_number_of_a_collective_attack_is_that_of_the_oracle(
@@ -190,6 +191,7 @@ def test_every_number_about_one_person_is_that_of_the_oracle(
             assert found(result) == wanted
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(15))
 @given(collections(), RULES, st.booleans(), st.data())
 def test_a_progressive_attack_is_an_attack_on_each_prefix(
@@ -393,6 +395,7 @@ def test_people_with_missing_values_can_be_dropped(drawn: Drawn) -> None:
 # What must only grow, and what must not matter.
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(12))
 @given(collections(), RULES, st.booleans())
 def test_more_datasets_or_quasi_identifiers_never_lower_a_posterior(
@@ -441,6 +444,7 @@ def census(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[lis
     return years, mixed
 
 
+@pytest.mark.slow(because="1.8 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("absent", ["null", "distinct"])
 def test_threads_order_and_split_are_irrelevant(
     census: tuple[list[Path], list[Any]], absent: Any
@@ -538,6 +542,7 @@ def named(tmp_path: Path) -> list[Path]:
     return written(tmp_path, tables)
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     ("written_as", "meant", "blocks"),
     [
@@ -596,6 +601,7 @@ def test_the_key_the_weight_and_the_filter_are_of_the_focal_dataset(tmp_path: Pa
         qifsql.attack("crl", paths, weight="2:w", **asked)
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_target_of_all_datasets_may_be_said_otherwise_of_one(named: list[Path]) -> None:
     def matches(target: Mapping[str, object], **asked: Any) -> int:
         (line,) = qifsql.attack("irl", named, target=target, key="id", **asked).rows()

@@ -220,6 +220,7 @@ def test_a_rule_of_absence_that_is_none(here: Path):
 # Names
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("qids", "says"),
     [
@@ -314,6 +315,7 @@ def test_a_target_that_nobody_is(here: Path):
 # Membership
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -344,6 +346,7 @@ def test_a_release_with_people_of_whom_the_population_knows_nothing(here: Path):
 # Long tables
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -387,6 +390,7 @@ def python(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
     return frame.drop("attack_id", strict=False).to_dicts()
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_auxiliary_datasets_are_arguments_or_options():
     wanted = python(
         "crl,cal", [FOCAL, AUXILIARY], qids=["gender", "grade"], secret="disability", key="id"
@@ -425,6 +429,7 @@ def long(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_a_long_table_is_a_collection_of_its_waves(long: Path):
     """A long table has all columns in all years: the gender of the second is missing there."""
     asked = ("-q", "1:gender,grade", *ASKED[2:])
@@ -461,6 +466,7 @@ def test_a_person_who_is_not_in_a_dataset_is_a_target():
     assert (both["matches"], both["best_guess"]) == (2, "3")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "same", "known"),
     [
@@ -473,6 +479,7 @@ def test_attackers_of_disclosure_control_are_models(name: str, same: str, known:
     assert results("attack", name, FOCAL, *known) == results("attack", same, FOCAL, *known)
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_membership_is_told_by_a_flag_or_by_the_file_of_the_release(tmp_path: Path):
     published = tmp_path / "published.csv"
     published.write_text("person\n1\n2\n3\n6\n8\n")
@@ -510,6 +517,7 @@ def test_sql_gives_the_numbers_of_a_collection_when_pasted():
         }
 
 
+@pytest.mark.slow(because="3.4 s; every recorded mutant dies without it")
 def test_every_format_has_the_same_rows(tmp_path: Path):
     asked = ("attack", "crl,cal", FOCAL, AUXILIARY, *ASKED, "--progressive")
     wanted = results(*asked)
@@ -527,6 +535,7 @@ def test_every_format_has_the_same_rows(tmp_path: Path):
     assert "after: 80 of 100" in run(*asked, "-f", "table").out
 
 
+@pytest.mark.slow(because="1.7 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_manifest_names_all_that_was_read(tmp_path: Path, long: Path, ending: str):
     published = tmp_path / "published.csv"

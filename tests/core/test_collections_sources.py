@@ -56,6 +56,7 @@ def only(assessment: qifsql.Result) -> dict[str, Any]:
 # Thesis
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_thesis_example_20_left_outer_join(thesis: list[Path]) -> None:
     """Thesis Table 5.2c: each of the ten is found by all that it says, and nobody else is.
 
@@ -80,6 +81,7 @@ def test_thesis_example_20_tells_absent_from_nothing_else(thesis: list[Path]) ->
         assert (row["matches"], row["best_guess"]) == (1, "10")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("model", "target", "deterministic", "probabilistic"),
     [
@@ -204,6 +206,7 @@ def told(sources: list[Path], show: Any, **asked: Any) -> dict[Column, dict[Any,
     return found
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_popets_table_10_step_by_step(popets: list[Path]) -> None:
     """PoPETs Tables 10b to 10d: joint 1/10 each, channel 1 each, inners 1 or 1/2."""
     assert told(popets, "joint") == {
@@ -317,6 +320,7 @@ def check(result: qifsql.Result, case: dict[str, Any]) -> None:
     assert [[row[name] for name in columns] for row in result.rows()] == wanted
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("number", [0, 1])
 def test_releases_of_project_star(shared: Path, number: int) -> None:
     case = cases(shared)[number]
@@ -333,6 +337,7 @@ def test_releases_of_project_star(shared: Path, number: int) -> None:
     check(result, case)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("number", [2, 3])
 @pytest.mark.parametrize("long", [True, False])
 def test_waves_of_the_longitudinal_survey(

@@ -74,6 +74,7 @@ def test_no_command_lets_a_name_or_a_value_steer_the_terminal(
         assert steering((folder / "report.md").read_text("utf-8")) <= {"\t"}
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 @given(st.text())
 def test_printable_text_has_no_control_character(said: str) -> None:
     assert steering(printable(said)) == set()

@@ -58,6 +58,7 @@ def blocks(name: str = "data.csv", *more: str) -> tuple[int, Done]:
     return int(values[names.index("blocks")]), done
 
 
+@pytest.mark.slow(because="3.4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(25))
 @given(COLUMNS)
 @example(["9007199254740993", "9007199254740992", "0.5"])
@@ -80,6 +81,7 @@ def test_fields_are_one_value_only_where_a_note_says_so(fields: list[str]) -> No
     assert blocks("data.csv", "--all-varchar")[0] == different
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "fields",
     [
@@ -98,6 +100,7 @@ def test_what_a_type_would_round_stays_text(fields: list[str]) -> None:
     assert qifsql.describe("data.csv").frame["type"].to_list() == ["BIGINT", "VARCHAR"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("fields", "type_"),
     [
@@ -125,6 +128,7 @@ def test_a_column_that_stays_text_is_explained_where_a_number_is_needed() -> Non
     assert "is read as text" in done.err
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_other_columns_give_no_note() -> None:
     written(["1.50", "1.5"])
     assert NOTE not in run("attack", "crs", "data.csv", "-q", "id").err

@@ -168,6 +168,7 @@ def test_a_sweep_with_a_damaged_table_gives_the_same_numbers_or_is_refused(
     assert damage_tables(here / "state", SWEEP, expected) > 20
 
 
+@pytest.mark.slow(because="4.3 s; every recorded mutant dies without it")
 def test_a_sweep_whose_findings_were_emptied_is_refused(here: Path):
     assert run(*SWEEP).code == 0
     with duckdb.connect("state") as connection:
@@ -188,6 +189,7 @@ def test_a_sweep_with_a_damaged_file_gives_the_same_numbers_or_is_refused(
     damage_files(here / "state", SWEEP, expected, times=3)
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_task_that_is_lost_is_missed_in_the_result(here: Path, monkeypatch: pytest.MonkeyPatch):
     workspace = import_module("qifsql.commands.sweep.workspace").Workspace
     add = workspace.add
@@ -236,6 +238,7 @@ def test_a_store_with_a_damaged_file_gives_the_same_numbers_or_is_refused(
     damage_files(here / "state", command, expected, times=3)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_table_that_was_not_entered_in_the_ledger_is_counted_again(here: Path):
     expected = numbers(run(*STORE).out)
     with duckdb.connect("state") as connection:
@@ -247,6 +250,7 @@ def test_a_table_that_was_not_entered_in_the_ledger_is_counted_again(here: Path)
 # Stored results
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_a_stored_result_with_a_flipped_bit_in_a_page_is_refused_or_is_the_same(here: Path):
     command = ("attack", "crs,cas", *ASKED[:-3], "--histogram", "-o", "risk.parquet", "--quiet")
     assert run(*command).code == 0
@@ -273,6 +277,7 @@ def test_a_stored_result_with_a_flipped_bit_in_a_page_is_refused_or_is_the_same(
 # Who may read what stays
 
 
+@pytest.mark.slow(because="2.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "command",
     [

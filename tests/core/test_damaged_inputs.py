@@ -61,6 +61,7 @@ def numbers(file: str) -> list[Any]:
     return [row[name] for name in NUMBERS]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_flipped_bit_is_refused_or_changes_nothing(kind: str) -> None:
     name, write = WRITERS[kind]
@@ -86,6 +87,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(kind: str) -> None:
     assert refused >= 12
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_every_command_refuses_a_damaged_file() -> None:
     for name, write in (WRITERS["pages, version 1"], WRITERS["gzip"]):
         write(Path(name))
@@ -148,6 +150,7 @@ CHANGES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(
     "arguments",

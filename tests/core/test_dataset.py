@@ -135,6 +135,7 @@ def test_times_mean_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -
     assert "SET TimeZone = 'UTC'" in qifsql.sql("crs", "t.parquet", qids="a")
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("name", "value"),
     [("dec", "1.504"), ("day", "2020-01-01 23:59:59"), ("whole", "49.0"), ("whole", 1.5)],
@@ -151,6 +152,7 @@ def test_a_target_value_is_neither_rounded_nor_cut(name: str, value: object) -> 
     assert qifsql.attack("irs", "t.parquet", target=fits).rows()[0]["matches"] == 1
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_values_of_every_type_are_shown_and_written() -> None:
     with duckdb.connect("t.duckdb") as connection:
         connection.execute("SET TimeZone = 'UTC'")
@@ -172,6 +174,7 @@ def test_values_of_every_type_are_shown_and_written() -> None:
     assert pl.read_csv("r.csv")["best_guess_h"].to_list() == [0, 1, 2]
 
 
+@pytest.mark.slow(because="6.7 s; every recorded mutant dies without it")
 def test_more_columns_than_can_be_described_are_refused_at_once() -> None:
     pl.DataFrame({f"c{i}": [1, 2] for i in range(20_000)}).write_parquet("wide.parquet")
     with pytest.raises(DatasetError, match="name some with --columns"):

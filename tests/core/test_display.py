@@ -42,6 +42,7 @@ def result(request: pytest.FixtureRequest) -> qifsql.Result:
     return made
 
 
+@pytest.mark.cases(2)
 def test_repr_is_a_few_lines_without_values(result: qifsql.Result) -> None:
     lines = repr(result).splitlines()
     assert len(lines) == 3
@@ -49,6 +50,7 @@ def test_repr_is_a_few_lines_without_values(result: qifsql.Result) -> None:
     assert CENSUS.name in lines[0]
 
 
+@pytest.mark.cases(6)
 def test_print_shows_what_the_terminal_shows(result: qifsql.Result) -> None:
     text = str(result)
     assert "Expression" not in text
@@ -57,6 +59,7 @@ def test_print_shows_what_the_terminal_shows(result: qifsql.Result) -> None:
     assert all(" ".join(note.split()[:3]) in text for note in result.notes)
 
 
+@pytest.mark.cases(1)
 def test_a_notebook_shows_a_table_that_is_accessible(result: qifsql.Result) -> None:
     fragment = result._repr_html_()
     assert "<table>" in fragment
@@ -94,6 +97,7 @@ def test_a_narrow_terminal_cuts_no_number_and_no_name(
         assert all(letters in told for letters in remark.split())
 
 
+@pytest.mark.cases(5)
 def test_charts(result: qifsql.Result) -> None:
     if result.kind not in CHARTED:
         with pytest.raises(InputError, match="has no charts"):
@@ -111,6 +115,7 @@ def test_sql_is_that_of_the_manifest(result: qifsql.Result, tmp_path: Path) -> N
     assert note["result"] == result.kind
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html", "xlsx"])
 def test_every_form_is_saved(result: qifsql.Result, tmp_path: Path, ending: str) -> None:
     path = result.save(tmp_path / f"result.{ending}")
@@ -133,6 +138,7 @@ def test_an_unknown_ending_is_refused(result: qifsql.Result, tmp_path: Path) -> 
         result.save(tmp_path / "result.docx")
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_a_report_takes_results_as_it_takes_files(tmp_path: Path) -> None:
     attack, sweep = RESULTS["attack"](), RESULTS["sweep"]()
     attack.save(tmp_path / "attack.parquet")

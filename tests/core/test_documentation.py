@@ -47,6 +47,7 @@ def page_of(path: Path) -> Any:
     return pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
 
 
+@pytest.mark.slow(because="0.7 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("page", [page_of(path) for path in PAGES.pages()])
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page: Path) -> None:
     text = page.read_text("utf-8")
@@ -112,6 +113,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.slow(because="7.5 s; every recorded mutant dies without it")
 def test_the_site_loads_nothing_from_elsewhere_and_leads_where_it_says(site: Path) -> None:
     read: dict[Path, _Links] = {}
     for page in site.rglob("*.html"):

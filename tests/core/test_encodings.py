@@ -149,6 +149,7 @@ def test_the_closed_form_is_naive_bayes(
     assert found == pytest.approx(list(map(float, book.values())), rel=1e-12)
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 def test_scikit_learn_says_the_same(made: ModuleType):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     records = [(i * i % 11, i % 4, "abc"[i % 3], "xyz"[i * 5 % 7 % 3]) for i in range(60)]

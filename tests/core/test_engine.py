@@ -176,6 +176,7 @@ def test_memory_is_never_more_than_the_machine_has() -> None:
         assert 0.99 * 200e6 < engine.memory < 1.01 * 200e6
 
 
+@pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")
 def test_what_does_not_fit_in_memory_is_spilled_to_the_private_folder_alone(temp: Path) -> None:
     seen: list[Path] = []
 
@@ -250,6 +251,7 @@ with DuckDB() as engine:
 """
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_ctrl_c_is_heard_though_the_query_has_not_begun(temp: Path) -> None:
     command, env = [sys.executable, "-c", EARLY], os.environ | {"TMPDIR": str(temp)}
     try:
@@ -274,6 +276,7 @@ def test_ctrl_c_while_a_file_is_written_leaves_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow(because="4.4 s; every recorded mutant dies without it")
 def test_progress_says_what_is_done_and_its_share_never_leaves_0_to_1() -> None:
     told: list[tuple[str, float]] = []
     slow = plan(
@@ -510,6 +513,7 @@ def message(trouble: Trouble, folder: Path) -> str:
     return ""
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_message_is_one_line_and_shows_no_cell(trouble: str, tmp_path: Path) -> None:
     said = message(TROUBLES[trouble], tmp_path)

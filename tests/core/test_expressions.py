@@ -186,6 +186,7 @@ def evaluated(
     return kind, [repr(value) for (value,) in con.execute(query).fetchall()]
 
 
+@pytest.mark.cases(66)
 @pytest.mark.parametrize("text", SAME)
 def test_an_expression_means_the_same_after_it_was_parsed(
     text: str, people: tuple[duckdb.DuckDBPyConnection, Schema]
@@ -291,6 +292,7 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
         yield Catalog(engine, dataset)
 
 
+@pytest.mark.cases(65)
 @pytest.mark.parametrize("form", ["{}", "{} + 1", "abs(-{})", "CASE WHEN {} > 1 THEN 1 END"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_of_any_name_can_be_used_in_quotes(name: str, form: str, nasty: Catalog) -> None:
@@ -409,6 +411,7 @@ def test_what_the_dialect_cannot_say_is_refused(text: str, catalog: Catalog) -> 
         admitted(text, catalog)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "text",
     ["(" * 400 + "i" + ")" * 400, "i" + " + 1" * 3000, "coalesce(i, " * 200 + "0" + ")" * 200],

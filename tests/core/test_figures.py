@@ -92,6 +92,7 @@ def test_charts_are_refused_before_any_work(here: Path) -> None:
     assert "not as gif" in done.err
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_each_chart_of_a_report_is_a_file_of_its_own(here: Path) -> None:
     for name, by in (("one", "id"), ("two", "disability")):
         more = ("--by", by, "--histogram", "--quiet", "-o", f"{name}.parquet")

@@ -90,6 +90,7 @@ def numbers(source: str, qids: Sequence[str] = QIDS, secret: str = "job") -> lis
     return frame.drop("seconds").to_dicts()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", WRITERS)
 def test_the_same_table_gives_the_same_results(ending: str, tmp_path: Path) -> None:
     table = TABLE.with_columns(pl.col("job").fill_null("")) if ending == "sav" else TABLE
@@ -103,6 +104,7 @@ def test_the_same_table_gives_the_same_results(ending: str, tmp_path: Path) -> N
     assert blocks[0].equals(blocks[1])
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("ending", WRITERS)
 def test_a_result_has_the_digest_of_the_original_file(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"p.{ending}"
@@ -130,6 +132,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow(because="3.3 s each; every recorded mutant dies without it")
 @given(
     data=st.lists(
         st.tuples(*(st.none() | cells for cells in CELLS.values())), min_size=1, max_size=20
@@ -258,6 +261,7 @@ WRONG = {
 }
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_bytes_are_named(name: str, tmp_path: Path) -> None:
     if name.endswith(("dta", "sav", "bdat")):
@@ -269,6 +273,7 @@ def test_wrong_bytes_are_named(name: str, tmp_path: Path) -> None:
         assert name in broken(f"{WRONG[name]}{file}")
 
 
+@pytest.mark.cases(11)
 @pytest.mark.parametrize("ending", WRITERS)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 def test_a_truncated_file_gives_no_result(ending: str, share: float, tmp_path: Path) -> None:
@@ -374,6 +379,7 @@ def test_cells_of_a_sheet_that_would_be_read_as_missing_are_refused(tmp_path: Pa
     assert qifsql.describe(path).frame["distinct"].to_list() == [1, 1]
 
 
+@pytest.mark.slow(because="5.8 s; every recorded mutant dies without it")
 def test_a_damaged_sheet_is_refused_or_read(tmp_path: Path) -> None:
     """Of a sheet that is named no cell is read before its text is looked at."""
     path = tmp_path / "t.xlsx"
@@ -443,6 +449,7 @@ def test_other_files_of_a_command_may_be_of_any_kind(tmp_path: Path) -> None:
 # Partitions
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("pattern", ["year=*/*.{}", "**/*.{}", "{}"])
 def test_names_of_folders_are_columns(

@@ -152,6 +152,7 @@ FILES = (
 """Places of files: of a frame nothing can be read there, or nothing written."""
 
 
+@pytest.mark.cases(75)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("frame", OTHERS)
 def test_what_is_no_frame_is_named_by_its_type_alone(place: str, frame: str) -> None:
@@ -206,6 +207,7 @@ def forms(frame: pl.DataFrame) -> Iterator[Any]:
     yield qifsql.Dataset.open(connection, table="people")
 
 
+@pytest.mark.slow(because="12.2 s; every recorded mutant dies without it")
 @settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(

@@ -23,6 +23,7 @@ def releases(tmp_path: Path, samples: Path) -> tuple[Path, Path, int]:
     return made[0], made[1], int(found.frame["classes"][0])
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_an_attack_counts_the_classes_as_blocks(releases: tuple[Path, Path, int]) -> None:
     parquet, csv, classes = releases
     found = [

@@ -164,6 +164,7 @@ def written(case: Case) -> str:
         return render.script(case.plan(attack))
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", CASES)
 def test_the_sql_of_an_attack_is_the_text_that_was_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -177,6 +178,7 @@ def test_the_sql_of_an_attack_is_the_text_that_was_kept(
     assert file.read_text(encoding="utf-8") == script
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_text_that_runs_is_the_text_that_is_printed(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -196,6 +198,7 @@ def test_every_kept_text_belongs_to_an_attack() -> None:
     assert {file.stem for file in GOLDEN.iterdir()} == set(CASES)
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("name", CASES)
 def test_the_kept_text_runs_as_it_is_and_gives_the_numbers_of_the_thesis(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -211,6 +214,7 @@ def planned(case: Case) -> Plan:
         return case.plan(attack)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CASES)
 def test_every_step_of_the_text_can_be_looked_at_alone(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -237,12 +241,14 @@ def numbers(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(*both, *more)
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 @given(tables())
 def test_the_numbers_of_the_answer_in_sql_are_those_of_the_frame_exactly(table: Table) -> None:
     frame, answer = both_ways(table, None)
     assert answer.equals(frame)
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @given(attacks())
 def test_the_numbers_of_the_answer_with_weights_are_those_of_the_frame_to_the_last_digits(
     drawn: tuple[Table, list[Any] | None],

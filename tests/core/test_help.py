@@ -76,6 +76,7 @@ def test_a_help_text_has_examples_of_its_command(name: str) -> None:
         assert re.search(rf"\bqifsql {name.replace('_', '-')}\b", command)
 
 
+@pytest.mark.slow(because="2.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", sorted({*NAMES} - LONG))
 def test_the_examples_of_a_help_text_run(
     name: str, few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -129,6 +130,7 @@ def test_the_version_loads_no_command() -> None:
     assert ran.stdout == f"qifsql {qifsql.__version__}\n[]\n"
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_a_shell_completes_commands_and_options() -> None:
     def complete(words: str, place: int) -> list[str]:
         asked = {"COMP_WORDS": words, "COMP_CWORD": str(place), "_QIFSQL_COMPLETE": "complete_bash"}
@@ -151,6 +153,7 @@ def test_the_help_of_attack_fits_two_screens() -> None:
     assert len(shown) <= 100
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize("name", TRANSLATED)
 @pytest.mark.parametrize(("locale", "english"), [("pt_BR.UTF-8", False), ("de_DE.UTF-8", True)])
 def test_help_is_in_the_language_of_the_user(
@@ -163,6 +166,7 @@ def test_help_is_in_the_language_of_the_user(
     assert is_english(run(name, "--help").out) == english
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_process_speaks_the_language_of_its_user() -> None:
     places = {n: v for n, v in os.environ.items() if n not in (*LOCALES, "LANGUAGE")}
     shown = subprocess.run(

@@ -381,6 +381,7 @@ def test_bounds_of_levels_are_said():
         ]
 
 
+@pytest.mark.slow(because="3.3 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("code", OTHERS)
 def test_studies_have_no_english(tmp_path: Path, code: str):
     data(tmp_path)

@@ -40,6 +40,7 @@ def pasted(sql: str) -> list[tuple[list[str], list[tuple[Any, ...]]]]:
     return found
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("case", ASKED)
 def test_the_sql_that_is_shown_counts_the_same_people(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -28,6 +28,7 @@ def answer(*words: object) -> str:
     return re.sub(r'"\w*seconds?": [0-9.e-]+', "", done.out)
 
 
+@pytest.mark.slow(because="3.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(("command", "old", "new"), RENAMED)
 def test_an_old_name_does_what_the_new_does_and_says_so(
     command: tuple[object, ...], old: tuple[str, ...], new: tuple[str, ...]
@@ -55,6 +56,7 @@ def test_a_report_calls_people_by_the_old_option(tmp_path: Path) -> None:
     assert "pupils" in (tmp_path / "r.md").read_text()
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_an_old_name_works_in_python_with_a_warning() -> None:
     asked = {"qids": "age", "secret": "illness", "k": 2}
     with pytest.warns(DeprecationWarning, match="sample is now sample_size") as caught:
@@ -66,6 +68,7 @@ def test_an_old_name_works_in_python_with_a_warning() -> None:
         qifsql.estimate(CENSUS, qids="TP_SEXO", weight="10")
 
 
+@pytest.mark.slow(because="3.3 s; every recorded mutant dies without it")
 def test_hierarchies_name_their_column_everywhere(tmp_path: Path) -> None:
     tree = tmp_path / "a=b.csv"
     values = pl.read_csv(TABLE)["illness"].unique().to_list()
@@ -80,6 +83,7 @@ def test_hierarchies_name_their_column_everywhere(tmp_path: Path) -> None:
     assert "which is not the secret here" in done.err
 
 
+@pytest.mark.slow(because="2.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(("old", "new"), [("candidates", "everyone"), ("ignored", "out")])
 def test_suppressed_records_have_one_vocabulary(old: str, new: str, tmp_path: Path) -> None:
     for name in ("a", "b"):

@@ -62,6 +62,7 @@ def done_in(folder: Path, words: Sequence[str]) -> Done:
         return run(*words)
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", ["pipe", "device", "loop", "long"])
 def test_what_is_no_usable_file_is_refused_at_once(place: str, kind: str, aside: Pool) -> None:
@@ -84,6 +85,7 @@ def test_what_is_no_usable_file_is_refused_at_once(place: str, kind: str, aside:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_a_pipe_in_a_folder_is_not_part_of_it() -> None:
     Path("folder").mkdir()
     os.mkfifo("folder/part.parquet")

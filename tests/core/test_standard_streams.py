@@ -50,6 +50,7 @@ def rows(done: Done) -> list[dict[str, object]]:
     return [{k: v for k, v in row.items() if k != "seconds"} for row in results]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("kind", DATA)
 def test_standard_input_is_a_file(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +70,7 @@ def test_standard_input_is_a_file(
     assert not list(tmp_path.glob("qifsql-run-*")), "the private file stayed"
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize(
     ("data", "message"),
     [

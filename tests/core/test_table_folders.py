@@ -50,6 +50,7 @@ def refused(kind: str, *arguments: str) -> None:
     assert "export" in done.err, arguments
 
 
+@pytest.mark.cases(17)
 @pytest.mark.parametrize("source", WAYS)
 def test_a_table_is_refused_however_it_is_named(kind: str, source: str) -> None:
     refused(kind, "attack", "crs", source, "-q", "age")
@@ -75,6 +76,7 @@ def test_a_table_is_refused_by_every_command_that_takes_data(kind: str) -> None:
         refused(kind, *arguments)
 
 
+@pytest.mark.cases(2)
 def test_files_beside_a_table_are_read(kind: str) -> None:
     assert kind
     assert run("attack", "crs", "plain.parquet", "-q", "age").code == 0

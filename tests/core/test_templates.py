@@ -172,6 +172,7 @@ MODES: dict[str, tuple[list[float], list[float]]] = {  # of block (25, F), of (4
 }
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_text_as_it_is_runs_where_the_few_tables_that_no_file_makes_are_defined(
     weighted: bool,
@@ -515,11 +516,13 @@ class Both:
         same(everything(self.con, "answer"), [row[-8:] for row in answers])
 
 
+@pytest.mark.slow(because="5.1 s; every recorded mutant dies without it")
 @given(tables())
 def test_files_run_by_hand_give_what_the_compiler_gives(table: Table) -> None:
     agrees_about_a_secret(table, None)
 
 
+@pytest.mark.slow(because="6.2 s; every recorded mutant dies without it")
 @given(weighted_tables())
 def test_files_run_by_hand_give_what_the_compiler_gives_with_weights(
     drawn: tuple[Table, list[Any]],
@@ -543,6 +546,7 @@ def agrees_about_a_secret(table: Table, weights: list[Any] | None) -> None:
         same(everything(con, "counts"), [r[: len(table.qids)] + r[-1:] for r in shown])
 
 
+@pytest.mark.slow(because="4.6 s; every recorded mutant dies without it")
 @given(weighted_tables(), st.booleans())
 def test_files_run_by_hand_give_what_the_compiler_gives_for_the_owner(
     drawn: tuple[Table, list[Any]], weighted: bool
@@ -570,6 +574,7 @@ def populate(con: Connection, attack: BoundAttack, engine: Connection) -> None:
     engine.execute("UPDATE kept.population SET size = size + 1")
 
 
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 @given(tables())
 def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
     # The files tally one value, and take what is left for the second.
@@ -584,6 +589,7 @@ def test_tallies_by_hand_are_those_of_the_compiler(table: Table) -> None:
         of_owner.agree("owner_member_kinds", "member_kinds", values={1: 2})
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 @given(tables())
 def test_what_tallies_give_is_what_cells_give(table: Table) -> None:
     with bound(table, None, "crs,cas") as (attack, engine):
@@ -648,6 +654,7 @@ def of_beliefs(*, weighted: bool) -> dict[str, str]:
     return files(weighted=True) | raw
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 @settings(max_examples=examples(30))
 @given(beliefs())
 def test_files_run_by_hand_give_what_the_compiler_gives_with_beliefs(
@@ -672,6 +679,7 @@ NUMBER = st.sampled_from(("0", "0.25", "0.5", "1", "3.7", "1000000"))
 EARNED = st.sampled_from((-1.0, 0.0, 0.1, 0.5, 1.0, 3.25, 1e6))
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(25))
 @given(weighted_tables(), st.booleans(), st.booleans(), st.integers(1, 4), NUMBER)
 def test_gains_of_numbers_by_hand_are_those_of_the_compiler(
@@ -696,6 +704,7 @@ def test_gains_of_numbers_by_hand_are_those_of_the_compiler(
         gained(table, weights, gain, instead, numbers=numbers, owner=owner)
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 @settings(max_examples=examples(30))
 @given(weighted_tables().filter(lambda drawn: numeric(drawn[0])), st.booleans(), NUMBER)
 def test_gains_within_a_tolerance_by_hand_are_those_of_the_compiler(
@@ -785,6 +794,7 @@ PAIRS = {  # gain function -> what a person says that a guess gains
 JOINED = " FROM listed JOIN secret_values ON secret_values.value IS NOT DISTINCT FROM listed.value"
 
 
+@pytest.mark.slow(because="7.7 s; every recorded mutant dies without it")
 @settings(max_examples=examples(50))
 @given(staked())
 def test_gains_of_guesses_by_hand_are_those_of_the_compiler(
@@ -826,6 +836,7 @@ def test_gains_of_guesses_by_hand_are_those_of_the_compiler(
 # About one person.
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 @given(tables(), st.integers(0))
 def test_agreements_with_one_person_by_hand_are_those_of_the_compiler(
     table: Table, number: int

@@ -115,6 +115,7 @@ def test_an_output_is_private_until_it_is_finished(here: Path):
     assert there() == (0, 0)
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are found on Linux")
 def test_the_command_of_a_killed_test_is_ended_by_the_next_run(here: Path):
     Path("slow.sh").write_text("#!/bin/sh\necho $$ > pid\nsleep 900 &\nwait\n")
@@ -183,6 +184,7 @@ def test_a_name_that_is_too_long_is_said_to_be_so(here: Path, command: tuple[str
     assert (done.code, done.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_study_is_written_whole_or_not_at_all(here: Path):
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -196,6 +198,7 @@ def test_a_study_is_written_whole_or_not_at_all(here: Path):
     assert run("init", "s.toml", "--data", "people.parquet").code == 0
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("megabytes", [200, 700, 1000])
 def test_too_little_address_space_is_an_error_of_the_machine(here: Path, megabytes: int):
     def limit() -> None:

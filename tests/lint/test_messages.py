@@ -77,6 +77,7 @@ def test_messages_of_templates_are_found(tmp_path: Path):
         list(messages.of_page(path))
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_translations_stay_and_what_is_not_said_goes():
     old = Catalog(locale="pt_BR")
     old.add("before", "antes")

@@ -49,7 +49,7 @@ def wrong(folder: Path, number: int) -> tuple[list[str], int]:
     return found, cases
 
 
-@pytest.mark.cases(5)
+@pytest.mark.slow(because="2.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("number", sorted({*range(LINES)} - LONG))
 def test_changes_of_a_line_do_to_its_numbers_what_they_must(tmp_path: Path, number: int) -> None:
     found, cases = wrong(tmp_path, number)

@@ -39,6 +39,7 @@ def planted(path: Path, before: str, after: str) -> Mutant:
     return mutant
 
 
+@pytest.mark.slow(because="5.5 s; every recorded mutant dies without it")
 def test_a_planted_mutant_of_a_measure_is_killed(copy: Path) -> None:
     mutant = planted(BAYES, "posterior - prior", "posterior + prior")
     assert mutant.target == "measures:bayes.additive"
@@ -48,11 +49,13 @@ def test_a_planted_mutant_of_a_measure_is_killed(copy: Path) -> None:
     assert (copy / mutant.file).read_text() == BAYES.read_text()
 
 
+@pytest.mark.slow(because="6.4 s; every recorded mutant dies without it")
 def test_a_planted_mutant_of_sql_is_killed(copy: Path) -> None:
     mutant = next(m for m in mutants.of_file(REFINES) if m.kind == "comparison")
     assert judge(mutant, copy, touched.tests(mutant.target)[:3]).outcome == "killed"
 
 
+@pytest.mark.slow(because="2.8 s; every recorded mutant dies without it")
 def test_a_file_that_is_written_from_its_trees_survives(copy: Path) -> None:
     """The tests that judge mutants do not look at the text of what they are about."""
     text = ast.unparse(ast.parse(BAYES.read_text()))
@@ -60,12 +63,14 @@ def test_a_file_that_is_written_from_its_trees_survives(copy: Path) -> None:
     assert judge(same, copy, ADDITIVE).outcome == "survived"
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_tests_that_cannot_be_run_kill_nothing(copy: Path) -> None:
     mutant = planted(BAYES, "posterior - prior", "posterior + prior")
     with pytest.raises(Exception, match="no_such"):
         judge(mutant, copy, [f"{MEASURED}::test_no_such"])
 
 
+@pytest.mark.slow(because="5.1 s; every recorded mutant dies without it")
 def test_a_test_that_fails_without_the_mutant_kills_nothing(copy: Path) -> None:
     mutant = planted(BAYES, "posterior - prior", "posterior + prior")
     broken = copy / "tests" / "core" / "test_broken.py"
@@ -107,6 +112,7 @@ def test_a_seed_draws_the_same_mutants_and_half_of_them_are_of_sql() -> None:
     assert mutants.drawn(20, 4, paths()) != one
 
 
+@pytest.mark.slow(because="18.9 s; every recorded mutant dies without it")
 def test_every_view_and_function_has_tests_that_exist() -> None:
     sql, measures = mutants.files()
     views = [
@@ -230,6 +236,7 @@ def test_a_report_has_a_section_for_each_draw(tmp_path: Path) -> None:
     assert file.read_text() == f"{report.HEAD}{report.DRAW}0: a\n\none\n{report.DRAW}1: b\n\nnew\n"
 
 
+@pytest.mark.slow(because="3.7 s; every recorded mutant dies without it")
 def test_a_test_that_does_not_end_is_named(copy: Path) -> None:
     file = copy / "tests" / "core" / "test_endless.py"
     file.write_text(

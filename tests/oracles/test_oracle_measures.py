@@ -325,6 +325,7 @@ def test_whoever_may_abstain_guesses_where_it_pays(rows: Rows, cost: F) -> None:
     assert om.posterior_gain(seen, *om.penalty(list(om.secret_prior(seen)), cost)) == expected
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 @given(cases(), st.data())
 def test_a_finer_partition_never_leaks_less(case: Case, data: st.DataObject) -> None:
     columns = [c for c in case.rows[0] if c != case.secret]

@@ -73,6 +73,7 @@ people = st.lists(
 shares = st.sampled_from(SHARES)
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 @given(people, st.tuples(shares, shares, shares), st.tuples(shares, shares), st.integers(0, 3))
 @settings(max_examples=examples(8), deadline=None)
 def test_every_number_is_that_of_the_slow_program(
@@ -357,6 +358,7 @@ def test_a_file_that_is_not_utf_8_is_refused(six: Result, tmp_path: Path) -> Non
         adversaries(six, knows=str(tmp_path / "sets.csv"))
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_sets_that_the_sweep_lacks_are_refused_and_those_it_has_are_used() -> None:
     """Nothing is filled in: an adversary who may know a missing set has no numbers."""
     part = swept(PEOPLE, sizes="1-2")

@@ -228,7 +228,7 @@ def test_mdav_suppresses_the_classes_that_break_a_limit(table: Table, k: int, le
 # What was asked is kept: real tables, all classes, by their cells alone.
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="4.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "limits",
     [
@@ -423,6 +423,7 @@ def test_cells_as_they_are_written() -> None:
     assert made.rows() == [("20", "x")] * 2 + [(None, '{""}')] * 2
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_centroids_are_means_of_numbers_and_medians_of_all_else() -> None:
     table = pa.table(
         {
@@ -457,6 +458,7 @@ def test_an_expression_takes_the_place_of_what_it_reads() -> None:
     assert not any("is left out" in note for note in result.notes)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
 def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) -> None:
     source = tmp_path / "in.csv"
@@ -474,6 +476,7 @@ def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) ->
         assert "cut" in manifest["sql"]
 
 
+@pytest.mark.slow(because="2.9 s; every recorded mutant dies without it")
 def test_a_release_is_a_dataset_to_attack(samples: Path, tmp_path: Path) -> None:
     source = samples / "school_census_2019.parquet"
     qids = ["NU_DIA", "NU_MES", "NU_ANO", "CO_ENTIDADE"]

@@ -468,7 +468,7 @@ def adult(shared: Path, out: Path, **options: Any) -> qifsql.Result:
     )
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("suppress", "expected"),
     [

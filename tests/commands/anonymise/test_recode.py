@@ -47,7 +47,7 @@ def cells(source: Path, name: str, *changes: str, **options: Any) -> list[Any]:
     return pl.read_csv(out, infer_schema=False)[name].to_list()
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
@@ -172,6 +172,7 @@ def test_shapes_of_recoded_cells(shape: str, source: Path) -> None:
         )
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_shapes_of_classes(source: Path) -> None:
     """Mondrian: ends and middles of the intervals of a class, and its sets as text."""
     out = source.parent / "out.parquet"
@@ -337,6 +338,7 @@ def test_cells_are_suppressed_as_slow_python_says(
     assert row["smallest_class"] is None or row["smallest_class"] >= k
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_cells_of_other_shapes_are_suppressed_too(source: Path) -> None:
     asked: dict[str, Any] = {"method": "recode", "qids": ["age", "zip"], "k": 2, "suppress": True}
     asked |= {"change": ["age:10", "zip:2"], "suppress_cells": "age"}
@@ -367,6 +369,7 @@ def test_cells_that_cannot_be_suppressed(options: dict[str, Any], says: str, sou
     assert not (source.parent / "out.csv").exists()
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_change_without_effect_is_told(tmp_path: Path) -> None:
     people = pl.DataFrame({"age": ["58", "59", "NS", "60"], "sex": ["f", "m", "f", "m"]})
     for change, told in (("age:10", True), ("age:1", False)):

@@ -150,6 +150,7 @@ def test_every_number_of_a_collective_attack_is_that_of_the_oracle(drawn: Table)
     assert result.notes == ()
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @given(tables())
 def test_models_asked_one_by_one_say_what_they_say_together(drawn: Table) -> None:
     with parquet(to_arrow(drawn)) as path:
@@ -161,6 +162,7 @@ def test_models_asked_one_by_one_say_what_they_say_together(drawn: Table) -> Non
     assert found(both) == [row for one in apart for row in found(one)]
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 @given(releases())
 def test_every_number_of_a_weighted_attack_is_that_of_the_oracle(drawn: Release) -> None:
     with parquet(drawn.table) as path:
@@ -298,6 +300,7 @@ def test_a_filter_is_a_smaller_table(drawn: Release, weighted: bool, least: int)
             assert found(attacked()) == wanted
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 @given(releases())
 def test_named_expressions_are_columns_that_are_not_in_the_file(drawn: Release) -> None:
     qids = {f"known {i}": name for i, name in enumerate(drawn.qids)}
@@ -348,6 +351,7 @@ def many_values(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[str]]:
     return rows, list(columns)[1:]
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @given(many_values())
 def test_secrets_of_any_number_of_values_are_counted_as_by_the_oracle(
     drawn: tuple[list[dict[str, Any]], list[str]],
@@ -361,6 +365,7 @@ def test_secrets_of_any_number_of_values_are_counted_as_by_the_oracle(
     assert ("tallies" in result.origin.sql) == any(few)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @given(tables())
 def test_tallies_and_cells_give_the_same_profile(drawn: Table) -> None:
     with parquet(to_arrow(drawn)) as path, pytest.MonkeyPatch.context() as patch:
@@ -452,6 +457,7 @@ def test_the_name_of_a_column_of_a_text_file_may_have_two_lines(tmp_path: Path) 
     assert qifsql.attack("crs", path, qids=["q", "two\nlines"]).rows()[0]["records"] == 1
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @given(tables(), st.integers(1, 4))
 def test_a_folder_a_pattern_and_one_file_are_the_same_release(drawn: Table, parts: int) -> None:
     table = to_arrow(drawn)
@@ -486,6 +492,7 @@ def same(a: qifsql.Result, b: qifsql.Result) -> None:
     assert_frame_equal(a.frame.drop("seconds"), b.frame.drop("seconds"), check_exact=True)
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 @given(releases(), st.randoms(use_true_random=False), st.booleans())
 def test_the_order_of_the_records_is_irrelevant(
     drawn: Release, rng: random.Random, weighted: bool
@@ -506,7 +513,7 @@ def test_the_order_of_the_records_is_irrelevant(
     same(*results)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("weight", [None, "1 / (1 + NU_ANO % 7)"])
 def test_threads_order_and_split_are_irrelevant(
     samples: Path, tmp_path: Path, weight: str | None
@@ -536,6 +543,7 @@ def test_threads_order_and_split_are_irrelevant(
         same(runs[0], run)
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 @given(releases(), st.booleans())
 def test_more_quasi_identifiers_never_lower_a_posterior(drawn: Release, weighted: bool) -> None:
     with parquet(drawn.table) as path:

@@ -110,6 +110,7 @@ def test_an_undefined_ratio_is_said_and_not_infinite(thesis: Path) -> None:
     assert "undefined" in run("attack", "crs", *asked, "-f", "table").out
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 def test_the_sql_of_a_gain_gives_its_numbers(thesis: Path, tmp_path: Path) -> None:
     import duckdb
 

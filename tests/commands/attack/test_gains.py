@@ -218,7 +218,7 @@ NUMBERS: dict[pa.DataType, tuple[Sequence[object], str]] = {
 }
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("kind", list(NUMBERS), ids=str)
 @settings(max_examples=examples(12))
 @given(data=st.data())

@@ -90,6 +90,7 @@ def plain(result: Result) -> dict[str, pl.DataFrame]:
 # Distributions
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 @light
 @given(releases(), st.data())
 def test_distributions_over_people_are_those_of_the_oracle(
@@ -247,7 +248,7 @@ CHANGES = """qids=q,g secret=s secret=t,s weight=w where=q>0 null=drop by=g mode
 source=others.parquet time=1"""
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("change", CHANGES.split())
 def test_kept_counts_answer_no_other_question(people: Path, tmp_path: Path, change: str) -> None:
     store = tmp_path / "counts.duckdb"

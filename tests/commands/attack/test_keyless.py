@@ -336,7 +336,7 @@ def test_on_real_school_years_as_many_links_are_right_as_the_model_says(
         assert abs(row["predicted"] - row["right"]) < 4 * spread + 0.01
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("one_to_one", [False, True])
 def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
     shared: Path, tmp_path: Path, one_to_one: bool

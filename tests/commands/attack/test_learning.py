@@ -115,6 +115,7 @@ def test_a_deep_tree_that_learns_from_a_copy_is_the_plain_attack() -> None:
     assert row["rapid"] == learned(file, file, **asked)["rapid"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_independent_columns_give_about_the_prior(learner: str) -> None:
     """The secret does not depend on the quasi-identifiers, so only its frequency is learned."""
@@ -221,6 +222,7 @@ def test_logistic_regression_is_that_of_scikit_learn_on_rows() -> None:
     assert row["posterior_probabilistic"] == right
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("learner", ["random-forest", "gradient-boosting"])
 def test_the_order_of_rows_and_threads_do_not_matter(
     learner: str, monkeypatch: pytest.MonkeyPatch
@@ -242,6 +244,7 @@ def test_the_order_of_rows_and_threads_do_not_matter(
     assert rows[0] == rows[1]
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_too_many_distinct_records_are_drawn_by_the_seed_and_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -357,6 +360,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert learned(many, many)["posterior_probabilistic"] == pytest.approx(1 / 101)
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_a_sanitised_release_has_the_cells_of_the_people_or_plain_ones(tmp_path: Path) -> None:
     pupils = pl.read_parquet(SAMPLES / "school_census_2018.parquet").head(400)
     files = {}
@@ -443,6 +447,7 @@ learn = "train.parquet"
 """
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_study_and_its_report_have_attacks_that_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

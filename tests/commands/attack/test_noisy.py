@@ -427,7 +427,7 @@ def test_membership_has_laws_too() -> None:
 WAYS = {"SQL of the manifest", "every pair"}
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("draws", [None, 200])
 def test_with_weights_people_are_counted_and_not_what_they_weigh(
     draws: int | None, tmp_path: Path

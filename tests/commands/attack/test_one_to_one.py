@@ -88,6 +88,7 @@ def test_the_numbers_are_those_of_the_oracle(
         assert row["link_vulnerability"] == NEAR(chance, abs=1e-9)
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @settings(max_examples=examples(25), deadline=None)
 @given(st.data())
 def test_where_candidates_form_no_cycle_every_matching_is_weighed(

@@ -155,6 +155,7 @@ def test_models_that_would_disturb_one_another_run_apart(tmp_path: Path, option:
     ]
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_membership_populations_and_single_people(tmp_path: Path):
     file, everybody = tmp_path / "t.csv", tmp_path / "all.csv"
     file.write_text("k,a,s,f\n1,1,x,1\n2,1,y,0\n3,2,y,0\n")
@@ -244,6 +245,7 @@ def test_a_verdict_in_json_that_covers_all_columns_is_reported(tmp_path: Path):
     assert texts[0].count("|") == texts[1].count("|")
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_verdict_about_a_part_of_a_file_says_so(tmp_path: Path):
     rules = policy(tmp_path, rule(model="crs", measure="k"), qids=QIDS)
     for options, part in (

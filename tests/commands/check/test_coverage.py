@@ -179,6 +179,7 @@ def test_what_cannot_be_measured_is_listed_with_the_reason(tmp_path: Path):
     assert found.not_considered == ("n", "b")
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_collection_lists_the_columns_of_every_dataset(tmp_path: Path):
     for name, rows in (
         ("x", "k,a,b\n1,1,1\n2,1,2\n3,1,2\n"),
@@ -216,6 +217,7 @@ def test_a_result_is_false_where_what_is_required_of_it_does_not_hold():
     assert not qifsql.what_if(PEOPLE, qids="age", until="k>=11")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("unnamed", ["", "warn", "refuse", "ignore"])
 def test_the_policy_says_what_becomes_of_columns_in_no_rule(
     tmp_path: Path, unnamed: str, monkeypatch: pytest.MonkeyPatch
@@ -262,6 +264,7 @@ def test_no_other_word_and_no_other_place_for_it(tmp_path: Path):
         qifsql.check(PEOPLE, policy(tmp_path, qids="age", rules="unnamed = 'refuse'\n[[rule]]"))
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 @few
 @given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True), st.booleans())
 def test_every_form_of_a_verdict_names_the_file_and_every_uncovered_column(
@@ -338,7 +341,7 @@ def test_of_very_many_columns_some_are_named_and_all_are_listed(tmp_path: Path):
     assert all(n in page.read_text() for n in names)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -369,6 +372,7 @@ def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tupl
         assert any("not considered by any result" in text for text in told)
 
 
+@pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")
 def test_a_report_sums_up_the_risk_from_whatever_measured_it(tmp_path: Path):
     known = ("-q", "age,gender", "-s", "illness")
     run("compare", PEOPLE, coarser(tmp_path), *known, "-o", tmp_path / "compared.parquet")
@@ -448,6 +452,7 @@ def test_a_study_says_what_its_checks_do_not_cover(tmp_path: Path):
         assert any("not considered by the rules" in note for note in result.notes)
 
 
+@pytest.mark.slow(because="3.1 s; every recorded mutant dies without it")
 def test_a_release_that_keeps_a_recoding_of_what_was_generalised_is_not_called_safe(
     tmp_path: Path, shared: Path
 ):

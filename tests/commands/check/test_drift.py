@@ -18,7 +18,7 @@ DRIFT: Sequence[Row] = (
 )
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["json", "parquet", "csv"])
 @pytest.mark.parametrize("written_by", ["attack", "check", "sweep"])
 def test_drift_is_the_difference_from_the_last_release(

@@ -24,6 +24,7 @@ KNOWN = {"qids": QIDS, "secret": "illness"}
 SAMPLES = Path(PEOPLE).parent
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", presets())
 def test_a_preset_is_a_policy_with_its_source_and_its_limits(name: str):
     text = policies.preset(name).read_text("utf-8")
@@ -38,6 +39,7 @@ def test_a_preset_is_a_policy_with_its_source_and_its_limits(name: str):
     assert qifsql.check(PEOPLE, PRESETS / f"{name}.toml", **KNOWN).frame.equals(verdict.frame)
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_the_presets_hold_releases_to_their_levels(tmp_path: Path):
     for size in (2, 3, 5, 10, 11):
         file = tmp_path / "t.parquet"

@@ -129,6 +129,7 @@ def test_each_rule_can_be_met_and_can_fail(here: Path) -> None:
     assert {measure for measure, met in expected if not met} == set(measures())
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 @given(original=lines, release=lines, control=lines, share=st.integers(0, 12))
 @settings(max_examples=examples(12), deadline=None)
 def test_the_worse_end_of_an_interval_decides(
@@ -248,6 +249,7 @@ def test_options_of_the_command_win_over_the_policy(here: Path) -> None:
     assert "is the input" in done.err
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_what_a_verdict_covers_and_what_it_does_not(here: Path) -> None:
     levels = written(here, comparing("repU"), comparing("individual_leak", at_most=1))
     done = run("check", "release.parquet", "--policy", levels, "-f", "json")
@@ -273,6 +275,7 @@ def test_what_a_verdict_covers_and_what_it_does_not(here: Path) -> None:
     assert verdict.spec["models"] == ["crs", "synthetic"]
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_drift_compares_the_values(here: Path) -> None:
     first = written(here, comparing("right_when_certain"), comparing("repU"))
     assert run("check", "release.parquet", "--policy", first, "-o", "last.json").code == 0
@@ -313,6 +316,7 @@ def test_junit_and_tables_hold_hostile_names(here: Path) -> None:
     assert "<script>" not in Path("v.html").read_text().split("</head>")[1].split("<script")[0]
 
 
+@pytest.mark.slow(because="3.5 s; every recorded mutant dies without it")
 def test_a_check_of_a_study_reads_all_files(here: Path) -> None:
     study = here / "study.toml"
     text = (

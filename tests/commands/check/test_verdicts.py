@@ -61,6 +61,7 @@ def checked(file: object, levels: Path, *more: object) -> Done:
     return run("check", file, "--policy", levels, *more)
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_the_command_gives_what_the_function_gives_and_4_when_not_met(tmp_path: Path):
     at_most = rule(model="cas", by="gender", measure="worst_case", at_most=0.6)
     levels = policy(tmp_path, rule(model="crs", measure="blocks"), at_most)
@@ -87,7 +88,7 @@ def test_the_command_gives_what_the_function_gives_and_4_when_not_met(tmp_path: 
     assert (done.code, "met for the columns named: all of 1 level\n" in done.err) == (0, True)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="1.6 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_results_and_junit_are_written_whether_levels_are_met_or_not(tmp_path: Path, ending: str):
     out, xml = tmp_path / f"r.{ending}", tmp_path / "r.xml"
@@ -125,6 +126,7 @@ def test_options_of_the_command_win_over_the_policy(tmp_path: Path):
     assert {(r["by"], r["group"]) for r in document["results"]} == {("h", "1"), ("h", None)}
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("given", ["policy", "last", "data"])
 @pytest.mark.parametrize("option", ["-o", "--junit"])
 def test_no_input_is_overwritten(

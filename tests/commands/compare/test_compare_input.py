@@ -55,6 +55,7 @@ COMPARED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(("release", "asked", "says"), COMPARED)
 def test_what_compare_refuses(
     tmp_path: Path, release: dict[str, Any], asked: dict[str, Any], says: str
@@ -144,6 +145,7 @@ def test_a_hierarchy_must_have_every_value_and_its_level(tmp_path: Path) -> None
     assert qifsql.what_if(original, change="zip:@1", **asked).frame["blocks"].to_list() == [3, 2]
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_names_with_signs_of_changes_are_names(tmp_path: Path) -> None:
     names = ["a=b", "a", "drop", "x:5", "top(a)", "sample"]
     made(tmp_path, "o", {name: [n, n + 9, n + 11] for n, name in enumerate(names)})

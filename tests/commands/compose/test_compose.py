@@ -315,6 +315,7 @@ def person(found: oracle.Told, row: dict[str, Any]) -> None:
     assert row["best_guess"] == oracle.guess(found)
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @given(cases())
 @settings(max_examples=examples(3))
 def test_more_releases_never_enlarge_what_is_left(case: Case) -> None:
@@ -349,6 +350,7 @@ def hospitals(*releases: Path, **asked: Any) -> Any:
     return qifsql.compose(releases, **given_)
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_alice_matches_four_records_of_one_hospital_and_six_of_the_other(tmp_path: Path) -> None:
     """Ganta et al.: of the values in both lists only AIDS is left."""
     out = tmp_path / "people.parquet"
@@ -379,6 +381,7 @@ def test_the_zip_code_may_be_text_or_a_number(tmp_path: Path) -> None:
     assert as_text.frame.equals(as_numbers.frame)
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 def test_other_names_in_a_release_follow_its_tag(tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text(
@@ -389,6 +392,7 @@ def test_other_names_in_a_release_follow_its_tag(tmp_path: Path) -> None:
     assert renamed.frame.equals(hospitals(A, B).frame)
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_results_do_not_depend_on_threads_or_the_order_of_rows(tmp_path: Path) -> None:
     head, *lines = B.read_text().splitlines()
     turned = tmp_path / "hospital_b.csv"
@@ -435,6 +439,7 @@ def test_cutting_finds_what_comparing_all_finds(
     assert cut.details["releases"]["in_several"].sum() > 0
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_hierarchies_of_arx_are_read_and_followed(shared: Path) -> None:
     """ARX's Adult: ages and jobs one level up, countries two; everybody is in exactly one class."""
     folder = shared / "data" / "arx_adult_hierarchies"
@@ -474,6 +479,7 @@ def test_many_fractions_are_added_exactly_or_rounded_once() -> None:
     assert measures.success(chances, 1, 700) is None
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_without_a_bayesian_posterior_the_sets_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -489,6 +495,7 @@ def test_without_a_bayesian_posterior_the_sets_are_the_same(
 # The command.
 
 
+@pytest.mark.slow(because="3.5 s; every recorded mutant dies without it")
 def test_the_command_gives_what_python_gives_and_writes_files(tmp_path: Path) -> None:
     asked = ["compose", A, B, "--people", PEOPLE, "-q", ",".join(QIDS), "-s", "condition"]
     done = run(*asked, "--format", "json", "--confidence", "1/3,1", "--progressive")

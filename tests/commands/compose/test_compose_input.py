@@ -94,6 +94,7 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("release", "asked", "says"), CASES)
 def test_bad_input_is_told(
     tmp_path: Path, release: dict[str, Any] | None, asked: dict[str, Any], says: str
@@ -137,6 +138,7 @@ def test_contradictions_are_apart(tmp_path: Path) -> None:
     assert result.details["curve"]["people"].sum() == 0
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_key_keeps_those_who_are_in_every_release(tmp_path: Path) -> None:
     people = made(tmp_path, "people", PEOPLE)
     keyed = [

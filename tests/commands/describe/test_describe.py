@@ -57,7 +57,7 @@ def test_the_command_at_the_end_runs_whatever_the_names_are(tmp_path: Path):
     assert run(*shlex.split(command)[1:]).code == 0
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.3 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("names", ["born,sex", "1987-01-02,F", "born,F"])
 def test_a_first_line_that_looks_like_a_record_is_told(tmp_path: Path, names: str):
     file = tmp_path / "t.csv"

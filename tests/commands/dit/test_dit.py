@@ -110,6 +110,7 @@ def test_a_release_without_a_person_is_close_to_the_others(
         assert of(found, name)["max"] == pytest.approx(float(max(distances)), abs=1e-12)
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 @settings(max_examples=examples(20), deadline=None)
 @given(doubled(), limits_on_secrets)
 def test_all_distances_are_those_of_releases_made_anew(table: Table, limits: Limits) -> None:
@@ -389,6 +390,7 @@ def test_help_says_that_no_sample_is_everybody() -> None:
     assert "(0: all)" in " ".join(words)
 
 
+@pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")
 def test_mdav_is_made_anew_for_everybody(people: Path) -> None:
     found = qifsql.dit(people, qids=["age"], secret="occupation", method="mdav", k=5, sample_size=3)
     assert of(found, "emd")["records"] == 3
@@ -467,6 +469,7 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
     assert "own record changes the guess about them by at most" in shown.out
 
 
+@pytest.mark.cases(11)
 @pytest.mark.parametrize(
     ("asked", "says"),
     [

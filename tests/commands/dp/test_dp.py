@@ -460,6 +460,7 @@ def test_several_counts_have_a_table_each_and_one_together(people: Path) -> None
         assert text in done.out
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 def test_names_and_predicates_are_text_in_every_form(tmp_path: Path) -> None:
     for name in HOSTILE:
         file = tmp_path / "hostile.parquet"
@@ -565,6 +566,7 @@ def test_the_chart_has_every_point_and_no_value_of_a_cell(people: Path, tmp_path
     assert CELL not in json.dumps(spec)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", ["svg", "html"])
 def test_charts_are_drawn_in_every_form(people: Path, tmp_path: Path, kind: str) -> None:
     pytest.importorskip("altair")

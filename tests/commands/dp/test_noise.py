@@ -339,6 +339,7 @@ def test_a_window_of_very_many_people_is_narrow_and_adds_up() -> None:
     assert window.error < 1e-9
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_large_data_agree_with_the_recursion(tmp_path: Path) -> None:
     """Six hundred records: too many for whole numbers, few enough for Eq. 6.11 in decimals."""
     draw = random.Random(1)

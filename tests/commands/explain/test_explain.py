@@ -237,6 +237,7 @@ def test_the_examples_of_samples_and_links_are_those_of_their_commands(
     assert last(every["noisy_knowledge"].example) == near(noisy["posterior_probabilistic"])
 
 
+@pytest.mark.slow(because="3.4 s; every recorded mutant dies without it")
 def test_the_examples_of_published_tables_are_those_of_their_command(
     every: dict[str, Explanation],
 ) -> None:
@@ -270,6 +271,7 @@ def test_the_examples_of_published_tables_are_those_of_their_command(
     assert (said["dominance"], said["p_percent"]) == (row["dominated"], row["p_percent"])
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_the_examples_of_synthetic_releases_are_those_of_their_command(
     every: dict[str, Explanation],
 ) -> None:
@@ -806,6 +808,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     ("asked", "name"),
     [

@@ -67,6 +67,7 @@ def test_columns_are_listed_with_their_suggested_roles(here: Path):
     assert (here / "own-results" / "report.html").exists()
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_examples_in_comments_are_a_study_too(here: Path):
     """Every line that begins with # and no space: all that may be said, and it is known."""
     pl.DataFrame(
@@ -114,7 +115,7 @@ def test_hostile_names_of_columns_and_files(here: Path):
     assert_frame_equal(untimed(qifsql.run(path).frame), untimed(alone.frame))
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -136,6 +137,7 @@ def test_whatever_the_columns_are_there_is_a_study(
         assert run("run", path).code == 0
 
 
+@pytest.mark.slow(because="3.3 s; every recorded mutant dies without it")
 def test_csv_options_are_kept(here: Path):
     Path("coded.csv").write_bytes("age;código;x\n1;01;a\n2;1;b\n3;01;b\n".encode("latin-1"))
     done = run("init", "--data", "coded.csv", "--delimiter", ";", "--encoding", "latin-1",

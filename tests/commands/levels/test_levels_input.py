@@ -60,6 +60,7 @@ def test_suppressed_records_are_an_ordinary_block_unless_something_else_is_said(
     assert any("3 records have * as every quasi-identifier" in note for note in found.notes)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_suppressed_records_may_be_left_out(starred: Path) -> None:
     found = of(levels(starred, qids=["zip", "q"], secret="s", suppressed="out"))
     assert found == of(levels(starred, qids=["zip", "q"], secret="s", where="q <> '*'"))
@@ -134,6 +135,7 @@ def test_several_secrets_have_rows_of_their_own_and_share_k() -> None:
         assert of(found, secret)["t_ordered"] == alone["t_ordered"]
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_results_do_not_depend_on_threads_or_the_order_of_rows(tmp_path: Path) -> None:
     rows = [{"q": i % 7, "s": (i * i) % 23} for i in range(500)]
     first = write(tmp_path / "a.parquet", rows)
@@ -205,6 +207,7 @@ def test_t_of_0_wants_the_shares_of_the_release() -> None:
     assert any(note.startswith("t = 0 requires") for note in found.notes)
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -276,6 +279,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
     assert done.code == 0
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_the_command_gives_what_the_function_gives(tmp_path: Path) -> None:
     file = tmp_path / "tree.csv"
     file.write_text("yes;a;*\nno;a;*\n")
@@ -292,6 +296,7 @@ def test_the_command_gives_what_the_function_gives(tmp_path: Path) -> None:
     assert (met["k"], met["t_hierarchical"], met["t_equal"]) == (False, False, None)
 
 
+@pytest.mark.slow(because="0.6 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("options", "code"), [(["--k", "2"], 4), (["--k", "1"], 0), ([], 2), (["--l", "9"], 2)]
 )
@@ -334,7 +339,7 @@ def test_four_digits_never_say_that_a_level_is_whole_or_as_wanted() -> None:
     ]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="1.2 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".json", ".md", ".html"])
 def test_results_are_written_with_their_details(tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"levels{ending}"

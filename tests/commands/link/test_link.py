@@ -237,6 +237,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.cases(13)
 @pytest.mark.parametrize(
     ("files", "options", "kind", "says"),
     [

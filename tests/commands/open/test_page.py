@@ -123,7 +123,7 @@ TRIED: list[tuple[dict[str, str], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("roles", "steps"), TRIED)
 def test_numbers_on_the_page_equal_those_of_the_command(
     census: Page, roles: dict[str, str], steps: dict[str, str]
@@ -163,6 +163,7 @@ def test_a_calculation_says_how_far_it_is(census: Page) -> None:
     assert census.post("progress", {}) == "Working"
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_earlier_states_are_five_and_can_be_gone_back_to(census: Page) -> None:
     names = [
         "NU_DIA",
@@ -195,6 +196,7 @@ def test_sliders_are_drawn_again_only_when_roles_change(census: Page) -> None:
     assert 'id="adversary"' not in again
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_the_charts_and_the_cost_are_those_of_the_report(census: Page) -> None:
     form = census.form(NU_DIA=QID, NU_MES=QID) | {f"step-{census.numbers['NU_DIA']}": "5"}
     form["option-histogram"] = "on"
@@ -204,6 +206,7 @@ def test_the_charts_and_the_cost_are_those_of_the_report(census: Page) -> None:
     assert "NU_DIA" in cost
 
 
+@pytest.mark.slow(because="2.3 s; every recorded mutant dies without it")
 def test_no_value_of_a_cell_is_on_the_page(people: Page) -> None:
     texts = [people.client.get(f"/{TOKEN}/").text]
     form = people.form(age=QID, town=QID, illness=SECRET) | {"option-by": "town"}
@@ -350,6 +353,7 @@ def test_a_command_is_stopped_as_by_ctrl_c(census: Page, tmp_path: Path) -> None
     assert not out.exists()
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_a_stored_sweep_of_some_sets_promises_no_others(people: Page, tmp_path: Path) -> None:
     out, path = tmp_path / "some.parquet", people.explorer.dataset.paths[0]
     done = run("sweep", path, "-q", "age,town,illness", "--sizes", "1-2", "-o", out, "--quiet")
@@ -369,6 +373,7 @@ def test_a_sweep_without_a_folder_for_its_steps_fails(tmp_path: Path) -> None:
     assert job.output.startswith("error: ")
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_a_stored_sweep_opens_without_its_data(people: Page, tmp_path: Path) -> None:
     out, path = tmp_path / "sweep.parquet", people.explorer.dataset.paths[0]
     done = run("sweep", path, "-q", "age,town", "-s", "illness", "--threshold", "0.5",

@@ -196,6 +196,7 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
     assert pages["parquet"] == pages["json"]
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
     data = people(tmp_path)
     swept = qifsql.sweep(data, qids=QIDS[:1])
@@ -238,6 +239,7 @@ def test_a_folder_stands_for_the_results_in_it_each_once(kinds: Path, tmp_path: 
     assert (tmp_path / "folder.md").read_bytes() == (tmp_path / "files.md").read_bytes()
 
 
+@pytest.mark.slow(because="3.5 s; every recorded mutant dies without it")
 def test_the_folder_of_a_study_is_a_folder_of_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +346,7 @@ def refused(here: Path, *arguments: object, says: str) -> None:
     assert {p: p.read_bytes() for p in sorted(here.rglob("*")) if p.is_file()} == before
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -466,6 +469,7 @@ def test_with_a_minimum_of_one_every_group_is_shown(kinds: Path, tmp_path: Path)
     assert "North" not in text
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_what_is_a_secret_in_one_result_is_one_in_all(tmp_path: Path) -> None:
     data, folder = people(tmp_path), tmp_path / "results"
     folder.mkdir()
@@ -475,7 +479,7 @@ def test_what_is_a_secret_in_one_result_is_one_in_all(tmp_path: Path) -> None:
     assert leaks((tmp_path / "out.md").read_text(), CELL)[:3] == []
 
 
-@pytest.mark.cases(4)
+@pytest.mark.slow(because="1.3 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "options",
     [
@@ -620,6 +624,7 @@ def test_a_page_may_not_move_its_links_or_send_a_form(shared_files: Mapping[str,
     assert {name: rules.get(name) for name in banned} == dict.fromkeys(banned, "'none'")
 
 
+@pytest.mark.slow(because="4.7 s; every recorded mutant dies without it")
 def test_no_name_turns_the_direction_of_the_text_around_it(hostile: Path) -> None:
     page = re.sub(
         r"<(script|pre)\b.*?</\1>", "", (hostile / "out.html").read_text(), flags=re.DOTALL
@@ -1089,6 +1094,7 @@ def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.Monke
     refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt install")
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_browser_that_does_not_print_leaves_no_file(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1101,6 +1107,7 @@ def test_a_browser_that_does_not_print_leaves_no_file(
     assert list(here.glob("out.pdf*")) == []
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_infinite_numbers_of_json_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("q,s\n1,a\n1,a\n2,b\n2,b\n3,c\n3,a\n", "utf-8")

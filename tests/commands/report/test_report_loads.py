@@ -29,7 +29,7 @@ def loaded(code: str, *arguments: object) -> set[str]:
     return set(done.stdout.split()[-len(WORK) :]) & WORK
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="9.9 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "json"])
 def test_a_report_loads_no_engine(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
@@ -51,6 +51,7 @@ def test_a_report_loads_no_engine(
         assert not loaded(code, "report", tmp_path / "results", "-o", tmp_path / out)
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_no_view_of_a_stored_result_loads_an_engine() -> None:
     rooms = sorted(
         f"qifsql.commands.{view.parent.name}.view"

@@ -23,6 +23,7 @@ def study(here: Path, options: str = "", text: str = DATASETS + ATTACK + SWEEP) 
     return written(here, f"[report]\n{options}\n{text}")
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_a_run_ends_with_its_report(here: Path):
     done = command("run", study(here).relative_to(here))
     page = here / "study-results" / "report.html"
@@ -32,6 +33,7 @@ def test_a_run_ends_with_its_report(here: Path):
     assert (here / "study-results" / "report.html.manifest.json").exists()
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_a_report_of_the_result_of_a_study_alone_shows_its_risks(here: Path):
     command("run", study(here), "-o", "run.parquet")
     done = command("report", "run.parquet", "-o", "alone.md")
@@ -44,6 +46,7 @@ def test_a_report_of_the_result_of_a_study_alone_shows_its_risks(here: Path):
     assert "Study: run" not in (here / "all.md").read_text()
 
 
+@pytest.mark.slow(because="4.1 s; every recorded mutant dies without it")
 def test_a_report_is_written_again_only_if_something_is_new(here: Path):
     path = study(here)
     page = qifsql.run(path).report
@@ -59,6 +62,7 @@ def test_a_report_is_written_again_only_if_something_is_new(here: Path):
     assert "<title>Ours" in page.read_text()
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_a_report_can_be_named_and_turned_off(here: Path):
     page = qifsql.run(study(here, 'out = "for the board.md"\nlang = "pt-BR"')).report
     assert page == here / "study-results" / "for the board.md"

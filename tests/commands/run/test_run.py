@@ -98,6 +98,7 @@ def test_numbers_are_those_of_attack_and_sweep_and_check(here: Path):
     assert result.frame["name"].unique().to_list() == ["birth"]
 
 
+@pytest.mark.slow(because="3.9 s; every recorded mutant dies without it")
 def test_every_option_of_an_attack_is_handed_on(here: Path):
     (here / "worth.csv").write_text("value,worth\nyes,3\nno,1\n")
     (here / "belief.csv").write_text("value,probability\nyes,0.2\nno,0.8\n")
@@ -133,6 +134,7 @@ store = "counts.duckdb"
     assert (here / "counts.duckdb").exists()
 
 
+@pytest.mark.slow(because="5.2 s; every recorded mutant dies without it")
 def test_one_person_collections_priors_and_membership(here: Path):
     (here / "belief.csv").write_text("value,probability\nyes,0.2\nno,0.8\n")
     pl.read_parquet("people.parquet").head(5).write_parquet("some.parquet")
@@ -212,6 +214,7 @@ releases = true
     assert result.frame.filter(name="years")["matches"].null_count() == 4
 
 
+@pytest.mark.slow(because="3.7 s; every recorded mutant dies without it")
 def test_waves_of_a_long_table(here: Path):
     people = pl.read_parquet("people.parquet")
     waves = [people.with_columns(year=pl.lit(y), age=pl.col("age") + y % 2) for y in (2018, 2019)]
@@ -235,6 +238,7 @@ def test_a_missing_value_of_a_target_is_written_as_such(here: Path):
     assert result.frame["target"].to_list() == ["a=(missing), b=x"]
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_what_an_entry_says_wins_over_its_dataset_and_empty_takes_back(here: Path):
     roles = DATASETS.replace('key = "id"\n', 'key = "id"\nweight = "age"\nwhere = "age < 50"\n', 1)
     text = roles + ATTACK + 'where = "age > 0"\n' + ATTACK.replace("birth", "plain")
@@ -263,6 +267,7 @@ qids = "código"
     assert study(here, text).frame["blocks"].to_list() == [2]
 
 
+@pytest.mark.slow(because="4.7 s; every recorded mutant dies without it")
 def test_paths_are_relative_to_the_study(here: Path, tmp_path_factory: pytest.TempPathFactory):
     elsewhere = tmp_path_factory.mktemp("a [b] folder")
     for name in ("people.parquet", "later.csv"):
@@ -285,6 +290,7 @@ def test_paths_are_relative_to_the_study(here: Path, tmp_path_factory: pytest.Te
 # What has not changed
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_nothing_is_computed_twice(here: Path, computed: list[str]):
     first = study(here)
     assert computed == ["attack", "sweep", "check"]
@@ -307,7 +313,7 @@ def test_nothing_is_computed_twice(here: Path, computed: list[str]):
             assert_frame_equal(same.details[detail], table)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
@@ -341,6 +347,7 @@ def test_only_what_has_changed_is_computed(
     assert computed == changed
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_other_contents_are_noticed_and_only_those(here: Path, computed: list[str]):
     text = DATASETS + ATTACK + ATTACK.replace("birth", "next").replace('"people"', '"later"')
     text = text.replace('name = "next"', 'name = "next"\nqids = "age"\nsecret = "occupation"')
@@ -393,6 +400,7 @@ def test_other_contents_of_small_files_are_noticed(here: Path, computed: list[st
     assert len(computed) == 1
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_new_version_of_qifsql_computes_anew(
     here: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -402,6 +410,7 @@ def test_a_new_version_of_qifsql_computes_anew(
     assert computed == ["attack", "attack"]
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_results_may_be_moved_together_with_their_study(
     here: Path, computed: list[str], tmp_path_factory: pytest.TempPathFactory
 ):
@@ -421,7 +430,7 @@ def test_entries_that_ask_the_same_are_computed_once(here: Path, computed: list[
     assert (here / "study-results" / "again.csv").exists()
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "damage", ["record.json", "results.parquet", "record.json.manifest.json", "digests.json"]
 )
@@ -440,6 +449,7 @@ def test_what_is_damaged_is_computed_again(here: Path, computed: list[str], dama
     assert len(computed) == 2
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_no_flipped_bit_of_a_kept_result_is_copied_out(here: Path, computed: list[str]):
     asked, random = DATASETS + ATTACK + "histogram = true\n", Random(13)
     expected = untimed(study(here, asked).frame)
@@ -481,6 +491,7 @@ def test_data_that_change_while_they_are_read_are_read_again(
 # Outputs
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_every_format_is_what_the_command_of_the_same_name_writes(here: Path):
     formats = '[output]\nfolder = "out"\nformats = ["parquet", "csv", "json", "md", "html"]\n'
     study(here, formats + DATASETS + ATTACK + "histogram = true\n")
@@ -513,6 +524,7 @@ def test_manifests_of_results_from_before_are_the_same(here: Path):
     assert json.loads((here / "study-results/birth.csv.manifest.json").read_text()) == first
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_files_that_are_gone_or_changed_are_written_again(here: Path, computed: list[str]):
     study(here)
     before = files(here / "study-results")
@@ -523,6 +535,7 @@ def test_files_that_are_gone_or_changed_are_written_again(here: Path, computed: 
     assert computed == ["attack", "sweep", "check"]
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_files_of_an_earlier_result_do_not_stay_beside_the_new_one(here: Path):
     study(here, DATASETS + ATTACK + "histogram = true\n")
     folder = here / "study-results"
@@ -537,6 +550,7 @@ def test_files_of_an_earlier_result_do_not_stay_beside_the_new_one(here: Path):
     assert mine.read_text() == "my own"
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 def test_entries_that_are_gone_are_left_alone_and_told(here: Path):
     study(here)
     before = files(here / "study-results")
@@ -550,6 +564,7 @@ def test_entries_that_are_gone_are_left_alone_and_told(here: Path):
     }
 
 
+@pytest.mark.slow(because="6.2 s; every recorded mutant dies without it")
 def test_a_damaged_list_of_files_is_no_trouble(here: Path):
     study(here)
     before = files(here / "study-results")
@@ -573,6 +588,7 @@ def test_names_of_lists_never_lead_out_of_the_folder(here: Path):
     assert (here / "people.parquet").exists()
 
 
+@pytest.mark.slow(because="2.8 s; every recorded mutant dies without it")
 def test_the_order_of_entries_is_that_of_the_file(here: Path):
     text = DATASETS + CHECK + SWEEP + ATTACK + SWEEP.replace("subsets", "more")
     result = study(here, text)
@@ -582,6 +598,7 @@ def test_the_order_of_entries_is_that_of_the_file(here: Path):
 # Sweeps that do not end
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_a_sweep_whose_time_is_over_goes_on(here: Path, computed: list[str]):
     text = f'[datasets.census]\npath = "{CENSUS.as_posix()}"\n[[sweep]]\nname = "long"\n'
     text += 'qids = ["NU_DIA", "NU_MES", "NU_ANO", "TP_SEXO", "CO_ENTIDADE", "CO_MUNICIPIO_END"]\n'
@@ -714,6 +731,7 @@ def test_a_sweep_that_is_killed_goes_on_from_where_it_was(here: Path, whole: Pat
     assert not list(here.rglob("*.sweep"))
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_what_was_done_before_an_interruption_stays(
     here: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -776,6 +794,7 @@ def rows(text: str) -> Iterator[list[dict[str, str]]]:
         yield list(csv.DictReader(io.StringIO(part)))
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_the_command_prints_all_attacks_sweeps_and_checks(here: Path):
     path = written(here, ALL)
     done = command("run", path)
@@ -792,6 +811,7 @@ def test_the_command_prints_all_attacks_sweeps_and_checks(here: Path):
     assert command("run", path, "--quiet").err == ""
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_json_of_the_command_is_all_there_is(here: Path):
     found = json.loads(command("run", written(here, ALL), "-f", "json").out)
     assert found["spec"]["study"] == "study.toml"
@@ -800,6 +820,7 @@ def test_json_of_the_command_is_all_there_is(here: Path):
     assert found["checks"][0]["value"] == 4
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_the_table_of_the_command_says_what_became_of_each(here: Path):
     out = command("run", written(here, ALL), "-f", "table").out
     for word in ("Attacks", "whose record it is", "Sweeps: the best subset", "Checks", "done"):
@@ -807,6 +828,7 @@ def test_the_table_of_the_command_says_what_became_of_each(here: Path):
     assert "\x1b" not in out
 
 
+@pytest.mark.slow(because="2.9 s; every recorded mutant dies without it")
 def test_a_level_that_is_not_met_ends_with_4(here: Path):
     path = written(here, ALL.replace("at_most = 5", "at_most = 0"))
     for _ in range(2):
@@ -816,6 +838,7 @@ def test_a_level_that_is_not_met_ends_with_4(here: Path):
     assert not qifsql.run(path).met
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_a_dry_run_writes_and_runs_nothing(here: Path, computed: list[str]):
     path = written(here, ALL)
     done = command("run", path, "--dry-run", "-f", "json")
@@ -828,6 +851,7 @@ def test_a_dry_run_writes_and_runs_nothing(here: Path, computed: list[str]):
     assert planned.frame.height == 2
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_all_together_goes_to_a_file_too(here: Path):
     path = written(here, ALL)
     done = command("run", path, "-o", "all.parquet")
@@ -852,6 +876,7 @@ def test_limits_are_handed_on(here: Path):
     assert json.loads((here / "study-results/birth.csv.manifest.json").read_text())["seed"] == 3
 
 
+@pytest.mark.slow(because="8.7 s; every recorded mutant dies without it")
 def test_a_seed_of_the_study_matters_where_something_is_drawn(here: Path, computed: list[str]):
     text = f'[datasets.census]\npath = "{CENSUS.as_posix()}"\nqids = ["CO_ENTIDADE", "NU_DIA"]\n'
     text += '[[sweep]]\nname = "some"\nsample = 0.5\n[[sweep]]\nname = "whole"\n'

@@ -82,6 +82,7 @@ def test_a_study_that_is_not_there(here: Path):
 # Datasets, collections, gains
 
 
+@pytest.mark.cases(28)
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -273,6 +274,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(here: Path):
 # Names that are not in the data
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize(
     ("lines", "line", "said"),
     [
@@ -373,6 +375,7 @@ def test_results_do_not_lie_among_the_data(here: Path, path: str):
     refused(here, text, (4, "would be among the files of"))
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_results_beside_a_glob_are_fine(here: Path):
     text = '[output]\nfolder = "out"\n' + DATASETS.replace("people.parquet", "*.parquet") + ATTACK
     written(here, text)

@@ -77,6 +77,7 @@ def same(one: qifsql.Result, other: qifsql.Result) -> None:
     assert (one.notes, one.met) == (other.notes, other.met)
 
 
+@pytest.mark.slow(because="3.3 s; every recorded mutant dies without it")
 def test_numbers_are_those_of_the_command_also_when_they_are_kept(here: Path) -> None:
     options: Any = {"sweep": True, "questions": True, "split": "q", "distances": 5, "by": "u"}
     alone = qifsql.synthetic(
@@ -95,6 +96,7 @@ def test_numbers_are_those_of_the_command_also_when_they_are_kept(here: Path) ->
         assert (here / "study-results" / name).exists()
 
 
+@pytest.mark.slow(because="4.3 s; every recorded mutant dies without it")
 def test_other_contents_of_any_file_are_noticed(here: Path, computed: list[str]) -> None:
     study(here)
     for file in FILES:
@@ -108,6 +110,7 @@ def test_other_contents_of_any_file_are_noticed(here: Path, computed: list[str])
         assert computed == ["synthetic"], file
 
 
+@pytest.mark.slow(because="1.2 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("old", "new", "again"),
     [
@@ -128,12 +131,14 @@ def test_only_what_has_changed_runs_again(
     assert computed == ["synthetic"] * again
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_draws_of_distances_depend_on_the_seed(here: Path, computed: list[str]) -> None:
     for seed in (1, 2, 1):
         study(here, f"seed = {seed}\n{DATASETS}{ENTRY}distances = 3\n")
     assert computed == ["synthetic"] * 2
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_a_bound_that_does_not_hold_ends_with_4_also_when_it_is_kept(here: Path) -> None:
     written(here, DATASETS + ENTRY + 'require = ["iS<=0.01", "repU<=1"]\n')
     for _ in range(2):
@@ -145,6 +150,7 @@ def test_a_bound_that_does_not_hold_ends_with_4_also_when_it_is_kept(here: Path)
     assert command("run", "study.toml").code == 0
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 def test_the_report_has_the_chapter_and_the_summary_the_leak(here: Path) -> None:
     page = study(here, DATASETS.replace('out = ""', "") + ENTRY).report
     assert page is not None
@@ -212,6 +218,7 @@ def test_all_mistakes_are_told_at_once(here: Path) -> None:
         assert says in done.err
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("role", "says"),
     [

@@ -79,6 +79,7 @@ def same(one: qifsql.Result, other: qifsql.Result) -> None:
     assert (one.notes, one.met) == (other.notes, other.met)
 
 
+@pytest.mark.slow(because="10.7 s; every recorded mutant dies without it")
 def test_numbers_are_those_of_the_command(here: Path) -> None:
     result = study(here, DATASETS + MADE + OUTSIDE)
     made = qifsql.tables(
@@ -102,6 +103,7 @@ def test_numbers_are_those_of_the_command(here: Path) -> None:
     assert entries["datasets"][1].to_list() == ["sex.csv", "transport.csv", "possible.csv"]
 
 
+@pytest.mark.slow(because="4.3 s; every recorded mutant dies without it")
 def test_roles_of_the_dataset_hold_and_empty_takes_back(here: Path) -> None:
     text = DATASETS.replace('key = "id"\n', 'key = "id"\nwhere = "age < 50"\n', 1)
     plain = '[[tables]]\nname = "b"\ndataset = "people"\ntable = "gender,age"\nsecret = ""\n'
@@ -112,6 +114,7 @@ def test_roles_of_the_dataset_hold_and_empty_takes_back(here: Path) -> None:
     assert results["b"].frame["secret"].to_list() == [None]
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_published_tables_are_compared_with_records_that_are_named_only(here: Path) -> None:
     (here / "ages.csv").write_text("gender,count\nF,4\nM,6\n")
     people = pl.read_parquet("people.parquet")
@@ -142,6 +145,7 @@ def test_paths_are_relative_to_the_study(here: Path, monkeypatch: pytest.MonkeyP
     assert [Path(f["path"]).name for f in manifest["inputs"]] == list(FILES)
 
 
+@pytest.mark.slow(because="7.3 s; every recorded mutant dies without it")
 def test_nothing_is_computed_twice(here: Path, computed: list[str]) -> None:
     first = study(here, DATASETS + MADE + OUTSIDE)
     assert computed == ["made", "outside"]
@@ -154,7 +158,7 @@ def test_nothing_is_computed_twice(here: Path, computed: list[str]) -> None:
         assert again.results[name].origin.sql == result.origin.sql
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="9.6 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", list(FILES))
 def test_other_contents_of_a_file_are_noticed(here: Path, computed: list[str], name: str) -> None:
     study(here, DATASETS + MADE + OUTSIDE)
@@ -167,7 +171,7 @@ def test_other_contents_of_a_file_are_noticed(here: Path, computed: list[str], n
     assert computed == ["outside"]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="8.2 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
@@ -189,6 +193,7 @@ def test_only_what_has_changed_is_computed(
     assert computed == changed
 
 
+@pytest.mark.slow(because="4.7 s; every recorded mutant dies without it")
 def test_results_may_be_moved_together_with_their_study(
     here: Path, computed: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -216,6 +221,7 @@ def test_noise_takes_the_seed_of_the_study(here: Path) -> None:
     assert not seeded[1].frame.equals(alone.frame)
 
 
+@pytest.mark.slow(because="6.4 s; every recorded mutant dies without it")
 def test_a_bound_that_does_not_hold_ends_with_4_also_when_it_is_kept(here: Path) -> None:
     strict = OUTSIDE + 'require = ["reconstructed<=0", "undone<=99"]\n'
     written(here, DATASETS + strict)
@@ -230,6 +236,7 @@ def test_a_bound_that_does_not_hold_ends_with_4_also_when_it_is_kept(here: Path)
     assert study(here, DATASETS + OUTSIDE).met is True
 
 
+@pytest.mark.slow(because="5.5 s; every recorded mutant dies without it")
 def test_files_are_those_of_the_command(here: Path) -> None:
     written(here, '[output]\nformats = ["csv", "parquet", "json"]\n' + OUTSIDE)
     assert command("run", "study.toml").code == 0
@@ -247,6 +254,7 @@ def test_files_are_those_of_the_command(here: Path) -> None:
     assert one["checks"] == other["checks"]
 
 
+@pytest.mark.slow(because="4.5 s; every recorded mutant dies without it")
 def test_the_report_has_the_chapter_and_says_it_once(here: Path) -> None:
     result = study(here, DATASETS + MADE + OUTSIDE)
     assert result.report is not None

@@ -52,6 +52,7 @@ def typed(text: str, *options: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_columns_have_the_names_of_the_file():
     done = typed(
         "select age, count(*) as n from microdata group by age order by age;\n"
@@ -69,6 +70,7 @@ def test_columns_have_the_names_of_the_file():
     ]
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 def test_tables_and_help():
     done = typed(".tables\n.help\n", "-s", "illness", "-s", "occupation")
     assert (done.returncode, done.stderr) == (0, "")
@@ -94,6 +96,7 @@ def test_the_examples_of_the_help_run():
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 @settings(max_examples=examples(60), deadline=None)
 @given(tables())
 def test_views_with_hostile_names_give_the_numbers_of_the_attack(drawn: Table) -> None:

@@ -61,6 +61,7 @@ def missing(value: object) -> bool:
     return oracle.value(value) == oracle.value(None)
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 @settings(max_examples=examples(150), deadline=None)
 @given(tables(), st.sampled_from(("distinct", "drop")))
 def test_simple_sql_gives_the_numbers_of_the_attack(drawn: Table, null: Any) -> None:
@@ -112,6 +113,7 @@ def test_the_numbers_to_expect_come_from_a_stored_result(tmp_path: Path) -> None
     assert (row["posterior_deterministic"], row["posterior_probabilistic"]) == (0.1, 0.6)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("more", "difference"),
     [

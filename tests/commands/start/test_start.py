@@ -45,6 +45,7 @@ def entry(study: Path, name: str) -> dict[str, Any]:
     return {e.name: dict(e.options) for e in qifsql.Study.load(study).entries}[name]
 
 
+@pytest.mark.slow(because="6.9 s; every recorded mutant dies without it")
 def test_the_commands_that_made_it_make_it_again(here: Path):
     done = run("start", "people.parquet", "--yes")
     assert done.code == 0, done.err
@@ -67,6 +68,7 @@ def test_the_commands_that_made_it_make_it_again(here: Path):
     assert first.select(columns).rows() == alone.frame.select(columns).rows()
 
 
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 def test_the_next_steps_run(here: Path):
     done = run("start", "people.parquet", "--yes")
     lines = [line.strip() for line in done.out.splitlines()]
@@ -88,6 +90,7 @@ def test_a_command_wins_over_a_file_of_its_name(here: Path):
     assert not (here / "explain-qifsql").exists()
 
 
+@pytest.mark.slow(because="3.7 s; every recorded mutant dies without it")
 def test_columns_that_are_not_considered_are_named(here: Path):
     result = qifsql.start("people.parquet", yes=True)
     assert result.not_considered == ("fnlwgt",)
@@ -105,6 +108,7 @@ def test_without_a_terminal_it_needs_yes(here: Path, monkeypatch: pytest.MonkeyP
     assert [p.name for p in here.iterdir()] == ["people.parquet"]
 
 
+@pytest.mark.slow(because="2.9 s; every recorded mutant dies without it")
 def test_a_person_is_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cli, "interactive", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\nage,sex\n-\n"))
@@ -116,6 +120,7 @@ def test_a_person_is_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
     assert "name: age" in done.err
 
 
+@pytest.mark.slow(because="2.2 s; every recorded mutant dies without it")
 def test_roles_that_do_not_fit_are_asked_for_again(here: Path):
     answers = [(["agee"], []), (["age"], ["illness"])]
     lines: list[str] = []
@@ -129,7 +134,7 @@ def test_roles_that_do_not_fit_are_asked_for_again(here: Path):
     assert any('did you mean "age"' in line for line in lines)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="4.1 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(("small", "sizes"), [(True, "1-3"), (False, None)])
 def test_above_ten_minutes_a_smaller_sweep_is_proposed(
     here: Path, monkeypatch: pytest.MonkeyPatch, small: bool, sizes: str | None
@@ -165,6 +170,7 @@ def test_what_cannot_be_studied_leaves_nothing(here: Path):
     assert {p.name for p in here.iterdir()} == {"people.parquet", "constant.parquet"}
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_it_speaks_portuguese(here: Path):
     done = run("start", "people.parquet", "--yes", "--lang", "pt-BR")
     assert "Risco" in done.out
@@ -172,6 +178,7 @@ def test_it_speaks_portuguese(here: Path):
     assert 'lang="pt-BR"' in report
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_a_csv_is_read_as_it_is_said(here: Path):
     rows = "".join(f"0{i % 3};{'ação' if i % 2 else 'paz'};{i}\n" for i in range(40))
     (here / "p.csv").write_bytes(f"zip;illness;id\n{rows}".encode("latin-1"))

@@ -268,6 +268,7 @@ def test_all_alike_have_no_scores(tmp_path: Path):
     assert "minimal sample unique" in str(result)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_as_many_streams_work_as_there_are_threads(threads: int, monkeypatch: pytest.MonkeyPatch):
     seen: list[int] = []
@@ -353,6 +354,7 @@ def test_a_study_runs_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         qifsql.run("study.toml")
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_household_survey_subset_by_subset(tmp_path: Path, shared: Path):
     """The survey of sdcMicro: 4,580 records, seven attributes."""
     survey = shared / "data" / "sdc_testdata.parquet"

@@ -271,6 +271,7 @@ def releases(draw: st.DrawFn, most: int = 5, rows: int = 40) -> Release:
     return Release(table, table.to_pylist(), names[: len(kinds)], names[len(kinds) :])
 
 
+@pytest.mark.cases(1)
 @settings(max_examples=examples(8))
 @given(tables())
 def test_every_row_and_histogram_of_a_hostile_table_is_that_of_the_oracle(drawn: Table) -> None:
@@ -349,6 +350,7 @@ def test_extreme_tables_are_counted_as_by_the_oracle(
 # Which records, and what is known of them.
 
 
+@pytest.mark.slow(because="4.3 s each; every recorded mutant dies without it")
 @settings(max_examples=examples(6))
 @given(releases(most=4))
 def test_records_with_any_missing_value_can_be_dropped(drawn: Release) -> None:
@@ -363,6 +365,7 @@ def test_records_with_any_missing_value_can_be_dropped(drawn: Release) -> None:
     same(found(result), expected(kept, drawn.qids, drawn.secrets))
 
 
+@pytest.mark.cases(1)
 def test_who_is_dropped_is_dropped_from_every_row_which_is_said(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     columns = {"a": [1, None, 2, 2], "b": [1, 1, None, 1], "w": [1, 2, 3, 4]}
@@ -404,6 +407,7 @@ def people(tmp_path: Path) -> Path:
 QIDS, SECRETS = ["year", "sex", "place", "degree", "job"], ["ill", "income"]
 
 
+@pytest.mark.slow(because="1.4 s each; every recorded mutant dies without it")
 def test_a_filter_is_a_smaller_table_and_an_expression_a_column(people: Path) -> None:
     where = "year >= 1960 AND (sex = 'f' OR place IS NULL)"
     qids = ["decade=year//10", "abroad = place IS NULL", "job", "no job; DROP TABLE=job > 'z'"]
@@ -425,6 +429,7 @@ def test_a_filter_is_a_smaller_table_and_an_expression_a_column(people: Path) ->
     assert result.qids == tuple(names)
 
 
+@pytest.mark.slow(because="1.2 s each; every recorded mutant dies without it")
 @settings(max_examples=examples(5))
 @given(releases(most=3, rows=20), st.data())
 def test_every_row_of_a_weighted_sweep_is_that_of_the_oracle_and_of_one_attack(
@@ -444,7 +449,7 @@ def test_every_row_of_a_weighted_sweep_is_that_of_the_oracle_and_of_one_attack(
 # Some subsets only.
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="8.6 s; every recorded mutant dies without it")
 def test_some_subsets_have_the_rows_that_they_have_in_the_whole_sweep(people: Path) -> None:
     options: dict[str, Any] = {"qids": QIDS, "secret": SECRETS, "histogram": True}
     whole = qifsql.sweep(people, **options)
@@ -467,6 +472,7 @@ def test_some_subsets_have_the_rows_that_they_have_in_the_whole_sweep(people: Pa
         assert ("shapley" in result.details) == result.whole
 
 
+@pytest.mark.cases(1)
 def test_a_subset_may_name_columns_with_a_plus(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     names = ["a", "b", "a+b", "+", "c++"]
@@ -479,6 +485,7 @@ def test_a_subset_may_name_columns_with_a_plus(tmp_path: Path) -> None:
     same(found(result), found(whole).filter(pl.col("subset").is_in([*asked.values()])))
 
 
+@pytest.mark.cases(1)
 def test_a_subset_is_understood_where_one_reading_of_it_fits(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     pl.DataFrame({"a": [1, 2], "a+b": [1, 2], "b+c": [1, 1]}).write_parquet(path)
@@ -486,6 +493,7 @@ def test_a_subset_is_understood_where_one_reading_of_it_fits(tmp_path: Path) -> 
     assert result.frame["qids"].to_list() == [["a", "b+c"]]
 
 
+@pytest.mark.cases(17)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -525,7 +533,7 @@ def test_unknown_columns_and_empty_tables_are_refused(people: Path) -> None:
         qifsql.sweep(people, qids=QIDS, where="year > 3000")
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="3.2 s; every recorded mutant dies without it")
 def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     rng = random.Random(3)
@@ -552,6 +560,7 @@ def test_sizes_are_refused_where_their_subsets_are_too_many() -> None:
         choose(SweepSpec(sizes="2-25"), names)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("own", [False, True], ids=["another database", "the release"])
 def test_a_database_that_is_no_workspace_is_left_alone(
@@ -570,7 +579,7 @@ def test_a_database_that_is_no_workspace_is_left_alone(
 # What must not matter.
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="16.7 s; every recorded mutant dies without it")
 def test_neither_the_machine_nor_the_files_nor_the_workspace_change_the_result(
     people: Path, tmp_path: Path
 ) -> None:
@@ -619,7 +628,7 @@ def swept_adult(shared: Path) -> qifsql.Sweep:
     )
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="7.1 s; every recorded mutant dies without it")
 def test_every_subset_of_adult_is_a_plain_group_by(shared: Path, swept_adult: qifsql.Sweep) -> None:
     secrets = ["relationship", "education-num"]
     wanted = grouped(shared / "data" / "adult.parquet", ADULT, secrets)
@@ -711,6 +720,7 @@ def test_the_reference_results_of_other_public_data(shared: Path) -> None:
 # How subsets compare.
 
 
+@pytest.mark.slow(because="2.3 s each; every recorded mutant dies without it")
 def test_success_grows_with_the_subset_and_a_constant_adds_nothing(
     swept_adult: qifsql.Sweep,
 ) -> None:
@@ -736,7 +746,7 @@ def test_success_grows_with_the_subset_and_a_constant_adds_nothing(
             assert row["k"] == row["records"]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="2.0 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("secret", ["relationship", "education-num"])
 def test_a_search_finds_the_borders_of_the_complete_sweep(
     shared: Path, swept_adult: qifsql.Sweep, secret: str
@@ -780,6 +790,7 @@ def test_the_answers_agree_with_the_rows(swept_adult: qifsql.Sweep) -> None:
     assert plan.filter(pl.col("pass") == 1)["subsets"].sum() == 255
 
 
+@pytest.mark.slow(because="1.6 s each; every recorded mutant dies without it")
 def test_the_spec_records_which_subsets_were_swept() -> None:
     data, options = SAMPLES / "popets_table_2a.csv", {"qids": ["language", "gender", "age"]}
     everything = {"sizes": None, "subsets": None, "threshold": None, "search": None, "sample": None}

@@ -499,6 +499,7 @@ def test_a_sweep_without_rows_has_empty_answers() -> None:
     assert [a.schema for a in everything_of(empty, ["a"])] == schemas
 
 
+@pytest.mark.cases(1)
 @given(sweeps(monotone=True), st.integers(0, 100))
 def test_answers_do_not_depend_on_the_order_of_subsets(
     case: tuple[list[str], Sweep], seed: int
@@ -510,6 +511,7 @@ def test_answers_do_not_depend_on_the_order_of_subsets(
     assert all(a.equals(b) for a, b in pairs)
 
 
+@pytest.mark.cases(1)
 @given(sweeps(monotone=True))
 def test_questions_do_not_mix(case: tuple[list[str], Sweep]) -> None:
     qids, sweep = case
@@ -582,6 +584,7 @@ def test_what_follows_from_risky_and_safe_subsets(
         assert sides.follows(subset) is None
 
 
+@pytest.mark.slow(because="1.5 s each; every recorded mutant dies without it")
 def test_coarser_values_are_counted_anew_in_every_pass(tmp_path: Path) -> None:
     """A secret of many values has a pass of its own; what merging pairs leaves is counted."""
     draw = random.Random(3)

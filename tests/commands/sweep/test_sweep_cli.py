@@ -66,6 +66,7 @@ def refused(done: Done, *says: str, code: int = 2) -> None:
 # Formats
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 def test_csv_has_the_documented_columns_and_the_numbers_of_attacks(here: Path):
     done = run(*SWEEP)
     rows = list(csv.DictReader(io.StringIO(done.out)))
@@ -83,6 +84,7 @@ def test_csv_has_the_documented_columns_and_the_numbers_of_attacks(here: Path):
     assert left(here) == set()
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_json_is_the_spec_the_rows_and_every_detail(here: Path):
     document = json.loads(run(*SWEEP, "-f", "json").out)
     assert list(document)[:3] == ["qifsql", "spec", "results"]
@@ -99,6 +101,7 @@ def test_json_is_the_spec_the_rows_and_every_detail(here: Path):
         assert found == table.select(untimed).to_dicts()
 
 
+@pytest.mark.slow(because="2.3 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", ASKED)
 def test_what_is_asked_for_follows_the_rows(here: Path, name: str):
     more = ASKED[name]
@@ -113,6 +116,7 @@ def test_what_is_asked_for_follows_the_rows(here: Path, name: str):
     assert [len(t.strip().splitlines()) for t in tables] == [16, same.height + 2]
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_markdown_is_a_table(here: Path):
     lines = run(*SWEEP, "-f", "markdown").out.splitlines()
     assert len(lines) == 16
@@ -121,6 +125,7 @@ def test_markdown_is_a_table(here: Path):
     assert [head.strip() for head in heads] == COLUMNS
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_the_table_answers_in_words(here: Path):
     out = run(*SWEEP, "-f", "table", "--threshold", "0.5").out
     assert (
@@ -134,6 +139,7 @@ def test_the_table_answers_in_words(here: Path):
     assert "The plan" not in out
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_explain_shows_the_plan_and_what_it_cost(here: Path):
     out = run(*SWEEP, "-f", "table", "--explain").out
     plan = out[out.index("The plan, and what it cost") :]
@@ -148,7 +154,7 @@ def test_explain_shows_the_plan_and_what_it_cost(here: Path):
 # Streams
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_stdout_is_the_result_and_stderr_one_line_that_can_be_silenced(here: Path, format_: str):
     done = run(*SWEEP, "-f", format_)
@@ -162,7 +168,7 @@ def test_stdout_is_the_result_and_stderr_one_line_that_can_be_silenced(here: Pat
 COMMAND = f"{sys.executable} -m qifsql {' '.join(SWEEP)} --quiet"
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="2.0 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("redirected", "code", "out"),
     [
@@ -186,6 +192,7 @@ def test_streams_that_are_closed_or_full_are_no_mistake_of_ours(
     assert left(here) == ({"people.parquet.sweep"} if code else set())  # to go on with
 
 
+@pytest.mark.slow(because="3.4 s; every recorded mutant dies without it")
 def test_a_long_result_meets_a_reader_that_leaves_early(here: Path):
     file = SAMPLES / "school_census_2019.parquet"
     qids = "NU_DIA,NU_MES,NU_ANO,TP_SEXO,CO_ENTIDADE,CO_MUNICIPIO_END"
@@ -201,6 +208,7 @@ def test_a_long_result_meets_a_reader_that_leaves_early(here: Path):
 # Files
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_ending_is_written_with_a_manifest_and_details(here: Path, ending: str):
     done = run(*SWEEP, "--histogram", "--seed", "7", "-o", f"sweep.{ending}")
@@ -221,6 +229,7 @@ def test_every_ending_is_written_with_a_manifest_and_details(here: Path, ending:
         assert Path(file).stat().st_size > 0
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 def test_files_hold_the_tables_of_python(here: Path):
     assert run(*SWEEP, "--histogram", "-o", "sweep.parquet").code == 0
     assert run(*SWEEP, "--histogram", "-o", "sweep.csv").code == 0
@@ -235,6 +244,7 @@ def test_files_hold_the_tables_of_python(here: Path):
     assert pl.read_csv("sweep.csv")["qids"].unique(maintain_order=True).to_list() == SUBSETS
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_json_and_csv_files_are_what_stdout_shows(here: Path):
     def untimed(text: str) -> list[Any]:
         found = json.loads(text) | {"plan": None}
@@ -246,6 +256,7 @@ def test_json_and_csv_files_are_what_stdout_shows(here: Path):
     assert Path("sweep.csv").read_text() == done.out
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_html_is_one_file_without_a_network(here: Path):
     assert run(*SWEEP, "-o", "sweep.html").code == 0
     text = Path("sweep.html").read_text()
@@ -253,6 +264,7 @@ def test_html_is_one_file_without_a_network(here: Path):
     assert "://" not in text.replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_answers_about_all_subsets_need_all_subsets(here: Path):
     assert run(*SWEEP, "--sizes", "1-2", "-o", "some.csv").code == 0
     names = {p for p in left(here) if not p.endswith(".manifest.json")}
@@ -271,6 +283,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {row["qids"]: row for row in csv.DictReader(io.StringIO(done.out))}
 
 
+@pytest.mark.slow(because="1.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("asked", "subsets"),
     [
@@ -294,6 +307,7 @@ def test_only_the_subsets_that_are_asked_for(
     assert f"{len(subsets)} subset{'s' if len(subsets) > 1 else ''} of 3" in done.err
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_one_quasi_identifier_and_no_secret(here: Path):
     document = json.loads(run("sweep", "people.parquet", "-q", "age", "-f", "json").out)
     assert [(r["model"], r["qids"], r["l"]) for r in document["results"]] == [
@@ -303,6 +317,7 @@ def test_one_quasi_identifier_and_no_secret(here: Path):
     assert run("sweep", "people.parquet", "-q", "age", "-f", "table").code == 0
 
 
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 def test_one_person(here: Path):
     pl.read_parquet("people.parquet").head(1).write_parquet("people.parquet")
     for kind in ("json", "table"):
@@ -314,6 +329,7 @@ def test_one_person(here: Path):
 # Data
 
 
+@pytest.mark.slow(because="5.7 s; every recorded mutant dies without it")
 def test_every_kind_of_file_gives_the_same(here: Path):
     frame = pl.read_parquet("people.parquet")
     frame.write_csv("people.csv")
@@ -330,11 +346,13 @@ def test_every_kind_of_file_gives_the_same(here: Path):
     assert left(here) == before
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_expressions_and_patterns_are_quasi_identifiers(here: Path):
     done = run("sweep", "people.parquet", "-q", "decade=age//10,g*", "-f", "json")
     assert json.loads(done.out)["results"][-1]["qids"] == ["decade", "gender"]
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 def test_missing_values_are_a_value_or_their_records_are_dropped(here: Path):
     frame = pl.DataFrame(
         {"a": [1, None, None, 2, 2], "b": ["x", "x", "x", None, "y"], "s": [1, 1, None, 2, 2]}
@@ -375,7 +393,7 @@ def hostile(here: Path) -> tuple[str, ...]:
     return ("sweep", "hostile.parquet", *some, "--histogram", "--explain")
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="1.8 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_hostile_names_are_text_in_every_format(hostile: tuple[str, ...], format_: str):
     done = run(*hostile, "-f", format_)
@@ -402,6 +420,7 @@ def test_hostile_names_are_text_in_every_format(hostile: tuple[str, ...], format
         assert "\x1b" not in done.out
 
 
+@pytest.mark.slow(because="1.6 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "csv", "html"])
 def test_hostile_names_are_text_in_every_file(hostile: tuple[str, ...], ending: str):
     done = run(*hostile, "-o", f"r.{ending}")
@@ -416,6 +435,7 @@ def test_hostile_names_are_text_in_every_file(hostile: tuple[str, ...], ending: 
         assert set(names) == set(HOSTILE)
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_a_subset_of_names_with_a_plus_is_understood(hostile: tuple[str, ...]):
     def subsets(*named: str) -> list[list[str]]:
         asked = [word for name in named for word in ("--subset", name)]
@@ -428,7 +448,7 @@ def test_a_subset_of_names_with_a_plus_is_understood(hostile: tuple[str, ...]):
     assert subsets("a+b+b+=cmd()") == [["a+b", "b", "=cmd()"]]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("names", [NAMES[::2], NAMES[1::2]], ids=["even", "odd"])
 def test_names_that_mean_something_elsewhere_are_names_here(here: Path, names: tuple[str, ...]):
     columns = {name: [i % 3, 1, i % 2, 0] for i, name in enumerate(NAMES)}
@@ -442,6 +462,7 @@ def test_names_that_mean_something_elsewhere_are_names_here(here: Path, names: t
 # Mistakes
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -516,6 +537,7 @@ def test_help_names_every_option(here: Path):
     assert all(p.help for p in command.params if p.name != "help")
 
 
+@pytest.mark.slow(because="2.3 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("kind", ["html", "svg"])
 def test_charts_are_written_beside_the_result(here: Path, kind: str):
     pytest.importorskip("altair")
@@ -531,6 +553,7 @@ def test_charts_are_written_beside_the_result(here: Path, kind: str):
         assert (here / "figures" / name).stat().st_size > 500
 
 
+@pytest.mark.slow(because="4.4 s; every recorded mutant dies without it")
 def test_charts_of_hostile_names_and_of_some_subsets(hostile: tuple[str, ...], here: Path):
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")

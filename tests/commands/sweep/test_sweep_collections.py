@@ -36,6 +36,7 @@ def swept(years: list[Path]) -> qifsql.Sweep:
     return qifsql.sweep(years, key="ID_ALUNO", qids=KNOWN, secret=SECRET, histogram=True)
 
 
+@pytest.mark.slow(because="3.0 s each; every recorded mutant dies without it")
 def test_every_subset_of_tagged_quasi_identifiers_is_a_longitudinal_attack(
     swept: qifsql.Sweep, years: list[Path]
 ) -> None:
@@ -59,6 +60,7 @@ def test_answers_and_histograms_have_the_names_of_the_longitudinal_models(
     assert set(swept.frame["model"]) == {"CRL", "CAL"}
 
 
+@pytest.mark.slow(because="0.9 s each; every recorded mutant dies without it")
 def test_a_release_more_never_lowers_a_success(swept: qifsql.Sweep) -> None:
     rows = {(r["subset"], r["secret"]): r for r in swept.rows()}
     for (mask, secret), row in rows.items():
@@ -68,6 +70,7 @@ def test_a_release_more_never_lowers_a_success(swept: qifsql.Sweep) -> None:
                 assert row[name] <= larger[name]
 
 
+@pytest.mark.slow(because="1.4 s each; every recorded mutant dies without it")
 def test_releases_are_the_focal_dataset_with_every_set_of_others(years: list[Path]) -> None:
     found = qifsql.sweep(years, key="ID_ALUNO", qids=KNOWN, secret=SECRET, releases=True)
     values: dict[tuple[str, tuple[int, ...]], Fraction] = {}
@@ -96,6 +99,7 @@ def test_releases_are_the_focal_dataset_with_every_set_of_others(years: list[Pat
         assert row["shapley"] == float(half * (v[own] - v[()]) + half * (v[2, 3] - v[other]))
 
 
+@pytest.mark.slow(because="3.1 s each; every recorded mutant dies without it")
 def test_a_long_table_is_swept_as_its_waves(years: list[Path], tmp_path: Path) -> None:
     parts = [pl.read_parquet(file).with_columns(year=pl.lit(int(year))) for file, year in
              zip(years, YEARS, strict=True)]  # fmt: skip
@@ -115,6 +119,7 @@ def test_a_release_without_quasi_identifiers_is_refused(years: list[Path]) -> No
         qifsql.sweep(years, key="ID_ALUNO", qids=KNOWN, releases=True, sizes=2)
 
 
+@pytest.mark.slow(because="2.6 s each; every recorded mutant dies without it")
 def test_the_command_sweeps_a_collection_and_goes_on_from_its_workspace(
     years: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

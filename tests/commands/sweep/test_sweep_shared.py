@@ -251,6 +251,7 @@ def test_an_interrupted_participant_says_where_the_work_is_and_frees_its_tasks(
     assert before.items() <= {file.name: file.read_bytes() for file in results(folder)}.items()
 
 
+@pytest.mark.slow(because="1.5 s each; every recorded mutant dies without it")
 def test_an_interruption_is_heard_while_another_participant_is_waited_for(here: Path):
     assert run(*SMALL, "--join", "shared").code == 0
     folder = here / "shared"
@@ -320,6 +321,7 @@ def take_part(number: int) -> list[pl.DataFrame]:
 # Any results that are there already
 
 
+@pytest.mark.slow(because="2.2 s each; every recorded mutant dies without it")
 @settings(max_examples=examples(15), deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_rows_are_those_of_the_oracle_whatever_results_are_there(table: Table, random: Random):
@@ -348,7 +350,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.cases(4)
+@pytest.mark.slow(because="3.4 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_kind_of_sweep_can_be_shared(here: Path, name: str):
     more, random = QUESTIONS[name], Random(5)
@@ -474,6 +476,7 @@ def test_a_folder_that_vanishes_ends_the_sweep_with_an_error(
 # Other folders, other questions, damage
 
 
+@pytest.mark.cases(1)
 def test_the_folder_of_another_sweep_is_refused(here: Path):
     assert run(*SMALL, "--join", "shared").code == 0
     before = sorted(here.rglob("*"))
@@ -487,6 +490,7 @@ def test_the_folder_of_another_sweep_is_refused(here: Path):
     assert sorted(here.rglob("*")) == before
 
 
+@pytest.mark.cases(1)
 def test_the_folder_of_another_version_is_refused(here: Path):
     assert run(*SMALL, "--join", "shared").code == 0
     file = here / "shared" / "sweep.json"
@@ -495,6 +499,7 @@ def test_the_folder_of_another_version_is_refused(here: Path):
     refused(run(*SMALL, "--join", "shared"), "duckdb 9.9", "these versions")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"items": 3, "sweep": ""}'])
 def test_a_damaged_question_is_refused(here: Path, text: str):
     assert run(*SMALL, "--join", "shared").code == 0
@@ -502,6 +507,7 @@ def test_a_damaged_question_is_refused(here: Path, text: str):
     refused(run(*SMALL, "--join", "shared"), "is damaged", "remove the folder")
 
 
+@pytest.mark.slow(because="1.2 s each; every recorded mutant dies without it")
 def test_other_places_are_refused(here: Path):
     refused(run(*SMALL, "--join", "people.parquet"), "is not a folder")
     refused(run(*SMALL, "--join", "."), "holds other files")
@@ -518,6 +524,7 @@ def test_options_that_do_not_go_with_a_shared_folder_are_refused(here: Path):
     assert sorted(path.name for path in here.iterdir()) == ["people.parquet"]
 
 
+@pytest.mark.slow(because="1.8 s each; every recorded mutant dies without it")
 def test_subsets_that_are_attacked_one_by_one_are_shared(here: Path):
     """Codes that are too wide to pack are attacked like weights, each subset once."""
     names = [f"q{i}" for i in range(12)]
@@ -579,7 +586,7 @@ def _shorter(file: Path, _other: Path) -> None:
     pl.read_parquet(file)[1:].write_parquet(file, metadata={"qifsql": note})
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="2.0 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("damage", [_truncated, _empty, _exchanged, _changed, _shorter])
 def test_a_damaged_result_is_named_and_never_counted(here: Path, damage: Any):
     alone = found(run(*SMALL, "--join", "shared"))

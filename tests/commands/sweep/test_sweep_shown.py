@@ -29,6 +29,7 @@ def test_columns_of_numbers_stand_to_the_right(swept: qifsql.Sweep) -> None:
             assert numeric == (i in table.right), (head, [row[i] for row in table.rows])
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_the_chart_says_what_its_dots_are(
     swept: qifsql.Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,7 @@ def test_no_way_through_the_data_changes_a_number(drawn: Release, way: Way) -> N
     assert methods(result) <= ({"walk", "roll up"} if way.choice == "hesitant" else {way.choice})
 
 
+@pytest.mark.slow(because="1.8 s each; every recorded mutant dies without it")
 @settings(max_examples=examples(6))
 @given(
     releases(most=5, rows=30),
@@ -200,7 +201,7 @@ def wide(n: int, values: int, others: int, *, seed: int = 1) -> pl.DataFrame:
     return pl.DataFrame(columns | secrets)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="21.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("size", "way"),
     [
@@ -281,7 +282,7 @@ def test_counters_may_fill_several_words(
     same(found(result), grouped(path, ["q0", "q1", "q2", "q3"], [*values]))
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("share", [1, 2**40])
 def test_tables_that_are_too_small_at_first_lose_nothing(
     tmp_path: Path, patch: pytest.MonkeyPatch, walk: str, share: int

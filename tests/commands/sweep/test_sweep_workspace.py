@@ -213,7 +213,7 @@ def under_way(running: subprocess.Popen[str], workspace: Path, least: int = 60_0
     return log
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="14.9 s; every recorded mutant dies without it")
 def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -255,7 +255,7 @@ def test_an_interrupted_sweep_names_its_workspace_and_goes_on(
 SLOW = "SELECT sum(random()) FROM range(100_000_000_000)"  # takes minutes
 
 
-@pytest.mark.cases(4)
+@pytest.mark.slow(because="2.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("share", "statement"),
     [*((share, None) for share in (0.01, 0.1, 0.5, 0.7, 0.95)), (0.05, SLOW), (0.7, SLOW)],
@@ -329,6 +329,7 @@ OTHER: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("differs", "asked"), OTHER)
 def test_the_workspace_of_another_question_is_refused(
     answered: Path, monkeypatch: pytest.MonkeyPatch, differs: str, asked: tuple[str, ...]
@@ -340,7 +341,7 @@ def test_the_workspace_of_another_question_is_refused(
     assert Path("w").read_bytes() == before
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(("_differs", "asked"), OTHER[2:10:3])
 def test_restart_starts_anew(here: Path, _differs: str, asked: tuple[str, ...]):
     arguments = ("sweep", "people.parquet", *asked, "-f", "json", "--workspace", "w")
@@ -370,6 +371,7 @@ def test_a_search_that_is_done_goes_on_to_another_threshold(here: Path):
     assert set(map(str, fresh)) <= set(map(str, again))
 
 
+@pytest.mark.slow(because="3.1 s each; every recorded mutant dies without it")
 def test_the_workspace_of_other_contents_is_refused(here: Path):
     found(run(*SMALL, "--workspace", "w"))
     frame = pl.read_parquet("people.parquet")
@@ -380,6 +382,7 @@ def test_the_workspace_of_other_contents_is_refused(here: Path):
     assert found(run(*SMALL, "--workspace", "w", "--restart")) == expected
 
 
+@pytest.mark.slow(because="1.6 s each; every recorded mutant dies without it")
 def test_the_workspace_of_another_dataset_or_reading_is_refused(here: Path):
     pl.read_parquet("people.parquet").write_csv("people.csv")
     shutil.copy("people.csv", "others.csv")
@@ -389,6 +392,7 @@ def test_the_workspace_of_another_dataset_or_reading_is_refused(here: Path):
     refused(run("sweep", "people.csv", *arguments, "--all-varchar"), "csv differ")
 
 
+@pytest.mark.slow(because="2.1 s each; every recorded mutant dies without it")
 def test_limits_and_details_are_no_part_of_the_question(here: Path):
     expected = found(run(*SMALL, "--workspace", "w"))
     os.utime("people.parquet", (0, 0))
@@ -399,6 +403,7 @@ def test_limits_and_details_are_no_part_of_the_question(here: Path):
     assert run("sweep", moved, *SMALL[2:], "--workspace", "w").code == 0
 
 
+@pytest.mark.slow(because="2.3 s each; every recorded mutant dies without it")
 def test_the_workspace_of_another_version_is_refused(here: Path):
     expected = found(run(*SMALL, "--workspace", "w"))
     with duckdb.connect("w") as connection:
@@ -441,6 +446,7 @@ def _view(path: Path) -> None:
     _database(path, "CREATE VIEW mine AS SELECT 1 AS x")
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("restart", [(), ("--restart",)])
 @pytest.mark.parametrize("make", [_text, _parquet, _sqlite, _database, _facts, _told, _view])
 def test_a_file_that_is_no_workspace_stays_as_it_is(
@@ -462,6 +468,7 @@ def test_the_database_that_is_swept_is_never_its_own_workspace(here: Path):
         assert (here / "d.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow(because="1.9 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
 def test_a_truncated_workspace_is_refused_with_what_to_do(here: Path, share: float):
     expected = found(run(*SMALL, "--workspace", "w"))
@@ -487,6 +494,7 @@ def _bare(path: Path) -> None:
     duckdb.connect(path).close()  # the same a moment later
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("make", [_empty, _bare])
 def test_an_empty_file_becomes_a_workspace(here: Path, make: Callable[[Path], None]):
     make(here / "w")
@@ -511,6 +519,7 @@ def test_a_folder_that_cannot_be_written_is_named(here: Path):
 # Two at once
 
 
+@pytest.mark.slow(because="28.0 s each; every recorded mutant dies without it")
 def test_a_workspace_in_use_is_refused_and_its_sweep_is_not_harmed(
     big: str, undisturbed: dict[str, Any], tmp_path: Path
 ):
@@ -554,6 +563,7 @@ def test_two_threads_of_one_program_do_not_share_a_workspace(
 # Who may read it, and what it says
 
 
+@pytest.mark.slow(because="15.8 s each; every recorded mutant dies without it")
 def test_the_files_are_readable_by_their_owner_alone_and_hold_no_values(big: str, tmp_path: Path):
     workspace, log, modes = tmp_path / "w", tmp_path / "w.wal", set()
     running = start(
@@ -606,7 +616,7 @@ def _never(*_given: object, **_named: object) -> None:
     pytest.fail("the people are coded again")
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="2.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "more",
     [
@@ -669,7 +679,7 @@ def hurried(file: str, *, workspace: Path, **question: Any) -> qifsql.Sweep | No
     return None
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="27.4 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_sweep_in_small_pieces_of_time_gives_complete_subsets_only_and_all_at_last(
     middle: str, tmp_path: Path, small_chunks: None, way: dict[str, Any]
@@ -700,7 +710,7 @@ def test_a_sweep_in_small_pieces_of_time_gives_complete_subsets_only_and_all_at_
     assert not [note for note in whole_at_last.notes if "the time is over" in note]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("more", [(), ("-s", "t"), ("--subset", "a+b")])
 def test_no_time_at_all_is_an_error_and_the_same_command_goes_on(here: Path, more: tuple[str, ...]):
     expected = found(run(*SMALL, *more))
@@ -725,6 +735,7 @@ def test_too_little_memory_is_refused_with_what_is_needed(here: Path):
     assert [p.name for p in here.iterdir()] == ["people.parquet"]
 
 
+@pytest.mark.slow(because="2.6 s each; every recorded mutant dies without it")
 def test_too_little_disk_is_refused_with_what_is_needed(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -743,7 +754,7 @@ def test_too_little_disk_is_refused_with_what_is_needed(
     assert found(run(*SMALL, "--workspace", "w")) == expected
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="6.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("size", [20_000, 700_000, 2_000_000])
 def test_files_that_cannot_grow_stop_a_sweep_that_then_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path, size: int

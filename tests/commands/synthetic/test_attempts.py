@@ -119,6 +119,7 @@ def test_all_people_are_linked_as_by_the_oracle(
     assert close(measured["linkability_nearest_chance"], chance)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_predicates_and_links_are_right_on_a_table_written_out_by_hand() -> None:
     """The lower median of r in the release is 1, that of s 10.
 
@@ -181,6 +182,7 @@ ASKED: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 def test_draws_depend_on_the_seed_alone(adult: list[pl.DataFrame]) -> None:
     def measured(seed: int, threads: int, *, turned: bool = False) -> list[Any]:
         files = [part[::-1] if turned else part for part in adult]
@@ -199,6 +201,7 @@ def test_draws_depend_on_the_seed_alone(adult: list[pl.DataFrame]) -> None:
     assert first != measured(2, 2)
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 def test_samples_that_are_looked_at_first_change_nothing(
     adult: list[pl.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +217,7 @@ def test_samples_that_are_looked_at_first_change_nothing(
     assert rows_of() == whole
 
 
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 def test_a_copy_is_found_and_other_people_are_not(adult: list[pl.DataFrame]) -> None:
     options = ASKED | {"attempts": 3000, "links": 300, "neighbours": 1}
     result = qifsql.synthetic(adult[0], [adult[0][::-1], adult[1]], control=adult[2], **options)
@@ -237,6 +241,7 @@ def test_everybody_is_linked_where_both_halves_agree_for_sure() -> None:
     assert linked(LinkKind(**kind, **sizes, both_sure=0), 2) == 0
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     lines: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     people = pl.DataFrame(lines, schema=["q", "r", "t"], orient="row")

@@ -129,6 +129,7 @@ def test_dates_and_secrets_of_numbers_lie_on_scales() -> None:
     assert values(result)["distance_original"] == pytest.approx((0.1 + 0.25) / 2, abs=1e-9)
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_a_sample_depends_on_the_seed_alone() -> None:
     rows: list[Line] = [(q, r, "a") for q in ("x", "y", None) for r in (1, 2, 3, None)]
     files: dict[str, Any] = {"control": frame(rows[4:]), "qids": "q,r", "distances": 2}
@@ -144,6 +145,7 @@ def test_a_sample_depends_on_the_seed_alone() -> None:
     assert len({nearer(seed, 1) for seed in range(8)}) > 1
 
 
+@pytest.mark.slow(because="2.9 s; every recorded mutant dies without it")
 def test_a_copy_is_found_by_every_question_and_others_by_none(shared: Path) -> None:
     """Thirds of Adult: the first as its own release, and the second as one of other people."""
     adult = pl.read_parquet(shared / "data" / "adult.parquet").sample(
@@ -194,6 +196,7 @@ def test_the_interval_of_an_excess_contains_it_and_shrinks() -> None:
     assert found == pytest.approx(share, abs=1e-6)
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_wrong_options_are_refused(tmp_path: Path) -> None:
     rows: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     for options, text in (

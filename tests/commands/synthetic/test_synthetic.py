@@ -74,6 +74,7 @@ def test_the_definitions_hold_on_a_table_written_out_by_hand() -> None:
     assert measured == hand
 
 
+@pytest.mark.slow(because="7.2 s; every recorded mutant dies without it")
 @given(original=lines, first=lines, second=lines, control=st.none() | lines)
 @settings(max_examples=examples(60), deadline=None)
 def test_all_measures_are_those_of_the_oracle(
@@ -142,6 +143,7 @@ def _check_intervals(
             assert low <= float(expected[name]) <= high
 
 
+@pytest.mark.slow(because="5.2 s; every recorded mutant dies without it")
 @given(original=lines, release=lines, control=st.none() | lines)
 @settings(max_examples=examples(30), deadline=None)
 def test_subsets_are_the_same_in_rows_of_cells_and_in_rows_of_blocks(
@@ -215,6 +217,7 @@ ADULT: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_copy_machine_tells_what_the_original_tells(shared: Path, tmp_path: Path) -> None:
     adult = shared / "data" / "adult.parquet"
     copy = tmp_path / "copy.parquet"
@@ -317,6 +320,7 @@ def wrong_files(folder: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     codes = {case: run("synthetic", *line).code for case, line in wrong_files(tmp_path).items()}
@@ -392,6 +396,7 @@ def test_every_release_of_the_samples_is_measured() -> None:
     assert (worst["correct"] <= worst["people"]).all()
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_columns_that_a_release_writes_in_another_way_are_told() -> None:
     people = {
         "age": [20, 30, 40, 50],

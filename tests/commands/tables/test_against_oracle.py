@@ -248,6 +248,7 @@ def test_custodian(case: Case, budget: float | None) -> None:
     check_custodian(case, budget)
 
 
+@pytest.mark.slow(because="4.1 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(cases(kinds=("exact",), most=6))
 def test_custodian_of_exact_tables(case: Case) -> None:
@@ -306,6 +307,7 @@ def check_outsider(case: Case, told: Sequence[oracle.Told]) -> None:
     check_rows(result, case, told)
 
 
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(outsiders())
 def test_outsider(drawn: tuple[Case, list[oracle.Told]]) -> None:
@@ -331,6 +333,7 @@ def coarser(table: Table, n: int) -> list[Table]:
     return []
 
 
+@pytest.mark.slow(because="8.6 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(st.data(), cases(kinds=("exact", "suppress", "suppress zeros", "atleast"), most=6))
 def test_a_coarser_table_never_tells_more(data: st.DataObject, case: Case) -> None:
@@ -348,6 +351,7 @@ def test_a_coarser_table_never_tells_more(data: st.DataObject, case: Case) -> No
         tells_no_less(more, fewer)
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(cases(kinds=("exact",)))
 def test_the_full_table_gives_the_attack_on_the_records(case: Case) -> None:
@@ -372,6 +376,7 @@ def test_the_full_table_gives_the_attack_on_the_records(case: Case) -> None:
             assert row[name] == pytest.approx(same["posterior_probabilistic"]), name
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(st.data(), cases(kinds=("exact", "suppress", "round"), most=6))
 def test_nested_dimensions(data: st.DataObject, case: Case) -> None:
@@ -434,6 +439,7 @@ def test_a_chain_of_two_tables() -> None:
     )
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_bounds_that_dobra_and_fienberg_print() -> None:
     # The bounds of all 64 cells stand in the oracle's tests; none has an upper bound of 0, and all
     # lower bounds are 0, so that nothing is proved. What she believes about B comes from the
@@ -463,6 +469,7 @@ def test_bounds_that_dobra_and_fienberg_print() -> None:
 CHAIN = {"1010": 1, "0111": 2, "1000": 1, "0000": 1}
 
 
+@pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")
 def test_margin_over_one_link_of_a_chain() -> None:
     # Tables ab and bc of the first three attributes; asked is ac. b=1: two people, both 0_1. b=0: a
     # is 1, 1, 0 and c is 1, 0, 0. Let t = 1 if the one with a = 0 has c = 1, else 0: the counts of
@@ -477,6 +484,7 @@ def test_margin_over_one_link_of_a_chain() -> None:
     expect(row, lowest=F(3, 5), highest=1, certain_inference=0)
 
 
+@pytest.mark.slow(because="2.8 s; every recorded mutant dies without it")
 def test_margin_over_two_links_of_a_chain() -> None:
     # Tables ab, bc, cd; asked is ad. Three people have a = 0, three have d = 0. Two of those with
     # a = 0 have b = 1 and so c = 1; of the three with c = 1 only one has d = 0. So one or two have
@@ -501,6 +509,7 @@ def test_margin_over_two_links_of_a_chain() -> None:
 SQUARES = [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 3), (3, 4), (4, 3), (4, 4)]
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_two_hidden_squares_joined_by_a_hidden_cell() -> None:
     # Two people in each of nine hidden cells, nobody in the others, totals of rows and columns
     # exact. Rows 1 and 2 less columns 1 and 2 leave the joint: 4 + 6 - 4 - 4 = 2. In one sum alone
@@ -519,6 +528,7 @@ def test_two_hidden_squares_joined_by_a_hidden_cell() -> None:
         assert 7 <= row["cells_proved"] <= 8
 
 
+@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_propagation_alone_misses_the_joint() -> None:
     # As above; without time for sharp bounds the empty cells are all that is known. Counting the
     # nine datasets would be allowed, so this holds only where the row says propagation.
@@ -531,6 +541,7 @@ def test_propagation_alone_misses_the_joint() -> None:
         expect(row, reconstructed=0, cells_proved=7, sharp=False)
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_secret_in_two_tables_makes_a_naive_bayes_classifier() -> None:
     # Tables ac and bc, secret c. c=s: three people, two with a=0, two with b=0; c=t: two people,
     # one with a=0, one with b=0. Means of (ab, s) and (ab, t), n_ac n_bc / n_c:
@@ -576,6 +587,7 @@ def test_equally_good_guesses_are_right_on_average() -> None:
 # Bad input.
 
 
+@pytest.mark.slow(because="6.8 s; every recorded mutant dies without it")
 def test_three_tables_contradict_while_each_two_agree(tmp_path: Path) -> None:
     # a = b and b = c for both people, but a differs from c: no dataset, though each two have one.
     same, other = {("0", "0"): 1, ("1", "1"): 1}, {("0", "1"): 1, ("1", "0"): 1}

@@ -98,7 +98,7 @@ TABLES = (
 DISTANT = ["a,b:round:5", "b,c:round:5", "c,d:round:5"]  # the answer is far from the start
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="8.4 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("tables", TABLES, ids=[" ".join(t) for t in TABLES])
 def test_expected_counts_have_the_greatest_entropy(tables: list[str]) -> None:
     data, tree = people(1), "a,c" not in tables[-1]

@@ -93,6 +93,7 @@ def records(draw: st.DrawFn) -> tuple[pl.DataType, list[tuple[Any, Any, Any]]]:
     return kind, draw(st.lists(row, min_size=1, max_size=14))
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @settings(max_examples=examples(80))
 @given(
     records(),
@@ -145,6 +146,7 @@ FIRMS = {
 }
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(("firms", "rules"), FIRMS.items())
 def test_cells_by_hand(tmp_path: Path, firms: tuple[int, ...], rules: tuple[bool, bool]) -> None:
     file = tmp_path / "firms.csv"
@@ -328,6 +330,7 @@ def firms(seed: int) -> list[tuple[int, int, int]]:
     ]
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(("case", "counts"), ACRO.items())
 def test_the_cells_are_those_of_acro(
     tmp_path: Path, case: Case, counts: tuple[int, int, int]

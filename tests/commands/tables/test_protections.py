@@ -42,6 +42,7 @@ def interval(protection: Protection, published: int | None) -> tuple[int, int | 
     return low, told(protection.upper(cell.copy()))
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 @settings(max_examples=examples(200))
 @given(st.data(), tables(), st.integers(0, MOST))
 def test_an_interval_holds_the_count_and_equals_the_oracle(
@@ -62,6 +63,7 @@ def test_what_is_not_listed_is_a_published_zero(text: str) -> None:
     assert interval(protection, 0) == (0, protection.unlisted)
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize(
     ("text", "published", "ends"),
     [  # the definitions, by hand

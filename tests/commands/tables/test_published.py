@@ -115,6 +115,7 @@ def test_a_file_with_the_column_across_is_long(write: Any) -> None:
     assert counts(long) == counts(wide) == CELLS
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", ["count", "N", " n ", "Total", "OBS_VALUE", "contagem"])
 def test_the_column_of_counts_has_a_usual_name(write: Any, name: str) -> None:
     (table,) = read(write(f"year,{name},age\n2020,5,10\n2021,6,10\n"))
@@ -145,6 +146,7 @@ def test_the_named_column_has_the_counts(write: Any) -> None:
     assert 'no published table has a column "aluno"; did you' in refused(file, counts="aluno")
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_the_columns_across_may_be_named(write: Any) -> None:
     file = write("code,m,f\n1,12,3\n2,7,0\n")
     assert '"sex=COLUMN,COLUMN"' in refused(file, across="sex")
@@ -174,6 +176,7 @@ def test_a_missing_value_is_null(write: Any) -> None:
     assert counts(table) == {("m",): 5, (None,): 6}
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_parquet_excel_and_databases_are_read(tmp_path: Path) -> None:
     columns = {"age": [10.0, 11.5, None], "sex": ["m", "m", "f"], "n": [3.0, 4.0, 5.0]}
     expected = {("10", "m"): 3, ("11.5", "m"): 4, (None, "f"): 5}
@@ -199,6 +202,7 @@ def test_numbers_of_typed_columns_have_no_thousands(tmp_path: Path) -> None:
     assert "line 2 of t.parquet" in refused(tmp_path / "t.parquet")
 
 
+@pytest.mark.slow(because="1.8 s; every recorded mutant dies without it")
 def test_lines_of_a_large_file_are_in_order(tmp_path: Path) -> None:
     n = 300_000
     file = tmp_path / "t.csv"
@@ -218,6 +222,7 @@ def test_lines_of_a_large_file_are_in_order(tmp_path: Path) -> None:
 # Hidden cells and protections.
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("text", "suppressed", "zeros", "others"),
     [
@@ -241,12 +246,14 @@ def test_hidden_cells(write: Any, text: str, suppressed: Any, zeros: Any, others
         assert table.cells["f",] == (3, None, *interval, True)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("text", ["5+", "5 or more", "5 ou mais", ">=5", "≥ 5", ">4", "at least 5"])
 def test_cells_of_at_least(write: Any, text: str) -> None:
     (table,) = read(write(f"sex,n\nm,20\nf,{text}\n"))
     assert table.cells["f",] == (3, 5, 5, None, False)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("protection", "expected"),
     [
@@ -276,6 +283,7 @@ def test_a_count_that_a_protection_would_have_changed(write: Any, protection: st
     assert f"line 3 of t.csv has a count that {protection} would not" in says
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
@@ -307,6 +315,7 @@ def test_a_comma_that_may_be_a_fraction_is_refused(write: Any, texts: list[str])
     assert "line 2 of t.csv has a count whose comma" in refused(write(f"key,n\n{rows}"))
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -388,6 +397,7 @@ def test_totals_alone_are_tables(write: Any) -> None:
     assert "line 4 of t.csv is a total, but not" in refused(wrong, total=["T"])
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_totals_of_hidden_cells_need_only_be_possible(write: Any) -> None:
     assert read(write("sex,n\nm,10\nf,*\nTotal,20\n"), total=["Total"])
     assert read(write("sex,n\nm,10\nf,<5\nTotal,14\n"), total=["Total"])
@@ -397,6 +407,7 @@ def test_totals_of_hidden_cells_need_only_be_possible(write: Any) -> None:
         assert "line 4 of t.csv is a total" in refused(file, total=["Total"])
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_each_total_is_checked(write: Any) -> None:
     for line in TOTALS.splitlines()[3:]:
         if "otal" not in line.lower():
@@ -409,6 +420,7 @@ def test_each_total_is_checked(write: Any) -> None:
     assert "line 2 of t.csv has no total where t.csv (totals over sex) has others" in says
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_totals_that_are_not_declared_are_refused(write: Any) -> None:
     says = refused(write(TOTALS))
     assert 'line 8 of t.csv seems to have a total over "school"' in says
@@ -444,6 +456,7 @@ def test_a_combination_occurs_once(write: Any) -> None:
     assert says.startswith("lines 3 and 4 of t.csv")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["SEX", " sex", "sex "])
 def test_a_dimension_has_one_name(write: Any, name: str) -> None:
     one, other = write("sex,n\nm,1\nf,2\n"), write(f"{name},n\nm,1\nf,2\n", "o.csv")
@@ -455,6 +468,7 @@ def test_a_dimension_has_one_name(write: Any, name: str) -> None:
     assert f'"sex" of w.csv is "{name}" in o.csv' in refused(other, wide, across="sex=m,f")
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_a_value_has_one_spelling(write: Any) -> None:
     says = refused(write(f"sex,n\nm,1\n{MARK},2\n{MARK.upper()},3\n"))
     assert 'the value of "sex" in line 3 of t.csv is written with other case' in says
@@ -556,6 +570,7 @@ def grids(draw: st.DrawFn) -> tuple[list[str], list[list[str | None]], dict[Any,
     return names, values, cells
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(grids())
 def test_a_table_is_read_as_it_was_written(

@@ -35,7 +35,7 @@ def check(frame: pl.DataFrame, tables: list[str], secret: str) -> qifsql.Result:
     return result
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="3.1 s; every recorded mutant dies without it")
 @pytest.mark.reference
 @pytest.mark.parametrize("protection", ["", ":suppress<10"])
 def test_adult(shared: Path, protection: str) -> None:
@@ -47,6 +47,7 @@ def test_adult(shared: Path, protection: str) -> None:
     check(frame, [f"{t}{protection}" for t in tables], "classification")
 
 
+@pytest.mark.slow(because="5.6 s; every recorded mutant dies without it")
 @pytest.mark.reference
 def test_compas(shared: Path) -> None:
     frame = pl.read_parquet(shared / "data" / "compas_two_years.parquet")
@@ -57,7 +58,7 @@ def test_compas(shared: Path) -> None:
     assert result.rows()[-1]["people"] == frame.height
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("tables", "secret"),
     [

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 import polars as pl
+import pytest
 from places import SAMPLES
 
 import qifsql
@@ -20,6 +21,7 @@ def cells(*names: str, step: int = 1) -> list[int]:
     return list(Counter(rows).values())
 
 
+@pytest.mark.slow(because="8.4 s; every recorded mutant dies without it")
 def test_cells_lost_are_those_that_no_longer_tell_their_count() -> None:
     expected: dict[str | None, int] = {None: 0}
     for title in PAIR:
@@ -36,6 +38,7 @@ def test_cells_lost_are_those_that_no_longer_tell_their_count() -> None:
     assert len(rows) == len(expected)
 
 
+@pytest.mark.slow(because="7.7 s; every recorded mutant dies without it")
 def test_the_cheapest_single_remedy_that_keeps_the_bounds_is_chosen() -> None:
     asked = ASKED | {"change": ["age:50"], "until": ["reconstructed<=0"]}
     rows = qifsql.tables(PEOPLE, **asked).details["remedies"].filter(pl.col("step") > 0)

@@ -38,6 +38,7 @@ def holds(row: Row, x: tuple[int, ...]) -> bool:
     return row.lower <= total <= row.upper
 
 
+@pytest.mark.cases(139)
 @pytest.mark.parametrize("seed", range(150))
 def test_a_program_gives_the_least_value_of_all_solutions(seed: int) -> None:
     rng = random.Random(seed)
@@ -120,6 +121,7 @@ def check_row(row: dict[str, Any], case: Case, tables: list[Any]) -> None:
 HIDING = ("exact", "suppress", "suppress zeros", "round")
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 @settings(max_examples=examples(10))
 @given(cases(kinds=HIDING, most=10))
 def test_cells_of_all_attributes(case: Case) -> None:
@@ -139,7 +141,7 @@ def triangle(size: int = 3, people: int = 9, seed: int = 2) -> list[tuple[int, .
     return [tuple(rng.randrange(size) for _ in range(3)) for _ in range(people)]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="5.5 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("seed", range(3))
 def test_three_pairs_of_three_dimensions(seed: int) -> None:
     people = triangle(people=8, seed=seed)
@@ -151,6 +153,7 @@ def test_three_pairs_of_three_dimensions(seed: int) -> None:
     check(Case(tuple(people), tables, None, 2))
 
 
+@pytest.mark.slow(because="4.8 s; every recorded mutant dies without it")
 def test_a_chain_is_solved_by_its_cliques(monkeypatch: pytest.MonkeyPatch) -> None:
     people = [(s, *x) for s in range(2) for x in triangle(people=12, seed=s)]
     tables = ["a", "a,b:suppress<4", "a,b,c:suppress<4", "a,c,d:suppress<4"]
@@ -177,6 +180,7 @@ def attack(**options: Any) -> qifsql.Result:
     return qifsql.tables(frame(schools()), table=OF_SCHOOLS, secret="d", **options)
 
 
+@pytest.mark.slow(because="5.4 s; every recorded mutant dies without it")
 def test_without_time_everything_stays_open() -> None:
     (row,) = attack(time_budget=0).rows()
     (best,) = attack().rows()
@@ -189,6 +193,7 @@ def test_without_time_everything_stays_open() -> None:
     assert row["highest"] >= best["highest"]
 
 
+@pytest.mark.slow(because="11.0 s; every recorded mutant dies without it")
 def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "kept.duckdb"
     outcome, solved = solver._Batch.outcome, []
@@ -219,6 +224,7 @@ def test_interrupted_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not again
 
 
+@pytest.mark.slow(because="5.0 s; every recorded mutant dies without it")
 def test_a_file_of_other_tables_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "kept.duckdb"
     attack(resume=file)
@@ -233,6 +239,7 @@ def test_a_file_of_other_tables_is_refused(tmp_path: Path) -> None:
         attack(resume=tmp_path / "text")
 
 
+@pytest.mark.slow(because="4.4 s; every recorded mutant dies without it")
 def test_a_missing_library_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(integer_programs, "LIBRARY", "no_such_library")
     result = attack()

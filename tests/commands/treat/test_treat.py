@@ -165,6 +165,7 @@ def test_one_record_of_each_person_stays_the_one_with_the_least_lot(
     )
 
 
+@pytest.mark.slow(because="3.9 s; every recorded mutant dies without it")
 def test_every_value_of_the_tests_is_written_in_lots_as_the_documentation_says(
     tmp_path: Path,
 ) -> None:
@@ -178,6 +179,7 @@ def test_every_value_of_the_tests_is_written_in_lots_as_the_documentation_says(
             assert repr(read(tmp_path / "out.parquet")) == repr(kept(read(source), "key", seed))
 
 
+@pytest.mark.slow(because="2.6 s; every recorded mutant dies without it")
 def test_nothing_but_seed_and_records_decides(tmp_path: Path) -> None:
     data = sample(20_000)
     whole, out = tmp_path / "whole.parquet", tmp_path / "out.parquet"
@@ -201,6 +203,7 @@ def test_nothing_but_seed_and_records_decides(tmp_path: Path) -> None:
     assert multiset(out) != expected
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_order_of_the_input_is_kept(tmp_path: Path, threads: int) -> None:
     n = 400_000  # several row groups for each thread
@@ -214,6 +217,7 @@ def test_the_order_of_the_input_is_kept(tmp_path: Path, threads: int) -> None:
     assert after["position"].is_sorted()
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 def test_the_same_table_in_another_format_draws_the_same_lots(tmp_path: Path) -> None:
     data = sample(3_000).select("key", "cell", word=pl.col("cell") + pl.col("key").cast(pl.String))
     data.write_parquet(tmp_path / "in.parquet")
@@ -245,6 +249,7 @@ def far(counts: Sequence[int], chances: Sequence[float]) -> float:
     return (square - freedom) / math.sqrt(2 * freedom)
 
 
+@pytest.mark.slow(because="3.0 s; every recorded mutant dies without it")
 def test_every_record_of_a_person_has_the_same_chance_over_people_and_seeds(
     tmp_path: Path,
 ) -> None:
@@ -266,6 +271,7 @@ def test_every_record_of_a_person_has_the_same_chance_over_people_and_seeds(
         assert far(list(together.values()), [1 / 9] * 9) < 5
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_every_record_of_one_person_has_the_same_chance_over_many_seeds() -> None:
     # By the oracle, which the tests above hold equal to what SQL draws.
     for each in (2, 3, 7):
@@ -309,6 +315,7 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
 # Names, types, texts.
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "names",
     [
@@ -480,6 +487,7 @@ def test_changes_are_those_that_counting_by_hand_finds(table: Table, seed: int) 
     assert result.details["comparison"].schema == COMPARISON
 
 
+@pytest.mark.slow(because="2.3 s; every recorded mutant dies without it")
 def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
     # Each of two people is at school 1 and at a school of the other, so nobody is alone; whoever
     # is kept at another school than 1 is.
@@ -606,7 +614,7 @@ def test_a_file_with_more_or_fewer_records_than_people_is_not_written(
 COMMAND = (sys.executable, "-m", "qifsql")
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="8.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
     source, temp = tmp_path / "in.parquet", tmp_path / "temp"
@@ -705,6 +713,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], Sequence[str], str]] = {
 }
 
 
+@pytest.mark.cases(17)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_told_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str

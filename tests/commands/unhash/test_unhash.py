@@ -44,6 +44,7 @@ def test_the_medallions_of_new_york_are_as_many_as_the_lecture_says():
     assert words(f"{A99}|[A-Z]{{2,3}}[0-9]{{3}}", AAA999) == 18_278_000
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize(
     ("pattern", "meant"),
     [
@@ -166,6 +167,7 @@ def column(path: Path, values: list[Any], type_: pa.DataType | None = None) -> P
     return path
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("algorithm", ["md5", "sha1", "sha256"])
 @pytest.mark.parametrize("form", [*FORMS, "bytes", "text in bytes"])
 def test_hashes_of_every_form_are_found(tmp_path: Path, algorithm: str, form: str):

@@ -124,6 +124,7 @@ def test_right_numbers_agree(people: Path, name: str) -> None:
     assert rows["row"].n_unique() == result.frame.height
 
 
+@pytest.mark.slow(because="2.7 s; every recorded mutant dies without it")
 def test_collections_agree(people: Path) -> None:
     later = people.with_name("later.parquet")
     LATER.write_parquet(later)
@@ -149,6 +150,7 @@ def test_four_ways_check_an_attack(stored: Path) -> None:
 NOISY = "age:+-10; sex:right=0.9"
 
 
+@pytest.mark.slow(because="3.5 s; every recorded mutant dies without it")
 def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
     """One pastes the SQL, one compares every pair; a changed number and a changed law differ."""
     result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
@@ -177,6 +179,7 @@ def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
     assert {row for _, row, _ in places} == {1, 3}
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_a_changed_statement_about_noise_differs(people: Path) -> None:
     result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
     path = with_sql(
@@ -188,6 +191,7 @@ def test_a_changed_statement_about_noise_differs(people: Path) -> None:
     assert NUMBER in frame["column"].to_list()
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_people_who_were_drawn_are_not_checked(people: Path) -> None:
     result = qifsql.attack("crs", people, qids=QIDS, knows=NOISY, draws=10)
     frame = qifsql.verify(result).frame.filter(row=1)
@@ -195,6 +199,7 @@ def test_people_who_were_drawn_are_not_checked(people: Path) -> None:
     assert all("people were drawn" in reason for reason in frame["reason"])
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_table_of_what_is_known_is_checked_by_the_sql_alone(people: Path) -> None:
     table = people.with_name("known.csv")
     table.write_text("value,known as,probability\nf,f,0.9\nf,m,0.1\n")
@@ -203,6 +208,7 @@ def test_a_table_of_what_is_known_is_checked_by_the_sql_alone(people: Path) -> N
     assert frame.select("way", "verdict").rows() == [("SQL of the manifest", "agrees")]
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_changed_number_differs_in_every_way(stored: Path) -> None:
     def plant(document: dict[str, Any]) -> None:
         document["results"][1][NUMBER] += 1e-9
@@ -260,6 +266,7 @@ SQL_ERRORS: Mapping[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", SQL_ERRORS)
 def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> None:
     with_sql(stored, SQL_ERRORS[name])
@@ -270,6 +277,7 @@ def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> 
         assert wrong["way"].unique().to_list() == ["SQL of the manifest"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -321,6 +329,7 @@ MEASURES: Mapping[str, tuple[Any, str, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", MEASURES)
 def test_an_error_in_a_measure_is_found(
     people: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -338,6 +347,7 @@ def test_an_error_in_a_measure_is_found(
     assert differing(checked)
 
 
+@pytest.mark.slow(because="4.9 s; every recorded mutant dies without it")
 def test_data_are_found_by_their_digest(stored: Path, people: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "another folder"
     elsewhere.mkdir()
@@ -378,6 +388,7 @@ def test_nothing_checked_does_not_reassure(people: Path) -> None:
     assert qifsql.verify(learned).met is False
 
 
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     result = qifsql.sweep(people, qids="age,sex,height,weight", secret="ill")
     checked = qifsql.verify(result, subsets=4, settings=qifsql.Settings(seed=3))
@@ -400,6 +411,7 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_levels_are_counted_again(people: Path) -> None:
     result = qifsql.levels(people, qids="sex", secret="ill", k=3, l=2)
     checked = qifsql.verify(result)
@@ -445,6 +457,7 @@ def test_agreement_is_about_one_person_of_a_trillion() -> None:
     assert agree(float("inf"), float("inf"), NUMBER, whole=False)
 
 
+@pytest.mark.slow(because="7.8 s; every recorded mutant dies without it")
 def test_a_damaged_manifest_is_no_crash(stored: Path) -> None:
     note = stored.with_name(f"{stored.name}.manifest.json")
     whole = json.loads(note.read_text("utf-8"))
@@ -457,6 +470,7 @@ def test_a_damaged_manifest_is_no_crash(stored: Path) -> None:
             assert CANARY not in done.err
 
 
+@pytest.mark.slow(because="4.0 s; every recorded mutant dies without it")
 def test_the_command_line_has_the_columns_of_its_contract(stored: Path) -> None:
     done = run("verify", stored, "--format", "json")
     assert done.code == 0

@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ def share(rows: list[tuple[int, str]]) -> Fraction:
     return Fraction(sum(most.values()), len(rows))
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @given(ROWS)
 @settings(max_examples=examples(25))
 def test_a_column_is_named_if_it_is_nearly_a_function(drawn: list[tuple[int, int]]) -> None:
@@ -40,6 +42,7 @@ def test_a_column_is_named_if_it_is_nearly_a_function(drawn: list[tuple[int, int
     assert not any('column "p" is' in note for note in notes)
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_a_release_names_it_unless_it_is_left_out(tmp_path: Path) -> None:
     ages = [18 + i % 60 for i in range(600)]
     columns = {"age": ages, "band": [age // 25 for age in ages], "lot": [i % 7 for i in range(600)]}

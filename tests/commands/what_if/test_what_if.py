@@ -92,6 +92,7 @@ def compatible(changes: list[str]) -> bool:
     return sum(c.startswith("part") for c in changes) < 2
 
 
+@pytest.mark.slow(because="1.9 s; every recorded mutant dies without it")
 @given(
     st.lists(ROWS, min_size=1, max_size=12),
     st.lists(st.sampled_from(list(CHANGES)), min_size=1, max_size=5, unique=True).filter(
@@ -137,6 +138,7 @@ def penalty(before: list[Row], after: list[Row], name: str, changes: list[str]) 
     return oracle.penalty(contained, [False] * len(values), set(values), ordered=ordered)
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_rewritten_file_that_is_attacked_says_the_same(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {
@@ -214,6 +216,7 @@ LADDERS = {
 }
 
 
+@pytest.mark.slow(because="2.3 s; every recorded mutant dies without it")
 @given(
     st.lists(ROWS, min_size=4, max_size=14),
     st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)]),
@@ -249,6 +252,7 @@ def test_a_search_finds_the_smallest_change(rows: list[Row], limit: Fraction, te
     assert result.frame["met"].to_list()[-1] is True
 
 
+@pytest.mark.slow(because="1.7 s; every recorded mutant dies without it")
 def test_ladders_that_nobody_named_end_with_dropping(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": range(200), "zip": [f"{n:03}" for n in range(200)]})
     frame.write_parquet(tmp_path / "a.parquet")
@@ -278,6 +282,7 @@ def test_a_policy_is_a_bound(tmp_path: Path) -> None:
         qifsql.what_if(tmp_path / "a.parquet", policy=policy)
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_the_command_says_4_when_no_change_does(tmp_path: Path) -> None:
     name = '"; drop <script>\n'
     pl.DataFrame({name: [1, 2, 30], "s": ["a", "a", "a"]}).write_parquet(tmp_path / "a.parquet")

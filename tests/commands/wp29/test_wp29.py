@@ -111,6 +111,7 @@ def write(path: Path, people: list[Any], names: tuple[str, ...]) -> Path:
     return path
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(12))
 @given(st.lists(PERSON, min_size=1, max_size=8), st.lists(PERSON, min_size=1, max_size=8))
 def test_with_a_register_links_are_counted_pair_by_pair(
@@ -189,6 +190,7 @@ def test_under_a_key_people_with_several_records_are_linked(
     assert found["unicity"]["answer"] == ("possible" if last["unicity"] else "not_found")
 
 
+@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_the_numbers_are_those_of_attack_with_its_thresholds():
     asked: Row = {"qids": ["age", "gender"], "secret": ["illness", "occupation"]}
     result = qifsql.wp29(PEOPLE, **asked, threshold=0.5)
@@ -211,6 +213,7 @@ def test_ten_people_of_the_thesis():
     assert (illness["people"], illness["expected_prior"], illness["expected"]) == (1, 0.5, 0.6)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_any_register_links_no_more_than_the_bound(tmp_path: Path):
     """The release itself as its register reaches the bound; another register stays below."""
     bound = rows(qifsql.wp29(PEOPLE, qids="age"))[1]
@@ -299,6 +302,7 @@ def test_collections_are_refused_with_what_to_do():
             qifsql.wp29(source, qids="age")
 
 
+@pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     asked = ("wp29", PEOPLE, "-q", "age,gender", "-s", "illness", "--register", PEOPLE)
     document = json.loads(run(*asked, "--threshold", "0.5", "--format", "json").out)
@@ -322,6 +326,7 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     assert len(csv) == 4
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_every_form_has_its_details_and_manifest(tmp_path: Path, ending: str):
     out = tmp_path / f"w.{ending}"
@@ -379,6 +384,7 @@ def test_threads_and_the_order_of_rows_change_nothing(tmp_path: Path):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_of_a_k_anonymous_release_nobody_is_singled_out_and_all_are_in_a_group(tmp_path: Path):
     """As the opinion says of k-anonymity: the other two questions are still open."""
     qifsql.anonymise(PEOPLE, tmp_path / "k.parquet", method="mondrian", k=3, qids="age", drop="id")
