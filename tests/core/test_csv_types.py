@@ -151,6 +151,7 @@ def test_files_that_write_a_value_differently_are_compared_with_a_note() -> None
         assert "one.csv" in done.err
 
 
+@pytest.mark.slow(because="5.0 s; every recorded mutant dies without it")
 def test_every_command_says_it() -> None:
     written(["1.50", "1.5", "2"])
     written(["1.50", "1.5", "3"], "other.csv")

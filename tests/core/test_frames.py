@@ -171,6 +171,7 @@ def test_a_frame_in_place_of_a_file_is_named_by_its_type_alone(place: str, frame
     assert type(FRAMES[frame]).__name__ in str(caught.value)
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize("place", sorted(PLACES.keys() - {*FILES, "anonymise out"}))
 def test_a_frame_is_read_wherever_data_are(place: str) -> None:
     """No error is about the type of the frame; a column or another file may still not suit."""

@@ -204,7 +204,7 @@ def people(tmp_path: Path) -> Path:
     return write(tmp_path / "people.parquet", columns)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="4.9 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("by", [None, "g"])
 def test_kept_counts_answer_without_the_data(

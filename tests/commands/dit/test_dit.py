@@ -283,6 +283,7 @@ def test_a_release_with_other_columns(people: Path, tmp_path: Path) -> None:
         qifsql.dit(people, qids=["age"], secret="occupation", **files)
 
 
+@pytest.mark.slow(because="3.7 s; every recorded mutant dies without it")
 def test_a_command_makes_releases(people: Path, tmp_path: Path) -> None:
     asked = {"qids": QIDS, "secret": "occupation", "sample_size": 2}
     copy = shutil.which("cp")
@@ -341,6 +342,7 @@ def test_csv_copied_is_csv_as_it_is(tmp_path: Path, cells: Sequence[str]) -> Non
     assert_frame_equal(numbers(qifsql.dit(source, **asked, **files)), expected, abs_tol=1e-12)
 
 
+@pytest.mark.slow(because="3.5 s; every recorded mutant dies without it")
 def test_csv_releases_with_intervals(tmp_path: Path) -> None:
     """Intervals in some releases only; there the numbers beside them are numbers still."""
     source = written(tmp_path, ("20", "25", "30", "40"))

@@ -913,6 +913,7 @@ def _law(folder: Path, stays: str) -> None:
     (folder / "law;s.csv").write_text("\n".join(["from,to,probability", *lines]), "utf-8")
 
 
+@pytest.mark.slow(because="3.6 s; every recorded mutant dies without it")
 def test_a_study_links_releases_without_a_key(here: Path, computed: list[str]):
     text = DATASETS + LINKED.replace("table=law;s.csv", 'table=\\"law;s.csv\\"')
     _law(here, "0.75")
@@ -968,6 +969,7 @@ def test_a_study_has_noisy_knowledge(here: Path, computed: list[str]):
         study(here, DATASETS + NOISY.replace(laws, "draws = 5"))
 
 
+@pytest.mark.slow(because="4.2 s; every recorded mutant dies without it")
 def test_a_study_lets_people_compete_for_records(here: Path):
     """Links one to one; they change the numbers, and so are kept apart from links one by one."""
     text = DATASETS + LINKED.replace('"age:+1", "occupation:table=law;s.csv"', '"occupation"')

@@ -300,7 +300,7 @@ def test_every_row_is_that_of_the_oracle_and_of_one_attack(
     same(result.details["histogram"], wanted)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="6.8 s; every recorded mutant dies without it")
 def test_every_subset_is_one_attack(tmp_path: Path) -> None:
     rng = random.Random(11)
     path = tmp_path / "release.parquet"
@@ -324,7 +324,7 @@ def test_every_subset_is_one_attack(tmp_path: Path) -> None:
     same(found(result), expected(table.to_pylist(), qids, secrets))
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -645,6 +645,7 @@ def test_every_subset_of_a_census_with_missing_values_is_a_plain_group_by(shared
     assert any(None in pl.read_parquet(source)[name].unique().to_list() for name in qids)
 
 
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 def test_the_reference_subsets_of_adult(shared: Path, swept_adult: qifsql.Sweep) -> None:
     rows = {(frozenset(r["qids"]), r["secret"]): r for r in swept_adult.rows()}
     cases = adult(shared)

@@ -508,6 +508,7 @@ def test_mistakes_are_told_before_any_work(here: Path, arguments: tuple[str, ...
     assert left(here) == set()
 
 
+@pytest.mark.slow(because="3.7 s; every recorded mutant dies without it")
 def test_more_quasi_identifiers_than_all_subsets_of_which_can_be_swept(here: Path):
     names = [f"q{i}" for i in range(25)]
     pl.DataFrame({name: [0, 1] for name in names}).write_parquet("wide.parquet")

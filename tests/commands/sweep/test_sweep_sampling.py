@@ -46,6 +46,7 @@ def test_samples_of_different_seeds_overlap_as_independent_draws_do():
     assert 0.7 < fmean((n - expected) ** 2 for n in shared) / variance < 1.4
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_stated_interval_holds_the_exact_value(shape: str):
     found = Draws(table(shape, PEOPLE, VALUES), SHARE).coverage(range(60))

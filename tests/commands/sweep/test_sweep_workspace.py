@@ -230,7 +230,7 @@ def test_a_log_that_was_not_written_to_its_end_costs_only_what_stood_there(
 # Interruption
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="22 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_names_its_workspace_and_goes_on(
     big: str, undisturbed: dict[str, Any], tmp_path: Path, sent: int
@@ -352,6 +352,7 @@ def test_restart_starts_anew(here: Path, _differs: str, asked: tuple[str, ...]):
     assert found(run(*arguments)) == fresh
 
 
+@pytest.mark.slow(because="3.8 s; every recorded mutant dies without it")
 def test_a_search_without_time_keeps_what_it_asked(here: Path, monkeypatch: pytest.MonkeyPatch):
     arguments = ("sweep", "people.parquet", "-q", "a,b,c", "-s", "s", "--search", "-f", "json")
     arguments += ("--threshold", "0.5", "--workspace")
@@ -363,6 +364,7 @@ def test_a_search_without_time_keeps_what_it_asked(here: Path, monkeypatch: pyte
     assert found(run(*arguments, "w")) == expected
 
 
+@pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
 def test_a_search_that_is_done_goes_on_to_another_threshold(here: Path):
     arguments = ("sweep", "people.parquet", "-q", "a,b,c", "-s", "s", "--search", "-f", "json")
     found(run(*arguments, "--threshold", "0.9", "--workspace", "w"))
