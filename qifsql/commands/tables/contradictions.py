@@ -22,9 +22,10 @@ def error(release: Release, published: Sequence[Published]) -> InputError:
     names = [t.title for t in tables]
     listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     if len(tables) == 1:
+        rest = "".join(f", with {t.title}" for t in release.structural)
         return InputError(
-            f"{listed} contradicts the number of people, {release.domain.people:,}: no counts "
-            "within its protection add up to it; check --count and the protection"
+            f"{listed} contradicts the number of people, {release.domain.people:,}{rest}: no "
+            "counts within its protection add up to it; check what is counted, and the protection"
         )
     where = _where(release, tables[0], tables[1]) if len(tables) == 2 else ""
     pairs = "" if len(tables) == 2 else ", though fewer of them do not"

@@ -181,6 +181,7 @@ def build(
         support = _support(margins, edge, most)
         if support is not None and fits(margins, support, most):
             full[edge] = margins.make(support, "listing possible cells")
+            _check_counted(margins, edge, full[edge])
     margins.joint = set(full)
     edges = [*margins.edges, *further, margins.shared, *full]
     nodes = closure(e | margins.shared for e in edges)
@@ -190,6 +191,23 @@ def build(
         margins.nodes[edge] = margins.make(query, "making margins")
         start += tables.count(margins.nodes[edge])
     return margins
+
+
+def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
+    """Raise ContradictionError if a table counts people where no combination is possible."""
+    for table in margins.published:
+        if not table.structural and table.edge <= edge:
+            counted = exp.select(*places(table.edge)).from_(table.cells).where("lower > 0")
+            if table.edge:
+                rest = exp.alias_(exp.to_table(possible), "possible", table=True)
+                counted = counted.join(rest, using=tuple(places(table.edge)), join_type="anti")
+            elif margins.tables.count(possible):
+                continue
+            else:
+                counted = counted.select("lower")
+            excluded = margins.make(counted)
+            if margins.tables.count(excluded):
+                raise ContradictionError(excluded)
 
 
 def _components(published: Sequence[Published], scope: Iterable[Edge]) -> Edge:
@@ -317,8 +335,8 @@ def _cells(
     )
 
 
-def check_exact(margins: Margins) -> None:
-    """Raise ContradictionError if sums of exact tables differ."""
+def check_first(margins: Margins) -> None:
+    """Raise ContradictionError if the first bounds of a cell leave no count."""
     for name in margins.nodes.values():
         query = exp.select("component").from_(name).where("lower > upper")
         differing = margins.make(query.distinct())

@@ -103,6 +103,7 @@ class Reading:
             raise InputError(
                 f"{dataset.name} has {several(people, 'record')}, but --count says {count:,}"
             )
+        self._check_total(read, people, f"{dataset.name} has {several(people, 'record')}")
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
         published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
         for table in published:
@@ -176,14 +177,17 @@ class Reading:
         return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
 
     def _people(self, read: Sequence[PublishedTable], count: int | None) -> int:
-        """Return the number of people, from exact tables or as it is named; refuse two numbers."""
+        """Return the number of people, from exact tables, a total of all, or as it is named.
+
+        Refuse two numbers.
+        """
         totals: dict[str, int] = {}
         for table in read:
-            if table.protection == Protection():
-                query = exp.select("sum(lower)", "bool_or(hidden)").from_(table.cells)
-                ((n, hidden),) = self.tables.rows(query)
-                if not hidden:
-                    totals[table.title] = int(n)
+            query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
+            ((n, most, hidden),) = self.tables.rows(query)
+            told = n == most if not table.dims else table.protection == Protection()
+            if told and not hidden:
+                totals[table.title] = int(n)
         if len(set(totals.values())) > 1:
             (first, n), (second, m) = next(
                 (a, b) for a in totals.items() for b in totals.items() if a[1] != b[1]
@@ -197,13 +201,29 @@ class Reading:
                 raise InputError(f"{title} has {several(n, 'person')}, but --count says {count:,}")
         if not totals and count is None:
             raise InputError(
-                "no exact table tells how many people there are in all; name their number with "
-                "--count"
+                "no exact table and no exact total tells how many people there are in all; name "
+                "their number with --count"
             )
         people = count if count is not None else next(iter(totals.values()))
+        self._check_total(read, people, f"--count says {people:,}" if count else "others say so")
         if people < 1:
             raise InputError("the published tables have no people; there is nobody to attack")
         return people
+
+    def _check_total(self, read: Sequence[PublishedTable], people: int, says: str) -> None:
+        """Refuse a number of people that a printed total of all does not allow."""
+        for table in read:
+            if table.dims:
+                continue
+            query = exp.select("lower", "upper").from_(table.cells)
+            for lower, upper in self.tables.rows(query):
+                if people < lower or (upper is not None and people > upper):
+                    span = f"{lower:,}" if lower == upper else f"at least {lower:,}"
+                    if lower != upper and upper is not None:
+                        span = f"{lower:,} to {upper:,}"
+                    raise InputError(
+                        f"{table.title} is of {span} people, but {says}; correct one of them"
+                    )
 
     def _check_truth(self, table: Published, records: Records) -> None:
         """Refuse a published table that the records do not give."""

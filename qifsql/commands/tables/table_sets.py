@@ -18,7 +18,7 @@ from qifsql.commands.tables.margins import (
     Margins,
     Published,
     build,
-    check_exact,
+    check_first,
     places,
 )
 from qifsql.commands.tables.proofs import (
@@ -115,9 +115,8 @@ def measure(
         most=JOINT,
     )
     in_closed_form = all(closed(margins, a) for a in scope)
-    if in_closed_form and not margins.joint:
-        check_exact(margins)  # every margin is a sum of exact counts
-    else:
+    check_first(margins)
+    if not in_closed_form or margins.joint:  # else every margin is a sum of exact counts
         sharpen(margins)
     measured = Measured(
         release,

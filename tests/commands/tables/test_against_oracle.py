@@ -314,6 +314,96 @@ def test_outsider(drawn: tuple[Case, list[oracle.Told]]) -> None:
     check_outsider(*drawn)
 
 
+# Tables that contradict each other.
+
+Tampered = tuple[Case, list[oracle.Told], tuple[Dims, frozenset[Cell]] | None]
+
+
+@st.composite
+def tampered(
+    draw: st.DrawFn,
+) -> tuple[Case, list[oracle.Told], tuple[Dims, frozenset[Cell]] | None]:
+    """Draw tables of which half the time a cell was changed, and combinations that can occur."""
+    case, told = draw(outsiders())
+    if draw(st.booleans()):
+        i = draw(st.integers(0, len(told) - 1))
+        cell = draw(st.sampled_from(sorted(told[i], key=repr)))
+        n = draw(st.integers(0, 7))
+        told[i] = told[i] | {cell: draw(st.sampled_from(oracle.choices(case.tables[i], n)))}
+        assume(any(count is not None for count in told[i].values()))
+    if not draw(st.booleans()):
+        return case, told, None
+    values = oracle.domains(case.people)
+    width = draw(st.integers(1, len(values)))
+    dims = tuple(sorted(draw(st.permutations(range(len(values))))[:width]))
+    every = list(product(*(values[i] for i in dims)))
+    allowed = draw(st.sets(st.sampled_from(every), min_size=1))
+    if draw(st.booleans()):
+        allowed |= {oracle.of(person, dims) for person in case.people}
+    return case, told, (dims, frozenset(allowed))
+
+
+@settings(max_examples=examples(40))
+@given(tampered(), st.booleans())
+def test_tables_without_any_counts_are_refused_and_no_others(
+    drawn: Tampered, counted: bool
+) -> None:
+    check_tampered(*drawn, counted=counted)
+
+
+@pytest.mark.slow(because="twenty-five times as many of the same")
+@settings(max_examples=examples(1000))
+@given(tampered(), st.booleans())
+def test_tables_without_any_counts_at_length(drawn: Tampered, counted: bool) -> None:
+    check_tampered(*drawn, counted=counted)
+
+
+def check_tampered(
+    case: Case,
+    told: Sequence[oracle.Told],
+    possible: tuple[Dims, frozenset[Cell]] | None,
+    *,
+    counted: bool,
+) -> None:
+    """No empty set of datasets is answered, and what is answered has the truth in it."""
+    counted |= not any(table.kind == "exact" for table in case.tables)
+    options = {**case.options, "counts": "count"}
+    people = len(case.people)
+    if counted:
+        options["count"] = people
+    else:
+        exact = next(i for i, table in enumerate(case.tables) if table.kind == "exact")
+        people = sum(n or 0 for n in told[exact].values())
+    problem = Problem(
+        oracle.domains(case.people),
+        people,
+        tuple(zip(case.tables, told, strict=True)),
+        () if possible is None else (possible,),
+    )
+    try:
+        arrays = oracle.consistent(problem, MOST_ARRAYS)
+    except oracle.TooManyError:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        files = [
+            publish(Path(folder), f"t{i}", table, cells)
+            for i, (table, cells) in enumerate(zip(case.tables, told, strict=True))
+        ]
+        if possible is not None:
+            path = Path(folder) / "possible.csv"
+            with path.open("w", newline="") as file:
+                lines = csv.writer(file)
+                lines.writerow([NAMES[i] for i in possible[0]])
+                lines.writerows(column(cell) for cell in sorted(possible[1], key=repr))
+            options["possible"] = path
+        if not arrays or not people:
+            with pytest.raises(InputError):
+                qifsql.tables(published=files, **options)
+            return
+        (row,) = qifsql.tables(published=files, **options).frame.rows(named=True)
+    check_sharp(row, problem, arrays, None)
+
+
 # Laws.
 
 
