@@ -67,6 +67,7 @@ def drawn(n: int, seed: int = 7) -> pa.Table:
     )
 
 
+@pytest.mark.slow(because="30 s; the bundled census is swept alike")
 @settings(max_examples=examples(2), phases=GENERATED)
 @given(table=tables())
 def test_random_tables_are_swept_alike(table: Table, tmp_path_factory: Any) -> None:
@@ -78,6 +79,7 @@ def test_random_tables_are_swept_alike(table: Table, tmp_path_factory: Any) -> N
         )
 
 
+@pytest.mark.slow(because="60 s; the bundled census is swept alike")
 @pytest.mark.usefixtures("_small_chunks")
 def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     file = tmp_path / "people.parquet"
@@ -107,6 +109,7 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     assert of_values  # some value had too many rows for a chunk
 
 
+@pytest.mark.cases(1)
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize(
     "options",

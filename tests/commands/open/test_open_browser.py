@@ -172,6 +172,7 @@ def write_everything(page: Any) -> None:
     assert "Shapley" in page.inner_text("#jobs")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", STORIES)
 def test_an_officer_opens_chooses_tries_and_writes(
     browser: Any,
@@ -281,6 +282,7 @@ def test_a_sweep_goes_on_when_its_page_is_closed(browser: Any, tmp_path: Path) -
     assert (tmp_path / "school_census_2018-sweep.parquet").is_file()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_stored_sweep_on_a_phone(browser: Any, tmp_path: Path, scheme: str) -> None:
     out = tmp_path / "sweep.parquet"

@@ -226,6 +226,7 @@ def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_
     assert "share of the rise" in pages["json"]
 
 
+@pytest.mark.slow(because="24 s; folders are read in test_report_of_study.py")
 def test_a_folder_stands_for_the_results_in_it_each_once(kinds: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

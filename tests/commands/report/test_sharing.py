@@ -227,6 +227,7 @@ def test_one_worker_runs_all_tests_of_this_file(request: pytest.FixtureRequest) 
         assert request.node.nodeid.endswith("@sharing")
 
 
+@pytest.mark.slow(because="81 s; what is planted stays the same")
 def test_every_kind_of_result_has_canaries(results: Path) -> None:
     kinds = set()
     for path in results.glob("*.parquet"):
@@ -283,6 +284,7 @@ def test_a_report_for_others_numbers_groups_and_says_what_is_left_out(
     assert "Left out" not in done.err + (tmp_path / "private.md").read_text("utf-8")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "parquet"])
 def test_only_the_names_that_are_released_are_in_a_report(
     results: Path, tmp_path: Path, ending: str
