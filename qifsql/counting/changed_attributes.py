@@ -105,12 +105,12 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
 
 
 def nothing_changed(text: str, attribute: Attribute) -> str:
-    """Return the note on a change that makes no value coarser."""
+    """Return the note on a change whose groups have one value each."""
     kind = family(attribute.type)
     of_text = ", of which a number keeps the first characters" if kind == "VARCHAR" else ""
     return (
-        f"{quoted(text)} changes no value: {quoted(attribute.name)} is of type {kind}{of_text}; "
-        "name a coarser form, or make it a number with NAME=EXPRESSION"
+        f"{quoted(text)} merges no values, so each can still be told: {quoted(attribute.name)} is "
+        f"of type {kind}{of_text}; name a coarser form, or make it a number with NAME=EXPRESSION"
     )
 
 

@@ -7,7 +7,8 @@
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              an interval and the missing value
 ``{France,"a,b",}``       a set, one CSV row in braces; an empty item without quotes: missing
-``130**``                 a prefix of a fixed length: each star is exactly one character
+``130**``                 a prefix: each star is one character; texts of any length that begin
+                          with it, where no value of the people has that length
 ``Europe``                a node of the column's hierarchy, if any; only * has priority over it
 anything else             the value itself
 ========================= =====================================================================
@@ -44,7 +45,8 @@ class Cell:
 
     The forms are ``everything``; an interval (``ranged``) from ``lower`` to ``upper`` (None: no
     bound), without the ends that are open; ``items``; and texts of ``length`` that begin with
-    ``prefix``. ``missing`` adds the missing value.
+    ``prefix`` (``open_above``: of any length, where no value has it). ``missing`` adds the missing
+    value.
     """
 
     everything: bool = False
@@ -71,12 +73,12 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
         return Cell(items=_values(nodes[text], read, domain))
     if text == "":
         return Cell(items=("",)) if domain.kind == "text" else Cell(missing=True)
+    if (match := _PREFIX.fullmatch(text)) is not None:
+        return _prefixed(match[1], len(text), domain)
     if text.startswith("{"):
         return _set(text, read, domain)
     if (interval := _interval(text)) is not None:
         return _ranged(interval, read, domain)
-    if (match := _PREFIX.fullmatch(text)) is not None:
-        return _prefixed(match[1], len(text), domain)
     if text.startswith("["):
         raise UnreadableError(f"{INTERVAL} that is not finished or has no two bounds")
     return Cell(items=_values([text], read, domain))
@@ -172,7 +174,7 @@ def _prefixed(prefix: str, length: int, domain: Domain) -> Cell:
             f"{PREFIX} that begins with 0, but values of the people are numbers, which have lost "
             "such zeros; read them as text (CSV: --all-varchar)"
         )
-    return Cell(prefix=prefix, length=length)
+    return Cell(prefix=prefix, length=length, open_above=domain.kind == "text")
 
 
 def _set(text: str, read: Callable[[str], str | None], domain: Domain) -> Cell:

@@ -29,6 +29,39 @@ FROM (
     GROUP BY own_step
 ) AS merged;
 
+-- One row per group of texts that begin alike: its cell. Stars stand for what is behind so many
+-- characters: one for each where all longer texts have one length, else one for any rest; as many
+-- more as it takes for no text of the group to have that length, where only some do. A text that is
+-- shorter is itself.
+CREATE OR REPLACE VIEW prefixed AS
+SELECT
+    begun.part,
+    CASE
+        WHEN length(begun.beginning) >= kept_characters THEN begun.beginning || repeat(
+            '*',
+            CASE
+                WHEN len(begun.rests) = 1 OR NOT list_contains(begun.rests, usual.stars)
+                THEN usual.stars
+                ELSE list_max(begun.rests) + 1
+            END
+        )
+        WHEN regexp_full_match(begun.beginning, '[\p{L}\p{N}]+') THEN begun.beginning
+        ELSE '{"' || replace(begun.beginning, '"', '""') || '"}'
+    END AS cell
+FROM (
+    SELECT
+        own_step AS part,
+        own_form AS beginning,
+        list(DISTINCT length(value::VARCHAR) - kept_characters) AS rests
+    FROM steps_of
+    GROUP BY own_step, own_form
+) AS begun
+CROSS JOIN (
+    SELECT CASE WHEN min(rest) = max(rest) THEN max(rest) ELSE 1 END AS stars
+    FROM (SELECT length(value::VARCHAR) - kept_characters AS rest FROM steps_of) AS lengths
+    WHERE rest > 0
+) AS usual;
+
 -- One row per class of a node: how many records it has, by the steps of the node.
 CREATE OR REPLACE VIEW sizes_of_node AS
 SELECT

@@ -107,28 +107,36 @@ FROM (
 ) AS named
 INNER JOIN places ON comparable(named.item) IS NOT DISTINCT FROM comparable(places.value);
 
--- One row per cell that is a prefix and value that begins with it and has its length.
+-- One row per cell that is a prefix and value that begins with it and has its length; of text, where
+-- no value has its length, of any length.
 CREATE OR REPLACE VIEW begun AS
 SELECT
-    prefixes.id,
-    beginnings.place
-FROM (SELECT id, prefix, length FROM parsed WHERE prefix IS NOT NULL) AS prefixes
-INNER JOIN (
+    id,
+    place
+FROM (
     SELECT
-        places.place,
-        shapes.length,
-        left(places.value::VARCHAR, shapes.characters) AS beginning
-    FROM places
+        prefixes.id,
+        prefixes.open_above,
+        beginnings.place,
+        beginnings.size = prefixes.length AS fits,
+        bool_or(beginnings.size = prefixes.length) OVER (PARTITION BY prefixes.id) AS any_fits
+    FROM (SELECT id, prefix, length, open_above FROM parsed WHERE prefix IS NOT NULL) AS prefixes
     INNER JOIN (
-        SELECT DISTINCT
-            length,
-            length(prefix) AS characters
-        FROM parsed
-        WHERE prefix IS NOT NULL
-    ) AS shapes ON length(places.value::VARCHAR) = shapes.length
-) AS beginnings
-    ON prefixes.length = beginnings.length AND prefixes.prefix = beginnings.beginning
-        AND length(prefixes.prefix) = length(beginnings.beginning);
+        SELECT
+            places.place,
+            length(places.value::VARCHAR) AS size,
+            shapes.characters,
+            left(places.value::VARCHAR, shapes.characters) AS beginning
+        FROM places
+        INNER JOIN (
+            SELECT DISTINCT length(prefix) AS characters
+            FROM parsed
+            WHERE prefix IS NOT NULL
+        ) AS shapes ON length(places.value::VARCHAR) >= shapes.characters
+    ) AS beginnings
+        ON prefixes.prefix = beginnings.beginning AND length(prefixes.prefix) = beginnings.characters
+) AS candidates
+WHERE fits OR (open_above AND NOT any_fits);
 
 -- One row per cell that is an interval: the places of the first and the last value in it. The
 -- value before the first is the last below the lower bound.

@@ -49,7 +49,7 @@ class Rung:
     """One step of a quasi-identifier: its changes, its form, and what its cells are.
 
     ``form`` is over the column ``value``; None: one cell for everything. ``characters`` are those
-    that a prefix keeps, ``stars`` those that it hides. ``interval``: intervals by their definition;
+    that a prefix keeps. ``interval``: intervals by their definition;
     None: from the least to the greatest value.
     """
 
@@ -57,7 +57,6 @@ class Rung:
     form: Attribute | None
     content: Content
     characters: int = 0
-    stars: int = 0
     interval: Nominal | None = None
 
     @property
@@ -422,10 +421,16 @@ class Recoding:
 
     def _make_labels(self, column: Cells, step: Rung, s: int) -> None:
         i = column.number
-        label: exp.Expr = exp.Min(this=exp.column(f"form_{s}"))
         if step.content == "prefix":
-            stars = exp.Literal.string("*" * step.stars)
-            label = exp.DPipe(this=label, expression=stars)
+            columns = {"own_step": _step(i, s), "own_form": f"form_{s}"}
+            tables, numbers = (
+                {"steps_of": own_name(f"steps_{i}")},
+                {"kept_characters": step.characters},
+            )
+            view = splice("anonymise/prefixed", columns=columns, tables=tables, numbers=numbers)
+            self.passes.keep(f"values_{i}", view)
+            return
+        label: exp.Expr = exp.Min(this=exp.column(f"form_{s}"))
         label = exp.cast(label, "VARCHAR") if column.text else label
         part = exp.column(_step(i, s))
         labels = exp.select(part.as_("part"), label.as_("cell")).from_(own_table(f"steps_{i}"))

@@ -36,8 +36,12 @@ from qifsql.errors import (
     quoted,
     several,
 )
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan
 from qifsql.study import bounds
+
+CODE = 4  # digits of the shortest numbers that may be codes
+YEARS = (1800, 2100)  # numbers of four digits that are none
 
 SUMMARY: dict[str, pl.DataType] = {
     "method": pl.String(),
@@ -218,6 +222,7 @@ class Work:
                     f"change {quoted(change.text)} would leave records out, and a release has "
                     "them all; use treat, or --where"
                 )
+            self._check_digits(change)
         of_each = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         if request.method == "recode":
             chains = [[list[Change](), *([named] if named else [])] for named in of_each]
@@ -227,7 +232,7 @@ class Work:
             pairs = zip(of_each, usual, strict=True)
             chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
         return [
-            [self._fitting(rung(i, changes, changed)) for changes in chain]
+            [self._fitting(i, rung(i, changes, changed)) for changes in chain]
             for i, chain in enumerate(chains, 1)
         ]
 
@@ -247,26 +252,52 @@ class Work:
     def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
         return self.engine.rows(Plan((), query), "reading values", self.name)
 
-    def _fitting(self, step: Rung) -> Rung:
-        """Return a step whose cells are prefixes as one of sets, where these would not be read.
+    def _fitting(self, i: int, step: Rung) -> Rung:
+        """Return a step of prefixes as one of values as they are, where none is longer.
 
-        Every star of a prefix is one character, so texts must be equally long.
+        Raises ColumnError where a prefix would have a star of its own.
         """
-        if step.content != "prefix" or step.form is None:
+        if step.content != "prefix":
             return step
-        i = next(n for n, q in enumerate(self.microdata.qids, 1) if q.name == step.form.name)
-        table = own_table(scales.scale_table(i))
-        size = generalisation.length(self.microdata.qids[i - 1], table, self._rows)
         text = exp.cast(exp.column("value"), "VARCHAR")
-        marks = exp.Anonymous(
-            this="regexp_matches", expressions=[text, exp.Literal.string(r"[\[\](){}<>*]")]
+        kept = exp.Anonymous(this="left", expressions=[text, number(step.characters)])
+        starred = exp.Anonymous(this="contains", expressions=[kept, exp.Literal.string("*")])
+        longer = exp.GT(this=exp.Length(this=text.copy()), expression=number(step.characters))
+        found = (
+            exp.func("coalesce", exp.LogicalOr(this=c), exp.false()) for c in (longer, starred)
         )
-        ((special,),) = self._rows(
-            exp.select(exp.func("coalesce", exp.LogicalOr(this=marks), exp.false())).from_(table)
-        )
-        if size is None or special or size <= step.characters:
-            return replace(step, content="set")
-        return replace(step, stars=size - step.characters)
+        table = own_table(scales.scale_table(i))
+        ((some_longer, some_starred),) = self._rows(exp.select(*found).from_(table))
+        if some_longer and some_starred:
+            name, texts = quoted(self.microdata.qids[i - 1].name), quoted(", ".join(step.texts))
+            raise ColumnError(
+                f"values of {name} have a star where {texts} would keep it, and a star stands for "
+                "what is hidden; replace it first, as in NAME=replace(NAME, '*', '?')"
+            )
+        return step if some_longer else replace(step, content="set")
+
+    def _check_digits(self, change: Change) -> None:
+        """Refuse a number that may mean digits of a code or the width of an interval.
+
+        A width of fewer than the digits that all values have would publish nearly the whole code.
+        """
+        qid = self.microdata.qids[change.qid - 1] if change.qid else None
+        if qid is None or change.kind != "coarser" or family(qid.type) not in INTEGERS:
+            return
+        ends = exp.select("min(value)::HUGEINT", "max(value)::HUGEINT")
+        ((least, most),) = self._rows(ends.from_(own_table(scales.scale_table(change.qid))))
+        digits = len(str(most or 0))
+        years = least is not None and least >= YEARS[0] and most <= YEARS[1]
+        if least is None or least < 1 or len(str(least)) != digits or years:
+            return
+        if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:
+            name, n = quoted(qid.name)[1:-1], int(change.how)
+            raise InputError(
+                f"change {quoted(change.text)} may mean the first {several(n, 'digit')} of a code, "
+                f"or intervals of width {n}, which show nearly all of it: all values have "
+                f"{digits} digits; write {name}={name}//{10 ** (digits - n)} for digits, "
+                f"{name}={name}//{n}*{n} for intervals"
+            )
 
     def _recode(self, ladders: Sequence[Sequence[Rung]], ending: str) -> dict[str, Any]:
         """Make the classes of the changes, or of the best node, and their cells; the summary."""

@@ -88,12 +88,85 @@ def test_cells_are_what_changes_define(
     assert found == [None if text == "-" else text for text in expected.split()]
 
 
-def test_a_prefix_of_texts_of_several_lengths_is_a_set(source: Path) -> None:
-    table = pq.read_table(source)
-    names = pa.array(["ab", "abc", "abd", "x", "x", "y*", "y", None])
-    pq.write_table(table.append_column("name", names), source)
-    found = cells(source, "name", "name:2")
-    assert found == ["{ab,abc,abd}"] * 3 + ["x", "x", '{"y*"}', "y", None]
+LETTERS = st.text(alphabet='ab1.-_ {["?é', max_size=6)
+
+
+def covered(cell: str, values: Sequence[str]) -> set[str]:
+    """The values of a prefix, as the table of cells in the documentation says."""
+    beginning = cell.rstrip("*")
+    begun = {value for value in values if value.startswith(beginning)}
+    return {value for value in begun if len(value) == len(cell)} or begun
+
+
+@settings(max_examples=examples(200))
+@given(
+    st.lists(LETTERS | st.sampled_from(["NA", "J45", "J45.0", "J45.901", "07001"]), min_size=1),
+    st.integers(1, 5),
+)
+def test_a_prefix_shows_so_many_characters_whatever_is_in_the_column(
+    texts: list[str], kept: int
+) -> None:
+    """The same cell for the same prefix, and one that stands for all values that begin so."""
+    people = pl.DataFrame({"code": texts})
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.parquet"
+        change = f"code:{kept}"
+        qifsql.anonymise(people, out, method="recode", change=change, qids="code")
+        cells = pl.read_parquet(out)["code"].to_list()
+    for text, cell in zip(texts, cells, strict=True):
+        if len(text) < kept or max(map(len, texts)) <= kept:
+            continue  # a value that is shorter is itself
+        assert cell.rstrip("*") == text[:kept]
+        assert covered(cell, texts) == {t for t in texts if t[:kept] == text[:kept]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "change", "expected"),
+    [
+        (["ab", "abc", "abd", "x", "x", "y-", None], "code:2", "ab** ab** ab** x x y-* -"),
+        (
+            ["J45", "J45.0", "J45.901", "C50.911", "E11", "G35"],
+            "code:3",
+            "J45* J45* J45* C50* E11* G35*",
+        ),
+        (["07001", "07002", "NA", "09001"], "code:2", "07*** 07*** NA*** 09***"),
+        (["J45.0", "J450", "J45.01"], "code:3", "J45**** J45**** J45****"),
+        (["{", "ab"], "code:1", "{* a*"),
+    ],
+)
+def test_cells_of_prefixes(
+    texts: list[str | None], change: str, expected: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    result = qifsql.anonymise(
+        pl.DataFrame({"code": texts}), out, method="recode", qids="code", change=change
+    )
+    found = pl.read_csv(out, infer_schema=False)["code"].to_list()
+    assert found == [None if cell == "-" else cell for cell in expected.split()]
+    compared = qifsql.compare(pl.DataFrame({"code": texts}), out, qids="code")
+    assert set(compared.details["columns"]["outside"]) == {0}
+    assert compared.frame["blocks"].to_list()[-1] == result.frame["blocks"][0]
+
+
+def test_a_prefix_of_a_number_or_with_a_star_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    for values, change, says in (
+        ([12345, 12399, 22345], "code:3", r"first 3 digits.*code=code//100 for digits"),
+        ([1205, 8001], "code:2", r"first 2 digits.*code=code//2\*2 for intervals"),
+        (["a*b", "abc"], "code:2", r"replace\(NAME, '\*'"),
+    ):
+        for method in ("recode", "lattice"):
+            asked: dict[str, Any] = {"method": method, "qids": "code", "change": change, "k": 2}
+            with pytest.raises(InputError, match=says):
+                qifsql.anonymise(pl.DataFrame({"code": values}), out, **asked)
+    for values, change in (
+        ([1960, 1971], "code:2"),
+        ([12345, 99], "code:3"),
+        (["*", "abc"], "code:3"),
+    ):
+        qifsql.anonymise(
+            pl.DataFrame({"code": values}), out, method="recode", qids="code", change=change
+        )
 
 
 def test_a_level_of_a_hierarchy_is_its_label_and_needs_every_value(source: Path) -> None:
@@ -376,6 +449,6 @@ def test_a_change_without_effect_is_told(tmp_path: Path) -> None:
         result = qifsql.anonymise(
             people, tmp_path / "out.csv", qids="age,sex", method="recode", change=change
         )
-        assert any(f'"{change}" changes no value' in note for note in result.notes) == told
+        assert any(f'"{change}" merges no values' in note for note in result.notes) == told
         compared = qifsql.what_if(people, qids="age,sex", change=change)
-        assert any(f'"{change}" changes no value' in note for note in compared.notes) == told
+        assert any(f'"{change}" merges no values' in note for note in compared.notes) == told
