@@ -260,14 +260,12 @@ class Work:
         if step.content != "prefix":
             return step
         text = exp.cast(exp.column("value"), "VARCHAR")
-        kept = exp.Anonymous(this="left", expressions=[text, number(step.characters)])
-        starred = exp.Anonymous(this="contains", expressions=[kept, exp.Literal.string("*")])
-        longer = exp.GT(this=exp.Length(this=text.copy()), expression=number(step.characters))
-        found = (
-            exp.func("coalesce", exp.LogicalOr(this=c), exp.false()) for c in (longer, starred)
-        )
+        prefix = exp.Anonymous(this="left", expressions=[text, number(step.characters)])
+        star = exp.Anonymous(this="contains", expressions=[prefix, exp.Literal.string("*")])
+        more = exp.GT(this=exp.Length(this=text.copy()), expression=number(step.characters))
+        flags = (exp.func("coalesce", exp.LogicalOr(this=c), exp.false()) for c in (more, star))
         table = own_table(scales.scale_table(i))
-        ((some_longer, some_starred),) = self._rows(exp.select(*found).from_(table))
+        ((some_longer, some_starred),) = self._rows(exp.select(*flags).from_(table))
         if some_longer and some_starred:
             name, texts = quoted(self.microdata.qids[i - 1].name), quoted(", ".join(step.texts))
             raise ColumnError(

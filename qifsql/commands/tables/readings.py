@@ -185,8 +185,8 @@ class Reading:
         for table in read:
             query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
             ((n, most, hidden),) = self.tables.rows(query)
-            told = n == most if not table.dims else table.protection == Protection()
-            if told and not hidden:
+            exact = n == most if not table.dims else table.protection == Protection()
+            if exact and not hidden:
                 totals[table.title] = int(n)
         if len(set(totals.values())) > 1:
             (first, n), (second, m) = next(
