@@ -118,6 +118,8 @@ def talk(text: str) -> None:
 def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     """Run a command; print any error as one line, and return the exit code."""
     signal.signal(signal.SIGTERM, _stop)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _stop)  # the terminal was closed; nohup ignores it
     try:
         return command() or 0
     except QifError as e:

@@ -14,7 +14,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from qifsql.commands.open.fields import whole
 from qifsql.commands.open.walking import Walk
+from qifsql.engine import masks
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import InputError, QifError
@@ -58,7 +60,7 @@ class Job:
         for words in self.lines:
             try:
                 code = self._line(words)
-            except (OSError, QifError) as e:
+            except (OSError, ValueError, QifError) as e:  # ValueError: of a NUL in a word
                 code, self.output = 1, f"error: {e}"
             if code != 0:
                 state = STOPPED if self.state == STOPPED or code == 130 else FAILED
@@ -83,6 +85,7 @@ class Job:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
+                umask=masks.PRIVATE,  # what is written is for its owner alone
                 start_new_session=True,  # Ctrl-C in the terminal is for the page, which stops it
             )
         with process:
@@ -196,9 +199,10 @@ class Jobs:
 
     def __getitem__(self, number: str) -> Job:
         """Return a job by its number in a form; InputError if there is none."""
-        if not number.isdecimal() or int(number) >= len(self._jobs):
+        n = whole(number)
+        if n is None or n >= len(self._jobs):
             raise InputError("there is no such command; load the page again")
-        return self._jobs[int(number)]
+        return self._jobs[n]
 
     @property
     def latest(self) -> list[Job]:
@@ -221,7 +225,7 @@ class Jobs:
 def new_file(text: str, endings: Sequence[str]) -> str:
     """Return the name of a file to write; InputError if it exists or has another ending."""
     name = text.strip()
-    if not name or name.startswith("-"):
+    if not name or name.startswith("-") or "\0" in name:
         raise InputError("name a file to write")
     if not name.casefold().endswith(tuple(endings)):
         raise InputError(f"{name} does not end in {' or '.join(endings)}; name another file")

@@ -1,5 +1,6 @@
 """Fields of a form, made from the declared options of a command."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +35,11 @@ HIDDEN = {
 """Options that the page does not offer, and why; all others are shown."""
 FIRST = ("by", "household", "person")
 """Options about the people who carry the risk, which are shown first."""
+
+
+def whole(text: str) -> int | None:
+    """Return a number of a form; None for any other text, and for numbers that nothing here has."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from qifsql.commands.open.explorer import Explorer
 from qifsql.commands.open.walking import Walk, is_result
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine import masks
+from qifsql.engine.settings import Settings, private_folder, silent
 from qifsql.errors import InputError
 from qifsql.presentation.language import of_locale, speaking
 
@@ -128,14 +129,15 @@ def open(  # noqa: A001 - the name of the command
             sys.stdout.flush()
             say = told or silent
             say("Ctrl-C ends the page")
-            if browser:
-                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-            try:
-                calculations.run(
-                    lambda: idle is not None and calculations.idle > idle and not jobs.is_running
-                )
-            except KeyboardInterrupt:
-                say("the page has ended; nothing was left behind")
+            with _leading_to(address, settings) if browser else nullcontext():
+                try:
+                    calculations.run(
+                        lambda: (
+                            idle is not None and calculations.idle > idle and not jobs.is_running
+                        )
+                    )
+                except KeyboardInterrupt:
+                    say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
 
 
@@ -151,6 +153,24 @@ def _served(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
         with suppress(KeyboardInterrupt):
             jobs.close()
             thread.join(CLOSING)
+
+
+@contextmanager
+def _leading_to(address: str, settings: Settings | None) -> Iterator[None]:
+    """Open an address in the browser by a private file that leads to it.
+
+    Every user of the machine can read the command line of the browser, and the token is a secret.
+    """
+    folder = private_folder((settings or Settings()).temp)
+    try:
+        with masks.private():
+            file = folder.path / "page.html"
+            file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">')
+        target = (file.as_uri(),)
+        threading.Thread(target=webbrowser.open, args=target, daemon=True).start()
+        yield
+    finally:
+        folder.remove()
 
 
 def _listening(port: int) -> socket.socket:

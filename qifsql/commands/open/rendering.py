@@ -11,6 +11,7 @@ from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job, SweepJob
 from qifsql.commands.open.choices import DROP, Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
+from qifsql.commands.open.fields import whole
 from qifsql.commands.open.walking import Walk
 from qifsql.commands.report.report import chapters_of, first_page
 from qifsql.presentation import escaping, html, words
@@ -326,7 +327,7 @@ def walk(shown: Walk, form: Mapping[str, str]) -> str:
 
 
 def _walk(shown: Walk, form: Mapping[str, str]) -> dict[str, Any]:
-    question = int(text) if (text := form.get("question", "")).isdecimal() else 0
+    question = whole(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
     here = shown.at(question, measure, form.get("subset", ""))
     return {

@@ -22,6 +22,7 @@ from qifsql.commands.open.background import SweepJob
 from qifsql.commands.open.calculations import Superseded
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
+from qifsql.commands.open.fields import whole
 from qifsql.commands.open.walking import Walk
 from qifsql.errors import DatasetError, InputError, QifError
 from qifsql.presentation import html
@@ -97,8 +98,9 @@ class Guard:
         if not hmac.compare_digest(path.encode(), self.prefix.encode()):
             return False
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        if site not in ("none", "same-origin"):
-            return False
+        first = scope["path"] == self.prefix and headers.get("sec-fetch-dest") == "document"
+        if site not in ("none", "same-origin") and not (first and scope["method"] == "GET"):
+            return False  # the private file that leads to the page is another site
         if origin is None:  # browsers always send it with a POST
             return bool(scope["method"] in ("GET", "HEAD"))
         return bool(origin == f"http://{hosts[0]}")
@@ -205,13 +207,15 @@ class Answers:
     def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
         state = form.get("state", "")
-        if state.isdecimal() and int(state) < len(self.explorer.tried):
-            return self.explorer.tried[int(state)]
+        number = whole(state)
+        if number is not None and number < len(self.explorer.tried):
+            return self.explorer.tried[number]
         return choices.read(form, [column.name for column in columns])
 
     def _trail(self, form: Form) -> list[int]:
-        numbers = [int(n) for n in form.get("trail", "").split(",") if n.isdecimal()]
-        return [n for n in numbers if n < len(self.explorer.tried)][-rendering.TRAIL :]
+        numbers = map(whole, form.get("trail", "").split(","))
+        there = [n for n in numbers if n is not None and n < len(self.explorer.tried)]
+        return there[-rendering.TRAIL :]
 
     async def attempt(self, form: Form) -> str:
         """Attack the changed release, and return its risk."""
@@ -271,7 +275,7 @@ class Answers:
     async def job(self, form: Form) -> str:
         """Return the state of a command, and new answers of a sweep."""
         seen = form.get("seen", "")
-        version = int(seen) if seen.isdecimal() else 0
+        version = whole(seen) or 0
         return rendering.state(self.explorer.jobs[form.get("job", "")], version)
 
     async def stop(self, form: Form) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.open.fields import whole
 from qifsql.commands.report.report import shared_results
 from qifsql.errors import InputError
 from qifsql.presentation import escaping, words
@@ -105,8 +106,8 @@ class Walk:
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
         subset = (
-            int(text)
-            if text.isdecimal() and int(text) in rows
+            number
+            if (number := whole(text)) in rows and number is not None
             else max(rows, key=lambda s: (s.bit_count(), s))
         )
         row = rows[subset]

@@ -25,17 +25,19 @@ CENSUS = SAMPLES / "school_census_2018.parquet"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/\n")
 
 
-def started(*more: object, temp: Path, data: Path = CENSUS) -> "subprocess.Popen[str]":
-    words = ["open", data, "--no-browser", "--temp", temp, *more]
+def started(
+    *more: object, temp: Path, data: Path = CENSUS, browser: str = ""
+) -> "subprocess.Popen[str]":
+    words = ["open", data, *(() if browser else ("--no-browser",)), "--temp", temp, *more]
     return subprocess.Popen(
         [sys.executable, "-m", "qifsql", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=temp,
-        env=os.environ | {"LANG": "C", "LC_ALL": "C"},
+        env=os.environ | {"LANG": "C", "LC_ALL": "C", "BROWSER": browser},
     )  # fmt: skip
 
 
 @pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
-@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_is_served_until_ctrl_c_and_leaves_nothing(tmp_path: Path, signal_: int) -> None:
     process = started(temp=tmp_path)
     assert process.stdout is not None
@@ -52,6 +54,63 @@ def test_it_is_served_until_ctrl_c_and_leaves_nothing(tmp_path: Path, signal_: i
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_command_line_has_the_token(tmp_path: Path) -> None:
+    """Any user of the machine can read them; a file of the user's own leads to the page."""
+    words, browser, temp = tmp_path / "words", tmp_path / "browser", tmp_path / "temp"
+    temp.mkdir()
+    browser.write_text(f'#!/bin/sh\necho "$@" > "{words}.new"; mv "{words}.new" "{words}"\n')
+    browser.chmod(0o700)
+    process = started(temp=temp, browser=f"{browser} %s")
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    deadline = time.monotonic() + PATIENCE
+    while not words.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    (target,) = words.read_text().split()
+    token = address.split("/")[-2]
+    assert token not in target
+    assert token.encode() not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    file = Path(urllib.request.url2pathname(urllib.parse.urlsplit(target).path))
+    assert address in file.read_text()
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    with urllib.request.urlopen(
+        urllib.request.Request(
+            address, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+        ),
+        timeout=PATIENCE,
+    ) as answer:
+        assert answer.status == 200
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert list(temp.iterdir()) == []
+
+
+def test_what_the_page_writes_is_for_its_owner_and_odd_forms_are_answered(tmp_path: Path) -> None:
+    temp, out = tmp_path / "temp", tmp_path / "release.csv"
+    temp.mkdir()
+    process = started(temp=temp)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    roles = {"role-4": "quasi-identifier"}
+    digits = "9" * 5000
+    for form in ({"state": digits}, {"trail": digits}, {"job": digits}, {"seen": digits}):
+        assert "internal error" not in post(address, "try", **roles, **form)
+        assert "internal error" not in post(address, "job", **form)
+    assert "internal error" not in post(address, "do", what="report", out="a\0b.html", **roles)
+    text = post(address, "do", what="report", out=str(out.with_suffix(".html")), **roles)
+    deadline = time.monotonic() + PATIENCE
+    for job in ("0", "1"):
+        while "Running" in (text := post(address, "job", job=job)):
+            assert time.monotonic() < deadline, text
+            time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    written = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert written
+    assert {path.stat().st_mode & 0o777 for path in written} == {0o600}
 
 
 def post(address: str, name: str, **form: str) -> str:
