@@ -4,6 +4,7 @@ import hashlib
 import os
 import signal
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from places import ROOT, TESTS
 
 os.environ["LC_ALL"] = "C.UTF-8"  # help texts are in the user's language
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="qifsql-tests-")  # for the user's key
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables are as wide
 
 # A shell lets what it starts in the background ignore Ctrl-C, which some tests send.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,11 @@ class Study:
             reader.wrong(wrong, *place)
         reader.finish()
         return study
+
+    def written_to(self, folder: Path) -> "Study":
+        """Return the study with another folder for its results."""
+        report = None if self.report is None else folder / self.report.name
+        return replace(self, folder=folder, report=report)
 
     def wrong_report(self, inputs: Sequence[str]) -> str:
         """Return the reason why the report cannot have its name; empty if it can."""

@@ -2,14 +2,18 @@
 
 A result is a folder with its tables, ``record.json`` and ``digests.json``, which is written last.
 If a digest is missing or differs, the result is not used. Only files that a killed run has left
-behind are removed.
+behind are removed. The digests are sealed with a key of the user: a folder that came from elsewhere
+may bring any number with its digest, so what another user has kept is computed again.
 """
 
 import hashlib
+import hmac
 import json
 import os
+import secrets
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,14 +26,16 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
 from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
+from qifsql.engine.temporary import unfinished
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Origin, digests, whole
 from qifsql.study.entry import Entry
 
-FORM = 2  # the version of the format of kept results
+FORM = 3  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
+KEY = "key"  # a file of the user's own
 DRAWING = (
     "sample",
     "table",
@@ -136,7 +142,7 @@ class Cache:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / "lock").open("w")
+            lock = os.fdopen(_opened(self.folder / "lock"), "r+b")
         except OSError as e:
             raise OutputError(
                 f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
@@ -150,6 +156,17 @@ class Cache:
             for left in self.folder.glob("*/.qifsql-*"):
                 left.unlink(missing_ok=True)
             yield
+
+    def check(self, above: Path) -> None:
+        """Refuse links and special files: a folder that came from elsewhere may lead anywhere.
+
+        ``above`` is the folder of the study, whose own place is the user's.
+        """
+        inside = self.folder.absolute().relative_to(above.absolute()).parts
+        steps = [above.joinpath(*inside[:n]) for n in range(1, len(inside) + 1)]
+        contents = sorted(self.folder.rglob("*")) if self.folder.is_dir() else []
+        for path in (*steps, *contents):
+            check_plain(path)
 
     def place(self, identity: Identity) -> Path:
         """Return the folder of a result."""
@@ -184,8 +201,9 @@ class Cache:
         paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
+        sealed = {"files": hashes, "seal": _seal(identity, hashes)}
         with whole(self.place(identity) / DIGESTS, Origin.now()) as temporary:
-            temporary.write_text(json.dumps(hashes, indent=2) + "\n", "utf-8")
+            temporary.write_text(json.dumps(sealed, indent=2) + "\n", "utf-8")
 
     def damaged(self, identity: Identity) -> bool:
         """Return whether a result exists whose files changed since they were written."""
@@ -194,10 +212,13 @@ class Cache:
     def _as_written(self, identity: Identity) -> bool:
         place = self.place(identity)
         try:
-            stored_hashes = json_text.parsed((place / DIGESTS).read_text("utf-8"))
+            sealed = json_text.parsed((place / DIGESTS).read_text("utf-8"))
+            stored_hashes, seal = dict(sealed["files"]), _seal(identity, sealed["files"])
+            if not seal or not hmac.compare_digest(seal, str(sealed["seal"])):
+                return False
             hashes = {n: digests([str(place / n)])[0]["sha256"] for n in stored_hashes}
             return bool(stored_hashes == hashes and {RECORD, RECORD + ENDING, TABLE} <= set(hashes))
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, KeyError):
             return False
 
     def find(self, entry: Entry, identity: Identity) -> Result | None:
@@ -254,8 +275,56 @@ def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
     )
 
 
+def check_plain(path: Path) -> None:
+    """Refuse a path that is there and is neither a folder nor a file of its own."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        kind = "a link" if stat.S_ISLNK(mode) else "no file"
+        raise OutputError(
+            f"{path} is {kind}, and what a study writes stays in its folder; remove it, or name "
+            "another folder with --folder"
+        )
+
+
+def _seal(identity: Identity, hashes: Mapping[str, Any]) -> str:
+    """Return the seal of a result with the key of the user; empty if there can be no key."""
+    key = _key()
+    text = json.dumps([identity.digest, dict(sorted(hashes.items()))])
+    return hmac.new(key, text.encode(), "sha256").hexdigest() if key else ""
+
+
+def _key() -> bytes:
+    """Return the key of the user, which is made when it is first needed; empty without a home."""
+    home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        folder = (Path(home) if home else Path.home() / ".local" / "state") / "qifsql"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (folder / KEY).exists():
+            with unfinished(folder, ".key") as new:
+                new.write_bytes(secrets.token_bytes(32))
+                with suppress(FileExistsError):  # another process was first
+                    os.link(new, folder / KEY)
+        handle = os.open(folder / KEY, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            owner = os.getuid() if hasattr(os, "getuid") else status.st_uid
+            private = status.st_uid == owner and not status.st_mode & 0o022
+            return file.read() if private else b""
+    except (OSError, RuntimeError):
+        return b""
+
+
 def _detail(place: Path, name: str) -> Path:
     return place / f"detail.{name}.parquet"
+
+
+def _opened(path: Path) -> int:
+    """Open a file for a lock, which is not a link, and not changed."""
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags, 0o600)
 
 
 def _locked(handle: int) -> bool:

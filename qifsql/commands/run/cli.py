@@ -33,6 +33,22 @@ def run(
             rich_help_panel=RUN,
         ),
     ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Compute everything again, also what has not changed.",
+            rich_help_panel=RUN,
+        ),
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder of results instead of that of the study; it may lie anywhere.",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
 ) -> None:
     """Run all entries of a study, from attacks to checks; reuse unchanged results.
 
@@ -51,11 +67,15 @@ def run(
 
     try:
         spec = Study.load(study)
+        if folder is not None:
+            spec = spec.written_to(folder)
         if output.out is not None:
             inputs = (str(spec.path), *(p for entry in spec.entries for p in entry.paths))
             check_place(output.out, inputs)
         with limits.settings() as settings:
-            result = run_study(spec, dry_run=dry_run, told=tell, settings=settings)
+            result = run_study(
+                spec, dry_run=dry_run, fresh=fresh, folder=folder, told=tell, settings=settings
+            )
     except InputError as e:
         *others, last = str(e).split("\n")  # one line for each mistake of a study
         for line in others:

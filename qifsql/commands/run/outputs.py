@@ -5,12 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
-from qifsql.commands.run.cache import NAME
+from qifsql.commands.run.cache import NAME, check_plain
 from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
 from qifsql.data import json_text
+from qifsql.errors import OutputError
 from qifsql.presentation.result_files import Shown, contents
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
@@ -45,6 +49,7 @@ class Outputs:
         files: dict[Path, Content] = {}
         for kind in self.formats:
             files |= contents(shown, self.folder / f"{name}.{kind}")
+        self.check([*files, *manifests_beside(files).values()])
         write({**(cache_files or {}), **files}, shown.origin)
         self.enter(name, digest, [*files, *manifests_beside(files).values()])
 
@@ -58,6 +63,21 @@ class Outputs:
         with whole(self.list, Origin.now()) as temporary:
             temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
 
+    def check(self, paths: Sequence[Path]) -> None:
+        """Refuse to replace a file that is no result: links, and files of others."""
+        listed = {file for record in self.written.values() for file in record["files"]}
+        for path in paths:
+            check_plain(path)
+            if path.exists() and path.name not in listed and not _is_result(path):
+                raise OutputError(
+                    f"{path} is there and is no result, so it is not replaced; move it, or name "
+                    "another folder ([output] folder, --folder)"
+                )
+
+    def planned(self, name: str) -> list[Path]:
+        """Return the tables of a name that are certain before it is computed."""
+        return [self.folder / f"{name}.{kind}" for kind in self.formats]
+
     def files(self, name: str) -> list[Path]:
         """Return the tables of a name."""
         hashes = self.written.get(name, {}).get("files", {})
@@ -69,6 +89,18 @@ class Outputs:
             return path.is_file() and digests([str(path)])[0]["sha256"] == sha
         except OSError:
             return False
+
+
+def _is_result(path: Path) -> bool:
+    """Return whether qifsql has written a file: its manifest is in it, or beside it."""
+    if path.name.endswith(ENDING):
+        return path.with_name(path.name.removesuffix(ENDING)).exists()
+    if path.suffix.casefold() != ".parquet":
+        return path.with_name(path.name + ENDING).is_file()
+    try:
+        return b"qifsql" in (pq.read_metadata(path).metadata or {})
+    except (OSError, ValueError, pa.ArrowException):
+        return False
 
 
 def shown(entry: Entry, result: Result) -> Shown:

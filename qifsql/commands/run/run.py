@@ -23,7 +23,15 @@ from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
-from qifsql.errors import InputError, InternalError, Interrupted, QifError, quoted, several
+from qifsql.errors import (
+    InputError,
+    InternalError,
+    Interrupted,
+    OutputError,
+    QifError,
+    quoted,
+    several,
+)
 from qifsql.presentation.language import speaking
 from qifsql.presentation.result_files import Shown
 from qifsql.results.result import Result
@@ -42,17 +50,23 @@ def run(
     study: str | Path | Study,
     *,
     dry_run: bool = False,
+    fresh: bool = False,
+    folder: str | Path | None = None,
     told: Tell | None = None,
     settings: Settings | None = None,
 ) -> StudyResult:
     """Run a study, from attacks to checks; write results and a report.
 
-    Finished results are stored under a digest of all that determines them, and reused. Sweeps
-    resume.
+    Finished results are stored under a digest of all that determines them, sealed with a key of
+    the user, and reused; those that another user has kept are computed again. Sweeps resume. Only
+    new files and results are written, and no link is followed.
 
     Args:
         study: Study file (TOML), or a Study.
         dry_run: Check everything and list what would run; write nothing.
+        fresh: Compute everything again, also what has not changed.
+        folder: Folder of results instead of that of the study, which lies beside or below the
+            study; this one may be anywhere.
         told: Called with each line about what is going to happen.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
@@ -79,7 +93,9 @@ def run(
     settings = settings or Settings()
     if settings.seed is None:
         settings = replace(settings, seed=spec.seed)
-    working = _Run(spec, settings, told or silent)
+    if folder is not None:
+        spec = spec.written_to(Path(folder))
+    working = _Run(spec, settings, told or silent, fresh=fresh, anywhere=folder is not None)
     working.check()
     return working.planned() if dry_run else working.run()
 
@@ -87,8 +103,12 @@ def run(
 class _Run:
     """One run of a study."""
 
-    def __init__(self, study: Study, settings: Settings, tell: Tell) -> None:
+    def __init__(
+        self, study: Study, settings: Settings, tell: Tell, *, fresh: bool, anywhere: bool
+    ) -> None:
         self.study = study
+        self.fresh = fresh
+        self.anywhere = anywhere
         self.settings = settings
         self.tell = tell
         self.store = Cache(study.folder)
@@ -101,7 +121,11 @@ class _Run:
                 self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
 
     def check(self) -> None:
-        """Check the names in all entries that must run; raise InputError with a line per entry."""
+        """Check the names in all entries that must run; raise InputError with a line per entry.
+
+        OutputError if something would be written elsewhere, or in place of what is no result.
+        """
+        self._check_folder()
         wrongs = []
         try:
             with speaking(self.study.reader.get("lang", "en")):
@@ -117,6 +141,20 @@ class _Run:
                     wrongs.append(str(e))
         if wrongs:
             raise InputError("\n".join(wrongs))
+
+    def _check_folder(self) -> None:
+        """Refuse a folder that lies elsewhere, leads elsewhere, or has other files."""
+        folder, home = self.study.folder, self.study.path.parent
+        if not self.anywhere and not folder.resolve().is_relative_to(home.resolve()):
+            raise OutputError(
+                f"the study would write to {folder}, which is not in its own folder; if that is "
+                f"what you want, say so: --folder {folder}"
+            )
+        self.store.check(folder if self.anywhere else home)
+        written = Outputs(folder, self.study.formats)
+        report = [] if self.study.report is None else [self.study.report]
+        names = [WHOLE, *(entry.name for entry in self.study.entries)]
+        written.check([*report, *(path for name in names for path in written.planned(name))])
 
     def planned(self) -> StudyResult:
         """Return the results that a run would reuse, and the entries that it would compute."""
@@ -154,7 +192,10 @@ class _Run:
                 written.write(entry.name, digest, outputs.shown(entry, hit))
             return Outcome(entry, digest, "unchanged", hit)
         if self.store.damaged(identity):
-            self.tell(f"{title}: its stored result is damaged or incomplete, so it runs again")
+            self.tell(
+                f"{title}: its stored result is damaged, incomplete, or of another user, so it "
+                "runs again"
+            )
         else:
             self.tell(title)
         result = self._computed(entry, identity)
@@ -245,6 +286,8 @@ class _Run:
     def _find(self, entry: Entry) -> Result | None:
         """Return the kept result of an entry, from an earlier run or from an equal entry."""
         if entry.name not in self.results:
+            if self.fresh:
+                return None
             result = self.store.find(entry, self.identities[entry.name])
             if result is None:
                 return None

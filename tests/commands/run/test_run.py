@@ -1004,3 +1004,79 @@ def test_what_is_wrong_with_links_is_said_before_anything_runs(  # noqa: PLR0917
     assert f"study.toml, line {line}: " in done.err
     assert words in done.err
     assert not computed
+
+
+# A folder that came from elsewhere
+
+
+@pytest.mark.parametrize(
+    "place", ["lock", "written.json", "", "..", "x/record.json", "../birth.csv"]
+)
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_no_link_and_no_pipe_of_a_folder_is_followed(here: Path, place: str, kind: str) -> None:
+    precious = here / "precious"
+    precious.write_text("stays")
+    (here / "elsewhere").mkdir()
+    path = here / "study-results" / "kept" / place
+    is_folder = place in ("", "..")
+    path = Path(os.path.normpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "link":
+        path.symlink_to(here / "elsewhere" if is_folder else precious)
+    else:
+        os.mkfifo(path)
+    (here / "study.toml").write_text(DATASETS + ATTACK)
+    for more in ((), ("--dry-run",)):
+        done = command("run", here / "study.toml", *more)
+        assert done.code == 2, done.err
+        assert len(done.err.splitlines()) == 1
+    assert precious.read_text() == "stays"
+    assert list((here / "elsewhere").iterdir()) == []
+
+
+def test_only_results_and_new_files_are_written(here: Path) -> None:
+    (here / "birth.csv").write_text("mine")
+    text = '[output]\nfolder = "."\nformats = ["csv"]\n' + DATASETS + ATTACK
+    (here / "study.toml").write_text(text)
+    for more in ((), ("--dry-run",)):
+        done = command("run", here / "study.toml", *more)
+        assert (done.code, done.out) == (2, "")
+        assert "birth.csv is there and is no result" in done.err
+    assert (here / "birth.csv").read_text() == "mine"
+
+
+def test_a_folder_elsewhere_is_asked_for_on_the_command_line(
+    here: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (here / "study.toml").write_text(f'[output]\nfolder = "{other}"\n' + DATASETS + ATTACK)
+    done = command("run", here / "study.toml")
+    assert done.code == 2
+    assert "not in its own folder" in done.err
+    assert list(other.iterdir()) == []
+    assert command("run", here / "study.toml", "--folder", other / "results").code == 0
+    assert (other / "results" / "birth.csv").exists()
+
+
+def test_what_another_user_has_kept_is_computed_again(
+    here: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The maker of the folder can write any number with its digest, but not seal it."""
+    study(here, DATASETS + ATTACK)
+    (table,) = (here / "study-results" / "kept").glob("*/results.parquet")
+    right = pl.read_parquet(table)
+    sealed = json.loads((table.parent / "digests.json").read_text())
+    pl.read_parquet(table).with_columns(
+        pl.lit(0).cast(pl.Int64).alias("singled_out")
+    ).write_parquet(table)
+    sha = qifsql.results.storage.digests([str(table)])[0]["sha256"]
+    sealed["files"]["results.parquet"] = sha
+    (table.parent / "digests.json").write_text(json.dumps(sealed))
+    again = study(here, DATASETS + ATTACK)
+    assert again.frame["singled_out"].to_list() == right["singled_out"].to_list()
+    assert again.details["entries"]["state"].to_list() == ["done"]
+    assert study(here, DATASETS + ATTACK).details["entries"]["state"].to_list() == ["unchanged"]
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    assert study(here, DATASETS + ATTACK).details["entries"]["state"].to_list() == ["done"]
+    fresh = qifsql.run(here / "study.toml", fresh=True)
+    assert fresh.details["entries"]["state"].to_list() == ["done"]
