@@ -62,10 +62,10 @@ def test_sets_and_plain_texts(text: str, items: tuple[str, ...], missing: bool) 
     assert parse(text, TEXT) == Cell(items=items, missing=missing)
 
 
-def test_a_prefix_has_a_fixed_length() -> None:
-    assert parse("130**", TEXT) == Cell(prefix="130", length=5)
+def test_a_prefix_has_a_length_which_texts_may_lack() -> None:
+    assert parse("130**", TEXT) == Cell(prefix="130", length=5, open_above=True)
     assert parse("3*", WHOLE) == Cell(prefix="3", length=2)
-    assert parse("**", TEXT) == Cell(prefix="", length=2)
+    assert parse("**", TEXT) == Cell(prefix="", length=2, open_above=True)
     assert parse("*", TEXT) == Cell(everything=True)
 
 

@@ -59,7 +59,9 @@ def _row(
         worst = min(level for level, _ in levels)
         return {"value": worst, **_people(measure, levels, worst, wanted_level)}
     if measure in GREATEST:
-        return {"value": max(GREATEST[measure](block, totals) for block in every)}
+        levels = [(GREATEST[measure](block, totals), block.size) for block in every]
+        worst = max(level for level, _ in levels)
+        return {"value": worst, **_people(measure, levels, worst, wanted_level)}
     return {}
 
 
@@ -70,7 +72,7 @@ def _people(
     wanted_level: float | None,
 ) -> dict[str, Number]:
     """Return the people and blocks at the worst level, and below the required one."""
-    if measure == "l_entropy":  # equal levels may differ by rounding
+    if measure in ROUNDED:
         return {}
     at_worst = [size for level, size in levels if level == worst]
     numbers: dict[str, Number] = {
@@ -80,7 +82,10 @@ def _people(
     }
     if wanted_level is None:
         return numbers | {"people_in_violation": None, "blocks_in_violation": None}
-    below = [size for level, size in levels if level < Fraction(str(wanted_level))]
+    limit = Fraction(str(wanted_level))
+    below = [
+        size for level, size in levels if (level < limit if measure in LEAST else level > limit)
+    ]
     return numbers | {"people_in_violation": sum(below), "blocks_in_violation": len(below)}
 
 
@@ -110,6 +115,8 @@ def _enhanced(block: Block, totals: Totals) -> float:
     return min(float(max(_ratios(block, totals)) - 1), rarest)
 
 
+ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
+"""Levels of logarithms: blocks with equal ones may differ by rounding."""
 LEAST: Mapping[str, Level] = {
     "k": lambda block, _: Fraction(block.size),
     "l_distinct": lambda block, _: Fraction(len(block.people)),

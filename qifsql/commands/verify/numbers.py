@@ -11,9 +11,9 @@ from qifsql.commands.verify.exact_measures import Number
 from qifsql.results.stored import Stored
 
 RESULTS = "results"  # the name of the table of results, as in JSON
-PARAMETERS = frozenset(
-    ("datasets", "n_qids", "subset", "seconds", "bin", "threshold", "quantile", "wanted")
-)
+MANIFEST, REQUEST = "SQL of the manifest", "request"
+"""Ways that who made the file has written; they confirm nothing."""
+PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wanted"))
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
 Place = tuple[str, int, str]
@@ -87,6 +87,23 @@ def _questions(stored: Stored) -> list[Question]:
         place = seen[key] = seen.get(key, -1) + 1
         rows.append(Question(i, model, secret, numbers[min(place, len(numbers) - 1)], datasets))
     return rows
+
+
+def counted(stored: Stored, datasets: int) -> Repetition:
+    """Return how many quasi-identifiers and datasets each row is about, as the request has them.
+
+    Rows of a progressive attack are about the first ones, one more each time.
+    """
+    numbers: dict[Place, Number] = {}
+    progressive = stored.frame["datasets"].n_unique() > 1
+    prefixes: dict[str, int] = {}
+    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        key = repr([row.get(name) for name in ("model", "secret", "gain", "knows")])
+        prefixes[key] = prefixes.get(key, 0) + 1
+        numbers[RESULTS, i, "datasets"] = prefixes[key] if progressive else datasets
+        if "n_qids" in row:
+            numbers[RESULTS, i, "n_qids"] = len(row["qids"])
+    return Repetition(REQUEST, numbers)
 
 
 def places(stored: Stored, *only: str) -> Iterator[Place]:

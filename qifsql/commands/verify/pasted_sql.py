@@ -6,12 +6,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.exact_measures import Chances, Kind, Number
 from qifsql.commands.verify.input_digests import Inputs, literals
 from qifsql.commands.verify.numbers import (
+    MANIFEST,
     RESULTS,
     Place,
     Question,
@@ -20,13 +23,13 @@ from qifsql.commands.verify.numbers import (
     questions,
 )
 from qifsql.commands.verify.stored_request import APART, COPIED
+from qifsql.data.relation import escaped
 from qifsql.engine.bare import Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import ExpressionError, InputError, InternalError
 from qifsql.query.render import parsed
 from qifsql.results.stored import Stored
 
-WAY = "SQL of the manifest"
 ENGINE_TABLE = re.compile(r'memory\."?main"?\."?(copy_|loaded_csv)', re.IGNORECASE)
 STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
 Rows = list[dict[str, Any]]
@@ -53,17 +56,19 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     """Return the numbers of a stored attack by the SQL of its manifest."""
     script = str(stored.manifest["sql"])
     if reason := _obstacle(stored, script):
-        return Repetition(WAY, reason=reason)
+        return Repetition(MANIFEST, reason=reason)
     for before, now in literals(inputs.moved.items()).items():
         script = script.replace(before, now)
     try:
+        if not _reads(script, inputs):
+            return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
             raw = bare.run(script)
             answers = _by_step(raw)
-    except (InputError, ExpressionError, InternalError) as e:
-        return Repetition(WAY, broken=f"the SQL of the manifest does not run: {e}")
+    except (InputError, ExpressionError, InternalError, SqlglotError) as e:
+        return Repetition(MANIFEST, broken=f"the SQL of the manifest does not run: {e}")
     if not any(kind == "profile" for kind, *_ in answers):
-        return Repetition(WAY, broken="the SQL of the manifest counts no blocks")
+        return Repetition(MANIFEST, broken="the SQL of the manifest counts no blocks")
     numbers: dict[Place, Number] = {}
     try:
         for question in questions(stored):
@@ -71,8 +76,20 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         numbers |= _details(stored, answers, numbers)
         numbers |= _noisy(stored, answers, raw)
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        return Repetition(WAY, broken="the SQL of the manifest gives other columns than counts")
-    return Repetition(WAY, numbers)
+        return Repetition(
+            MANIFEST, broken="the SQL of the manifest gives other columns than counts"
+        )
+    return Repetition(MANIFEST, numbers)
+
+
+def _reads(script: str, inputs: Inputs) -> bool:
+    """Return whether a script reads every file of the data as a table; it can read no other."""
+    tables: set[str] = set()
+    for tree in sqlglot.parse(script, read="duckdb"):
+        for node in tree.find_all(exp.Table, exp.Attach) if tree is not None else ():
+            texts = {literal.this for literal in node.find_all(exp.Literal) if literal.is_string}
+            tables |= texts | {node.name}
+    return all(tables & {path, escaped(path)} for path in inputs.now)
 
 
 def _obstacle(stored: Stored, script: str) -> str:

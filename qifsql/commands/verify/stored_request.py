@@ -38,6 +38,10 @@ class RepetitionError(Exception):
     """A way cannot be taken for this result; the message is the reason."""
 
 
+class UnfitError(Exception):
+    """The request of a manifest does not fit the data that it names by their digests."""
+
+
 @dataclass(frozen=True)
 class Request:
     """An attack as ``qifsql sql`` takes it: models, data, options of the adversary."""
@@ -54,7 +58,8 @@ class Request:
 def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     """Return the request of a stored attack or sweep on the files where they are now.
 
-    Raises RepetitionError if the manifest does not say enough to make it again.
+    Raises RepetitionError if the manifest does not say enough to make it again, UnfitError if the
+    data cannot have been asked that.
     """
     spec = stored.spec
     for option, why in APART.items():
@@ -163,7 +168,7 @@ def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> No
     except InternalError:
         raise
     except (InputError, TypeError) as e:
-        raise RepetitionError("the request of the manifest does not fit the data") from e
+        raise UnfitError("the request of the manifest does not fit the data it names") from e
     other = [n for n in SAME if again.get(n) != spec.get(n) and not _same_rule(n, spec)]
     if other:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(other)}")

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.verify.exact_measures import Number
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, tables
+from qifsql.commands.verify.numbers import MANIFEST, REQUEST, RESULTS, Place, Repetition, tables
 from qifsql.results.stored import Stored
 
 AGREES, DIFFERS, NOT_CHECKED = "agrees", "differs", "not checked"
-LEFT_OUT = "left out"
+LEFT_OUT, HINTED = "left out", "hinted"
 NAME, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -131,12 +131,28 @@ def _double(value: Number) -> float | None:
 def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     """Return how many numbers agree in every way, differ in one, or are not checked.
 
-    ``left out`` is the number of rows and tables of which no number was checked.
+    ``left out`` is the number of rows and tables of which no number was checked, ``hinted`` that of
+    numbers that agree with the SQL of the manifest alone.
     """
-    counts = dict.fromkeys((AGREES, DIFFERS, NOT_CHECKED), 0)
+    counts = dict.fromkeys((AGREES, DIFFERS, NOT_CHECKED, HINTED), 0)
     numbers = frame.drop_nulls("column")
+    alone = pl.col("verdict").eq(AGREES) & pl.col("way").eq(MANIFEST)
+    numbers = numbers.with_columns(
+        pl.when(alone).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
+    )
     places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
     for (verdicts,) in places.select("verdict").iter_rows():
-        worst = next(v for v in (DIFFERS, AGREES, NOT_CHECKED) if v in verdicts)
+        worst = next(v for v in (DIFFERS, AGREES, HINTED, NOT_CHECKED) if v in verdicts)
         counts[worst] += 1
     return {**counts, LEFT_OUT: frame.height - numbers.height}
+
+
+def confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether numbers of a result agree in a way that its file cannot influence.
+
+    Of an attack a number of every row has to.
+    """
+    independent = (v for v in verdicts if v["way"] not in (MANIFEST, REQUEST))
+    agreeing = {v["row"] for v in independent if v["verdict"] == AGREES and v["table"] == RESULTS}
+    every = set(range(stored.frame.height)) if stored.kind == "attack" else agreeing
+    return bool(agreeing) and agreeing >= every

@@ -16,9 +16,9 @@ from qifsql.commands.verify import (
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
-from qifsql.commands.verify.numbers import RESULTS, Repetition, noisy_questions, places
+from qifsql.commands.verify.numbers import RESULTS, Repetition, counted, noisy_questions, places
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
-from qifsql.commands.verify.stored_request import RepetitionError, request
+from qifsql.commands.verify.stored_request import RepetitionError, UnfitError, request
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
@@ -28,6 +28,12 @@ from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
 KINDS = ("attack", "sweep", "levels")  # whose numbers are recomputed
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError)
+"""Errors of stored files whose parts do not fit together."""
+NOT_COMPARED = (
+    "compared by no way: how long it took (seconds), the numbers of subsets, bins, thresholds and "
+    "quantiles, and details of sweeps and levels"
+)
 
 
 def verify(
@@ -44,7 +50,8 @@ def verify(
     SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
     SQLite, and knowledge with errors (knows) by all pairs of people and of what may be known of
     them. The measures are computed in exact fractions, by other code than that of attack. Counts
-    must be equal, other numbers within 1e-12.
+    must be equal, other numbers within 1e-12. The SQL of the manifest is only a hint: whoever made
+    the file has written it.
 
     Args:
         result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder
@@ -59,7 +66,8 @@ def verify(
     Returns:
         A Result. frame: one row per number and way, with attack_id, table, row, column, stored,
         recomputed, way, verdict (agrees, differs, not checked) and reason. met is true if no
-        number differs and at least one agrees.
+        number differs, and in every row of an attack one agrees by another way than the SQL of
+        the manifest (of a sweep or levels, in some row).
 
     Raises:
         InputError: The result cannot be read, or the data are missing or have other digests.
@@ -81,19 +89,20 @@ def verify(
     place = None if isinstance(result, Result) else Path(path_text(result))
     results = read([result if isinstance(result, Result) else path_text(result)])
     home = place.parent if place is not None and place.is_file() else place
-    frames, files = [], []
+    frames, files, met = [], [], True
     for stored in results:
         inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})
         files += [*inputs.now, *stored.files]
         try:
             rows = _checked(stored, inputs, chosen, settings)
-        except (LookupError, TypeError, ValueError, AttributeError) as e:  # of the stored files
+        except DAMAGED as e:
             raise DatasetError(
                 f"the table or the manifest of {stored.name} is damaged: they do not fit together; "
                 "store the result again",
                 detail=str(e),
             ) from e
         frames.append(pl.DataFrame(rows, schema=verdicts.SCHEMA))
+        met = met and verdicts.confirmed(stored, rows)
     frame = pl.concat(frames)
     counts = verdicts.summary(frame)
     names = [stored.name for stored in results]
@@ -104,12 +113,11 @@ def verify(
         "subsets": chosen["subsets"] or SUBSETS,
         "numbers": dict(counts),
     }
-    met = not counts[verdicts.DIFFERS] and bool(counts[verdicts.AGREES])
     return Result(
         frame=frame,
         origin=origin.about(spec, tuple(dict.fromkeys(files))),
-        notes=_notes(counts),
-        met=met,
+        notes=_notes(counts, met=met),
+        met=met and not counts[verdicts.DIFFERS],
     )
 
 
@@ -133,7 +141,10 @@ def _checked(
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
         repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
+    except UnfitError as e:
+        repetitions.append(Repetition(printed_sql.PRINTED, broken=str(e)))
     else:
+        repetitions.append(counted(stored, len(repeated.source.datasets)))
         repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
         repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
         if noisy_questions(stored):
@@ -147,6 +158,8 @@ def _levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
         return verdicts.unchecked(stored, str(e))
+    except UnfitError as e:
+        return _unfit(stored, second_engine.WAY, e)
     repetitions = [level_checks.repeat(stored, repeated, inputs, settings)]
     return [
         *verdicts.rows(stored, list(places(stored, RESULTS)), repetitions),
@@ -162,8 +175,11 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
         return verdicts.unchecked(stored, str(e))
+    except UnfitError as e:
+        return _unfit(stored, printed_sql.PRINTED, e)
     subsets = subset_checks.drawn(stored, most, settings.seed)
     repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
+    repetitions.append(counted(stored, len(repeated.source.datasets)))
     chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
     every = stored.frame["qids"].n_unique()
@@ -175,8 +191,20 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
     ]
 
 
-def _notes(counts: Mapping[str, int]) -> tuple[str, ...]:
+def _unfit(stored: Stored, way: str, error: UnfitError) -> list[dict[str, Any]]:
+    """Return the verdicts on a result whose request the data cannot have been asked."""
+    everything = list(places(stored, RESULTS))
+    return verdicts.rows(stored, everything, [Repetition(way, broken=str(error))])
+
+
+def _notes(counts: Mapping[str, int], *, met: bool) -> tuple[str, ...]:
     """Return remarks on what was not checked."""
-    if counts[verdicts.AGREES] or counts[verdicts.DIFFERS]:
-        return ()
-    return ("nothing was checked, so this says nothing about the result",)
+    if not (counts[verdicts.AGREES] or counts[verdicts.DIFFERS] or counts[verdicts.HINTED]):
+        return ("nothing was checked, so this says nothing about the result",)
+    notes = []
+    if not met and not counts[verdicts.DIFFERS]:
+        notes.append(
+            "not confirmed: for some rows no way could be taken but the SQL of the manifest, which "
+            "whoever made the file has written (the reasons are listed)"
+        )
+    return (*notes, NOT_COMPARED)

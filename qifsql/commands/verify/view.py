@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from qifsql.commands.verify.verdicts import AGREES, DIFFERS, LEFT_OUT, NOT_CHECKED
+from qifsql.commands.verify.verdicts import AGREES, DIFFERS, HINTED, LEFT_OUT, NOT_CHECKED
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
@@ -33,6 +33,13 @@ def sentence(counts: Spec) -> str:
     """Return the verdict on all numbers in one or two sentences."""
     agreeing, differing = counts[AGREES], counts[DIFFERS]
     unchecked = counts[NOT_CHECKED] or counts[LEFT_OUT]
+    if counts[HINTED] and not differing:
+        return said(
+            "{agree} numbers agree, none differs; {hinted} agree with the SQL of the manifest "
+            "alone, which confirms nothing.",
+            agree=words.count(agreeing),
+            hinted=words.count(counts[HINTED]),
+        )
     if not agreeing and not differing:
         return said("Nothing was checked: this says nothing about the numbers.")
     numbers = {"agree": words.count(agreeing), "differ": words.count(differing)}
