@@ -16,12 +16,14 @@ from sqlglot import exp
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
 from qifsql.data.expressions import SOURCE, identifier, parse, read
+from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
 from qifsql.data.formats import partition_columns
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
+from qifsql.engine import growth
 from qifsql.engine.csv_types import read_writings, remarks
-from qifsql.engine.functions import ALLOWED, functions_of
+from qifsql.engine.functions import ALLOWED, functions_of, parsed
 from qifsql.engine.protocol import Engine
 from qifsql.errors import (
     ColumnError,
@@ -35,6 +37,7 @@ from qifsql.errors import (
 )
 
 DELIMITERS = (",", ";", "\t", "|")
+TEXTS = ("VARCHAR", "JSON", "BLOB")  # types whose values may have any length
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
@@ -126,12 +129,33 @@ class Catalog:
         return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
-        for name in functions_of(self.engine, tree, what):
+        """Refuse functions that are not allowed, and values that may be too long."""
+        nodes = parsed(self.engine, tree, what)
+        names = functions_of(nodes)
+        for name in names:
             if name not in ALLOWED:
                 raise ExpressionError(
                     f"{what} uses the function {name}, which is unknown, is not allowed in "
                     "expressions or does not give one lasting value for each row; use another"
                 )
+
+        growth.check(nodes, what, self._lengths(tree) if growth.GROWING & {*names} else None)
+
+    def _lengths(self, tree: exp.Expr) -> dict[str, int]:
+        """Return the lengths of the longest values of the text columns that an expression reads."""
+        columns = read(tree)
+        texts = [c for c in self.schema.columns if c.source_name in columns and c.type in TEXTS]
+        if not texts:
+            return {}
+        longest = [
+            exp.func(
+                "coalesce", exp.Max(this=exp.func("strlen", _column(c))), exp.Literal.number(0)
+            )
+            for c in texts
+        ]
+        source = exp.alias_(relation(self.dataset, columns), SOURCE, table=True)
+        (row,) = self.engine.query(exp.select(*longest).from_(source), self.dataset.name)
+        return {c.source_name: int(n) for c, n in zip(texts, row, strict=True)}
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
         """Refuse an expression that does not return true or false."""

@@ -396,7 +396,10 @@ class DuckDB:
         return self._guarded(where, lambda: self._fetch(render(tree)))
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql).fetchall()
+        try:
+            return self._connection.execute(sql).fetchall()
+        except UnicodeDecodeError as e:  # of a message of the engine that cuts a character
+            raise duckdb.InvalidInputException("a function gives a text that is no UTF-8") from e
 
     def _guarded(self, where: str, call: Callable[[], T]) -> T:
         return self._run(LOOKING, where, call)

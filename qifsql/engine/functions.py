@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sqlglot import exp
 
@@ -64,8 +65,8 @@ aggregate is a text, and some aggregates draw at random.
 """
 
 
-def functions_of(engine: Engine, expression: exp.Expr, what: str) -> list[str]:
-    """Return the functions that the engine's parser finds in an expression."""
+def parsed(engine: Engine, expression: exp.Expr, what: str) -> list[dict[str, Any]]:
+    """Return an expression as the engine's parser reads it."""
     query = exp.Literal.string(render(exp.select(expression.copy())))
     call = exp.select(exp.func("json_serialize_sql", query))
     text = engine.query(call, what)[0][0]
@@ -75,7 +76,13 @@ def functions_of(engine: Engine, expression: exp.Expr, what: str) -> list[str]:
         raise ExpressionError(f"{what} is nested too deeply; make it simpler") from e
     if answer.get("error"):
         raise ExpressionError(f"{what} is not a SQL expression; check quotes and brackets")
-    return sorted(set(_function_names(answer["statements"][0]["node"]["select_list"])))
+    tree: list[dict[str, Any]] = answer["statements"][0]["node"]["select_list"]
+    return tree
+
+
+def functions_of(tree: object) -> list[str]:
+    """Return the functions in an expression as the engine's parser reads it."""
+    return sorted(set(_function_names(tree)))
 
 
 def _function_names(node: object) -> Iterator[str]:

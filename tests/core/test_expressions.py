@@ -1,6 +1,8 @@
 """The user's expressions: what is let in, what is refused, and that the meaning stays."""
 
+import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +10,19 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import SOON
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 from strategies import NAMES
 
 import qifsql
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import parse, split_name
+from qifsql.data.expressions import SOURCE, parse, split_name
+from qifsql.data.relation import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
+from qifsql.engine.functions import ALLOWED
 from qifsql.errors import ColumnError, ExpressionError, QifError
 from qifsql.query.render import render
 
@@ -527,3 +533,56 @@ def test_what_is_asked_for_stays_in_one_column_of_the_plan(tmp_path: Path) -> No
     name = 'x", (SELECT 1) AS "y'
     frame: Any = qifsql.blocks(file, qids=[f"{name}=age + 1"]).frame
     assert frame.columns == [name, "size", "success"]
+
+
+# What an expression may cost
+
+GROWN_TEXTS = """
+    len(generate_series(1,3000000000)) | list_sum(range(1000000000)) | lpad(s,2000000000,'a')
+    rpad(s, i, 'a') | list_resize([1],2000000000) | list_zip(range(50000000), range(50000000))
+    list_reverse_sort(range(50000000)) | strftime(ts, repeat('%Y', 1000000)) | repeat(s, i)
+    regexp_full_match(repeat('a',100000)||s,'(a?){1000}(a){1000}') | regexp_matches(s, u)
+    jaro_similarity(repeat(s,100000), repeat(u,100000))
+    levenshtein(repeat(s,1000), repeat(s,1000))
+    bitstring(s, 2000000000) | to_base(j, 2, 2000000000) | repeat(repeat(s, 1000), 1000)
+    damerau_levenshtein(repeat(s,999), repeat(u,999)) | format('{:>1000000000}', s)
+    printf('%*d', i, j)
+    printf('%1000000000d', i) | format('{:{}}', s, i)
+    replace(repeat('a',999), 'a', repeat('b',999))
+    bin(bin(bin(bin(bin(s))))) | range(i) | range(1,9,0)
+    repeat('a', -i) | array_resize([1], i)
+"""
+GROWN = [text.strip() for line in GROWN_TEXTS.strip().splitlines() for text in line.split(" | ")]
+
+
+@pytest.mark.parametrize("text", GROWN)
+def test_what_may_grow_without_bound_is_refused_before_it_runs(catalog: Catalog, text: str) -> None:
+    with pytest.raises(ExpressionError):
+        catalog.types([parse(text, catalog.schema, "expression")], ["expression"])
+
+
+ARGUMENTS = ("s", "i", "3000000000", "'(a?){999}'", "repeat('a', 1000)", "[1, 2]", "d", "'%999d'")
+
+
+@pytest.mark.slow(because="every function of the list, with all of these arguments: a minute")
+def test_no_function_takes_long_or_much_whatever_it_is_told(catalog: Catalog) -> None:
+    for name in sorted(n for n in ALLOWED if n.isidentifier()):
+        for n in (1, 2, 3):
+            for arguments in product(ARGUMENTS, repeat=n):
+                text = f"{name}({', '.join(arguments)})"
+                try:
+                    tree = parse(text, catalog.schema, "expression")
+                    catalog.types([tree], ["expression"])
+                except QifError:
+                    continue
+                size = exp.func("strlen", exp.cast(tree, "VARCHAR"))
+                source = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
+                began = time.monotonic()
+                try:
+                    ((most,),) = catalog.engine.query(
+                        exp.select(exp.Max(this=size)).from_(source), ""
+                    )
+                except QifError:
+                    most = 0
+                assert time.monotonic() - began < SOON / 60, text
+                assert (most or 0) < 1_000_000, text

@@ -1,0 +1,186 @@
+"""How large the values of an expression can get, told before it runs.
+
+The engine computes an expression for thousands of rows at once, outside its memory limit, and hears
+no interruption meanwhile. So an expression whose values may be longer than ``LONGEST``, or whose
+comparisons and patterns may take longer than ``STEPS`` for one row, is refused.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from qifsql.errors import ExpressionError
+
+LONGEST = 100_000  # characters, or items, of a value
+STATED = 1_000  # the largest length that a function may be told
+STEPS = 4_000_000  # pairs of characters of two texts that are compared
+CELL = 200  # characters of a column whose values were not looked at
+SMALL = 40  # characters of a number, a date, a name of a field
+
+TOLD = {
+    **{"repeat": 1, "lpad": 1, "rpad": 1, "list_resize": 1, "array_resize": 1},
+    **{"bitstring": 1, "to_base": 2},
+}
+"""Functions whose value is as long as an argument says, and which one."""
+RANGES = ("range", "generate_series")
+FACTORS = {
+    **dict.fromkeys(("bin", "to_binary"), 8),
+    **dict.fromkeys(("url_encode", "json_quote", "to_json", "array_to_json", "row_to_json"), 6),
+    **dict.fromkeys(("json_object", "json_array", "json_pretty", "json_structure"), 6),
+    **dict.fromkeys(("hex", "to_hex", "base64", "to_base64", "regexp_escape", "encode"), 4),
+}
+"""Functions whose values are so many times as long as their arguments."""
+PAIRED = frozenset(
+    [
+        "levenshtein",
+        "editdist3",
+        "damerau_levenshtein",
+        "jaccard",
+        "jaro_similarity",
+        "jaro_winkler_similarity",
+    ]
+)
+"""Functions that compare each character of one text with each of another."""
+PATTERNS = {
+    **dict.fromkeys(("regexp_extract", "regexp_extract_all", "regexp_full_match"), 1),
+    **dict.fromkeys(("regexp_matches", "regexp_replace", "regexp_split_to_array"), 1),
+    **dict.fromkeys(("str_split_regex", "string_split_regex", "~", "!~"), 1),
+}
+"""Functions with a regular expression, and which argument it is."""
+WRITTEN = ("format", "printf", "strftime")
+GROWING = frozenset((*TOLD, *RANGES, *FACTORS, *PAIRED, *PATTERNS, *WRITTEN, "replace"))
+"""Functions for which the lengths of the columns matter."""
+
+Node = Mapping[str, Any]
+
+
+def check(nodes: Sequence[Node], what: str, lengths: Mapping[str, int] | None = None) -> None:
+    """Refuse an expression whose values may be too long, or take too long.
+
+    ``nodes`` are the engine's parse tree, ``lengths`` the longest values of columns.
+
+    Raises ExpressionError.
+    """
+    for node in nodes:
+        _size(node, what, lengths or {})
+
+
+def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
+    """Return how many characters or items the value of a node has at most."""
+    if isinstance(node, list):
+        return sum(_size(child, what, lengths) for child in node)
+    if not isinstance(node, Mapping):
+        return 0
+    if node.get("class") == "CONSTANT":
+        return len(str(_literal(node)))
+    if node.get("class") == "COLUMN_REF":
+        names = [name for name in node["column_names"] if name in lengths]
+        return lengths[names[0]] if names else CELL
+    if node.get("class") != "FUNCTION":
+        size = sum(_size(child, what, lengths) for child in node.values())
+        return _checked(size * 4 if node.get("class") == "CAST" else size, what)
+    name = str(node["function_name"])
+    arguments = [one["expression"] for one in node["arguments"]]
+    sizes = [_size(one, what, lengths) for one in arguments]
+    if name in PATTERNS and len(arguments) > PATTERNS[name]:
+        _check_pattern(arguments[PATTERNS[name]], what)
+    if name in PAIRED and prod(sizes[:2]) > STEPS:
+        raise ExpressionError(
+            f"{what}: {name} would compare texts of up to {max(sizes[:2]):,} characters; shorten "
+            "them, as in left(NAME, 1000)"
+        )
+    return _checked(_of_function(name, arguments, sizes, what), what)
+
+
+def _of_function(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+    if name in TOLD and len(arguments) > TOLD[name]:
+        stated = _stated(arguments[TOLD[name]], name, what)
+        if name == "repeat":
+            return sizes[0] * stated
+        return max(*sizes, stated) + (
+            stated * sizes[2] if name.endswith("_resize") and sizes[2:] else 0
+        )
+    if name in RANGES:
+        return SMALL * _items(arguments, name, what)
+    if name in ("left", "right", "left_grapheme", "right_grapheme") and len(arguments) == 2:
+        number = _number(arguments[1])
+        return sizes[0] if number is None or number < 0 else min(sizes[0], number)
+    if name in ("replace", "regexp_replace") and len(sizes) > 2:
+        return (sizes[0] + 1) * max(1, sizes[2])
+    if name in WRITTEN:
+        return _formatted(arguments, sizes, what)
+    return sum(sizes) * FACTORS.get(name, 1) + SMALL
+
+
+def _checked(size: int, what: str) -> int:
+    if size > LONGEST:
+        raise ExpressionError(
+            f"{what} may have values of more than {LONGEST:,} characters or items, which are made "
+            "for thousands of rows at once; shorten what it is made of, as in left(NAME, 100)"
+        )
+    return size
+
+
+def _literal(node: Node) -> object:
+    literal = node.get("literal") or {}
+    return literal.get("text", "")
+
+
+def _number(node: Node) -> int | None:
+    """Return the value of a whole number that is written out; None for all else."""
+    if node.get("class") != "CONSTANT":
+        return None
+    text = str(_literal(node))
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
+
+
+def _stated(node: Node, name: str, what: str) -> int:
+    """Return the length that a function is told; ExpressionError if it is not small and written."""
+    number = _number(node)
+    if number is None or number > STATED:
+        raise ExpressionError(
+            f"{what}: the length that {name} is told must be a number up to {STATED:,}, written out"
+        )
+    return max(0, number)
+
+
+def _items(arguments: Sequence[Node], name: str, what: str) -> int:
+    """Return how many items a range has; ExpressionError if it is not small and written out."""
+    ends = [_number(one) for one in arguments]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends) or not known or not any(known[2:] or [1]):
+        raise ExpressionError(f"{what}: the ends of {name} must be numbers, written out")
+    first, last = (0, known[0]) if len(known) == 1 else known[:2]
+    step = known[2] if len(known) > 2 else 1
+    items = abs(last - first) // abs(step) + 1
+    if items > STATED:
+        raise ExpressionError(f"{what}: {name} may have at most {STATED:,} items")
+    return items
+
+
+def _check_pattern(node: Node, what: str) -> None:
+    """Refuse a regular expression that is not written out, or has large repetitions."""
+    if node.get("class") != "CONSTANT":
+        raise ExpressionError(f"{what}: a regular expression must be written out, in quotes")
+    text = str(_literal(node))
+    repeated = [
+        max(map(int, re.findall(r"\d+", m))) for m in re.findall(r"\{([\d,]{1,20})\}", text)
+    ]
+    if len(text) > STATED or prod(max(1, n) for n in repeated) > STATED:
+        raise ExpressionError(
+            f"{what}: a regular expression may have at most {STATED:,} characters, and repeat a "
+            f"part {STATED:,} times"
+        )
+
+
+def _formatted(arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+    """Return how long a formatted text is; refuse a format that is not written out, or wide."""
+    texts = [str(_literal(one)) for one in arguments if one.get("class") == "CONSTANT"]
+    if not texts:
+        raise ExpressionError(f"{what}: a format must be written out, in quotes")
+    if any(re.search(r"\d{4}|\*|\{[^{}]*\{", text) and re.search("[%{]", text) for text in texts):
+        raise ExpressionError(f"{what}: a format may have fields of at most 999 characters")
+    widths = [int(n) for text in texts for n in re.findall(r"\d+", text)]
+    fields = sum(text.count("%") + text.count("{") for text in texts)
+    return sum(sizes) + fields * max([SMALL, *widths])
