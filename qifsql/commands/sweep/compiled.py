@@ -27,6 +27,10 @@ SQL = (
     "walked in SQL: the compiled walk takes secrets of at most 8 values, and quasi-identifiers "
     "whose codes fit in 64 bits together"
 )
+UNKEPT = (
+    "the walk was compiled for this run alone (about 15 s): there is no folder for compiled code "
+    "that only you can write; name one in XDG_CACHE_HOME"
+)
 WORTH = 200_000  # people below whom starting the compiled code takes longer than it saves
 BESIDE = 2**30  # bytes of memory below which what DuckDB does not count is a large part
 FIXED = 128 * 2**20  # bytes of numba and of the compiled code
@@ -46,6 +50,13 @@ SUMS = "compiled_sums"
 def installed() -> bool:
     """Return whether the extra is installed."""
     return find_spec("numba") is not None
+
+
+def is_kept() -> bool:
+    """Return whether compiled code is kept for the next run."""
+    from qifsql.commands.sweep.compiled_code import folder
+
+    return folder() is not None
 
 
 def fits(layout: Layout) -> bool:

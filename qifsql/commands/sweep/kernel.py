@@ -13,13 +13,14 @@ The others are rows of ``large``: state, lanes, number of blocks. ``answer`` sum
 No function makes an array: ``walk`` and ``answer`` return where room is short, and ``compiled.py``
 makes room and calls again. So numba need not count references to arrays, which took 60 % of the
 time (``_nrt=False``); functions that are called for every block are put in place of their calls,
-which took half of the rest. numba keeps the compiled code beside this file.
+which took half of the rest.
 """
 
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from qifsql.commands.sweep.compiled_code import compiled
 
 U = np.uint64
 ONE, HALF, COUNTER = U(1), U(32), U(0xFFFFFFFF)
@@ -28,8 +29,7 @@ FEW = 24  # rows that are sorted by insertion
 WAITING, KINDS, LARGE, ANSWERS, DONE, WORK = range(6)  # counts; done: settled blocks summed up
 BLOCKS, PEOPLE, MODE, CERTAIN, LEAST, VALUES = range(6)  # the whole numbers of an answer
 PERCENT, QUESTION = U(7), U(12)  # bits of the key of an answer below the question, and the state
-compiled: Any = njit(nogil=True, cache=True, _nrt=False)  # type: ignore[call-overload]
-inlined: Any = njit(nogil=True, cache=True, _nrt=False, inline="always")  # type: ignore[call-overload]
+inlined = compiled(inline="always")
 
 
 @inlined

@@ -291,6 +291,8 @@ class SweepRun:
         notes = list(self.bound.microdata.notes)
         if self.spec.walk == "compiled" and not all(each.compiled for each in self.passes):
             notes.append(compiled.SQL)
+        if any(each.compiled for each in self.passes) and not compiled.is_kept():
+            notes.append(compiled.UNKEPT)
         if self.bound.microdata.null == "drop":
             notes += self._left_out(frame)
         if not self.finished:
