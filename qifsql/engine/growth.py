@@ -1,4 +1,4 @@
-"""How large the values of an expression can get, told before it runs.
+"""The size of the values of an expression, told before it runs.
 
 The engine computes an expression for thousands of rows at once, outside its memory limit, and hears
 no interruption meanwhile. So an expression whose values may be longer than ``LONGEST``, or whose
@@ -18,7 +18,7 @@ STEPS = 4_000_000  # pairs of characters of two texts that are compared
 CELL = 200  # characters of a column whose values were not looked at
 SMALL = 40  # characters of a number, a date, a name of a field
 
-TOLD = {
+LENGTH_ARGUMENTS = {
     **{"repeat": 1, "lpad": 1, "rpad": 1, "list_resize": 1, "array_resize": 1},
     **{"bitstring": 1, "to_base": 2},
 }
@@ -49,7 +49,7 @@ PATTERNS = {
 }
 """Functions with a regular expression, and which argument it is."""
 WRITTEN = ("format", "printf", "strftime")
-GROWING = frozenset((*TOLD, *RANGES, *FACTORS, *PAIRED, *PATTERNS, *WRITTEN, "replace"))
+GROWING = frozenset((*LENGTH_ARGUMENTS, *RANGES, *FACTORS, *PAIRED, *PATTERNS, *WRITTEN, "replace"))
 """Functions for which the lengths of the columns matter."""
 
 Node = Mapping[str, Any]
@@ -94,8 +94,8 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
 
 
 def _of_function(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
-    if name in TOLD and len(arguments) > TOLD[name]:
-        stated = _stated(arguments[TOLD[name]], name, what)
+    if name in LENGTH_ARGUMENTS and len(arguments) > LENGTH_ARGUMENTS[name]:
+        stated = _stated(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":
             return sizes[0] * stated
         return max(*sizes, stated) + (
@@ -148,11 +148,11 @@ def _stated(node: Node, name: str, what: str) -> int:
 def _items(arguments: Sequence[Node], name: str, what: str) -> int:
     """Return how many items a range has; ExpressionError if it is not small and written out."""
     ends = [_number(one) for one in arguments]
-    known = [end for end in ends if end is not None]
-    if len(known) < len(ends) or not known or not any(known[2:] or [1]):
+    numbers = [end for end in ends if end is not None]
+    if len(numbers) < len(ends) or not numbers or not any(numbers[2:] or [1]):
         raise ExpressionError(f"{what}: the ends of {name} must be numbers, written out")
-    first, last = (0, known[0]) if len(known) == 1 else known[:2]
-    step = known[2] if len(known) > 2 else 1
+    first, last = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
+    step = numbers[2] if len(numbers) > 2 else 1
     items = abs(last - first) // abs(step) + 1
     if items > STATED:
         raise ExpressionError(f"{what}: {name} may have at most {STATED:,} items")

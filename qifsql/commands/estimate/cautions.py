@@ -76,6 +76,13 @@ def cautions(
             f"sample, though a unique match is right with {match:.2g}, which needs no model; it "
             "looks at each block alone, and does not see that most blocks are small"
         )
+    certain, expected = sure(sizes, estimates), float(counted.risks)
+    if certain > expected:
+        yield (
+            f"the risks of records contradict the uniques: about {expected:,.3g} links are right "
+            f"by the first, but {certain:,.3g} of the sample's uniques are unique in the "
+            "population by the second, and their links are all right; take the higher number"
+        )
     numbers = {one.method: one.number for one in estimates if one.number and one.method in THREE}
     if sizes.fraction < ROUGH:
         yield (
@@ -89,6 +96,15 @@ def cautions(
             f"the methods disagree: {most} expects {numbers[most] / numbers[least]:.1f} times as "
             f"many uniques as {least}; take the highest where a wrong release would harm"
         )
+
+
+def sure(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
+    """Return how many uniques of the sample are unique in the population, by the highest estimate.
+
+    Each of them is linked rightly.
+    """
+    numbers = [one.number for one in estimates if one.number is not None and one.method in THREE]
+    return min(max(numbers, default=0.0) * float(sizes.fraction), float(sizes.alone))
 
 
 def is_even(estimates: Sequence[Uniques]) -> bool:

@@ -40,7 +40,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "individual" in tables:
         parts.append(Heading(said("Risk of the records")))
         parts += [_bands(tables["histogram"])] if "histogram" in tables else []
-        parts.append(Paragraph(_risks(tables["individual"].row(0, named=True))))
+        parts.append(Paragraph(_risks(rows, tables["individual"].row(0, named=True))))
     return parts
 
 
@@ -154,13 +154,22 @@ def _bands(histogram: pl.DataFrame) -> Table:
     return table
 
 
-def _risks(row: Mapping[str, Any]) -> str:
+def _risks(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
     text = said(
         "If every record is linked to the people who match it, about {n} of {all} links are "
-        "expected to be right; for a single record the chance is at most {highest}.",
+        "expected to be right; the highest estimate for a single record is {highest}, and the "
+        "truth may be higher: a record that is unique in the population is always linked rightly.",
         **{"n": _about(row["expected_reidentified"]), "all": words.count(row["records"])},
         highest=words.percent(row["highest_risk"]),
     )
+    shares = [one["of_sample_uniques"] or 0.0 for one in rows if one["method"] != "exact"]
+    certain = max(shares, default=0.0) * rows[0]["singled_out"]
+    if certain > row["expected_reidentified"]:
+        contradiction = (
+            "This contradicts the uniques above, by which {n} of these links are certainly right: "
+            "take the higher number."
+        )
+        text = f"{text} {said(contradiction, n=_about(certain))}"
     if row["unique_match"] is None:
         return text
     match = "Somebody who matches exactly one record is right with {chance}."

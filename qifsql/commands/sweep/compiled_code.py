@@ -42,8 +42,9 @@ def _is_private(path: Path) -> bool:
     """Return whether a path is a file or folder of the user that nobody else can write."""
     status = path.lstat()
     user = os.getuid() if hasattr(os, "getuid") else status.st_uid
-    own = status.st_uid == user and not status.st_mode & WRITABLE
-    return own and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
+    if status.st_uid != user or status.st_mode & WRITABLE:
+        return False
+    return stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -5,11 +5,13 @@ import json
 import math
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import oracle_estimate as oracle
 import polars as pl
 import pytest
@@ -502,3 +504,74 @@ def test_every_line_says_when_it_is_out_of_its_range(tmp_path: Path, shape: str)
         assert page.count("(out of range)") == len(cautious)
         assert all(row["caution"] in " ".join(page.split()) for row in cautious)
     assert all(row["caution"] is None for row in rows if row["takes"])
+
+
+# Populations of ten shapes
+
+
+PEOPLE, PLACES = 100_000, 20_000
+
+
+def skewed(exponent: float) -> Callable[[np.random.Generator], Any]:
+    """People who are in places as frequent as Zipf's law says."""
+
+    def drawn(rng: np.random.Generator) -> Any:
+        shares = 1 / np.arange(1, PLACES + 1) ** exponent
+        return rng.choice(PLACES, PEOPLE, p=shares / shares.sum())
+
+    return drawn
+
+
+def lognormal(spread: float) -> Callable[[np.random.Generator], Any]:
+    """People in places whose sizes are log-normal."""
+
+    def drawn(rng: np.random.Generator) -> Any:
+        shares = rng.lognormal(0, spread, PLACES)
+        return rng.choice(PLACES, PEOPLE, p=shares / shares.sum())
+
+    return drawn
+
+
+def crowded(rng: np.random.Generator) -> Any:
+    """Nine in ten people in one place, all others nearly alone."""
+    return np.where(rng.random(PEOPLE) < 0.9, 0, rng.integers(1, 40_000, PEOPLE))
+
+
+SHAPES: dict[str, Callable[[np.random.Generator], Any]] = {
+    "one of the worst": skewed(1.1),
+    "few alone": skewed(2.0),
+    "most in one place": crowded,
+    "flat": skewed(0.8),
+    "steep": skewed(1.5),
+    "log-normal 1": lognormal(1),
+    "log-normal 2": lognormal(2),
+    "log-normal 3": lognormal(3),
+    "even": lambda rng: rng.integers(0, 50_000, PEOPLE),
+    "geometric": lambda rng: rng.geometric(0.001, PEOPLE),
+}
+
+
+@pytest.mark.cases(3)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_risk_of_records_far_below_the_truth_carries_a_caution(shape: str) -> None:
+    rng = np.random.default_rng(7)
+    people = SHAPES[shape](rng)
+    sizes = np.bincount(people)
+    for fraction in (0.01, 0.1):
+        sample = people[rng.random(PEOPLE) < fraction]
+        right = float((1 / sizes[sample]).sum())  # links, if every record is linked
+        result = qifsql.estimate(
+            pl.DataFrame({"place": sample}), qids="place", population_size=PEOPLE
+        )
+        expected = result.details["individual"]["expected_reidentified"][0]
+        warned = any("contradict the uniques" in n or "is too low" in n for n in result.notes)
+        assert warned or right <= 2 * expected, (fraction, right, expected)
+
+
+def test_no_estimate_is_an_upper_bound(tmp_path: Path) -> None:
+    path = tmp_path / "sample.parquet"
+    pl.DataFrame({"place": [*range(400), *[1000] * 600]}).write_parquet(path)
+    done = run("estimate", path, "-q", "place", "--fraction", "0.01", "--format", "table")
+    text = " ".join(done.out.split())
+    assert "at most" not in text
+    assert "This contradicts the uniques above" in text
