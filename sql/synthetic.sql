@@ -394,14 +394,14 @@ SELECT all_targets.*
 FROM all_targets
 ANTI JOIN alike ON all_targets.key = alike.target;
 
--- One row per half of a drawn person and half of a record that are compared: their distance, in 2^32
--- parts of each column. A key has the codes of a half.
+-- One row per half of a drawn person and half of a record that are compared: their distance, in parts
+-- of each column, of which it has at most scale_unit. A key has the codes of a half.
 CREATE OR REPLACE VIEW half_pairs AS
 SELECT
     targets.key AS target,
     halves_of_records.key AS key,
     halves_of_records.records AS records,
-    added([least(abs(targets.place - halves_of_records.place), 4294967296)]) AS distance
+    added([least(abs(targets.place - halves_of_records.place), scale_unit)]) AS distance
 FROM targets
 CROSS JOIN halves_of_records;
 
@@ -510,25 +510,37 @@ LEFT JOIN common_records
         AND people_drawn.second_key = common_records.second_key
 GROUP BY ALL;
 
--- One row per value of a column of numbers: its place from 0 to 2^32 between the least and the
--- greatest one. Missing is farther away than that, and so is every value of a column that has no
--- such scale.
+-- One row: what all values of a column of numbers have in common: the least one, how far they reach,
+-- and the least power of ten that makes them all whole; NULL if none up to a million does.
+CREATE OR REPLACE VIEW ends_of_numbers AS
+SELECT
+    min(value) AS least,
+    max(value) - min(value) AS span,
+    CASE
+        WHEN max(abs(value)) > 1000000000 THEN CASE WHEN bool_and(value = round(value)) THEN 1 END
+        WHEN bool_and(value = round(value)) THEN 1
+        WHEN bool_and(value = round(value * 100) / 100) THEN 100
+        WHEN bool_and(value = round(value * 1000000) / 1000000) THEN 1000000
+    END::BIGINT AS factor
+FROM values_of_numbers;
+
+-- One row per value of a column of numbers: its place from 0 to scale_unit between the least and the
+-- greatest one; so many parts (part_length) for each unit of whole numbers, where they fit. Missing
+-- is farther away than that, and so is every value of a column that has no such scale.
 CREATE OR REPLACE VIEW scaled AS
 SELECT
     code,
     CASE
-        WHEN value IS NULL THEN -1099511627776
-        WHEN ends.span > 0 AND isfinite(ends.span)
-            THEN round((value - ends.least) / ends.span * 4294967296)
-        ELSE code * 8589934592
+        WHEN value IS NULL THEN -256 * scale_unit
+        WHEN ends.span > 0 AND isfinite(ends.span) THEN CASE
+            WHEN part_length > 0
+            THEN round((value - ends.least) * ends.factor)::HUGEINT * part_length
+            ELSE round((value - ends.least) / ends.span * scale_unit)
+        END
+        ELSE code * 2 * scale_unit
     END::BIGINT AS place
 FROM values_of_numbers
-CROSS JOIN (
-    SELECT
-        min(value) AS least,
-        max(value) - min(value) AS span
-    FROM values_of_numbers
-) AS ends;
+CROSS JOIN ends_of_numbers AS ends;
 
 -- The records of a release in an order that the seed decides: the first ones are drawn.
 CREATE OR REPLACE VIEW draws AS
@@ -548,19 +560,20 @@ FROM (
 ) AS lots
 ORDER BY lot;
 
--- One row per drawn record and people who are alike: their distance, in 2^32 parts of each column.
+-- One row per drawn record and people who are alike: their distance, in parts of each column, of which
+-- it has at most scale_unit.
 CREATE OR REPLACE VIEW drawn_pairs AS
 SELECT
     drawn.draw AS draw,
     points.original AS original,
     points.control AS control,
-    added([least(abs(drawn.place - points.place), 4294967296)]) AS distance
+    added([least(abs(drawn.place - points.place), scale_unit)]) AS distance
 FROM drawn
 CROSS JOIN points
 WHERE points.original + points.control > 0;
 
 -- One row per drawn record: the distances of the nearest people of the original and of the control,
--- in 2^32 parts of each column; NULL where there is no control.
+-- in parts of each column; NULL where there is no control.
 CREATE OR REPLACE VIEW nearest AS
 SELECT
     draw,

@@ -437,11 +437,23 @@ def test_mondrian_begins_with_everybody_in_part_1() -> None:
 
 
 def test_places_on_the_scale_of_a_column_of_numbers() -> None:
+    """Exact where each unit has so many parts, else rounded; values without a scale are apart."""
     values = [{"code": code, "value": value} for code, value in enumerate((2.0, 4.0, 10.0, None))]
-    found = answer("synthetic/scaled", given={"values_of_numbers": values})
-    assert [row["place"] for row in found] == [0, 2**30, 2**32, -(2**40)]
-    alike = answer("synthetic/scaled", given={"values_of_numbers": [{"code": 3, "value": 7.0}]})
-    assert alike == [{"code": 3, "place": 3 * 2**33}]
+    ends = answer("synthetic/ends_of_numbers", given={"values_of_numbers": values})
+    assert ends == [{"least": 2.0, "span": 8.0, "factor": 1}]
+    for part, unit in ((4, 32), (0, 32), (0, 2**34)):
+        given = {"values_of_numbers": values, "ends_of_numbers": ends}
+        numbers = {"scale_unit": unit, "part_length": part}
+        found = answer("synthetic/scaled", given=given, numbers=numbers)
+        assert [row["place"] for row in found] == [0, unit // 4, unit, -256 * unit]
+    alike = {"values_of_numbers": [{"code": 3, "value": 7.0}]}
+    alike["ends_of_numbers"] = answer("synthetic/ends_of_numbers", given=alike)
+    found = answer("synthetic/scaled", given=alike, numbers={"scale_unit": 8, "part_length": 0})
+    assert found == [{"code": 3, "place": 48}]
+    for value, factor in ((0.25, 100), (0.1234567, None), (2e9, 1), (2.5e9 + 0.5, None)):
+        given = {"values_of_numbers": [{"code": 1, "value": value}]}
+        (row,) = answer("synthetic/ends_of_numbers", given=given)
+        assert row["factor"] == factor
 
 
 def test_patterns_of_values_that_are_present() -> None:

@@ -28,8 +28,9 @@ What the search leaves out, and why no better node is lost:
    squares, which never falls, as (a + b)^2 >= a^2 + b^2.
 3. *Best first*. Every node is reached from the bottom by exactly one way (its last step that is
    above 0 is the last one climbed), with a bound that never falls on the way. Nodes leave the queue
-   in the order of their bounds; once a bound is not below the least loss of the allowed nodes that
-   were measured, nothing left in the queue is better.
+   in the order of their bounds; once a bound is above the least loss of the allowed nodes that were
+   measured, nothing left in the queue is as good. Of nodes with that loss, the one with the fewest
+   suppressed records is best, then the one of the least risk.
 
 4. *Bounds on the risk of the release* (``keeps``) are measured of the nodes that are allowed
    otherwise. Nothing is left out because of a bound that is broken, unless ``falling`` is set: then
@@ -149,7 +150,7 @@ class Lattice:
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
             self.covered = bound
-            if self.best is not None and bound >= self._loss_of_best:
+            if self.best is not None and bound > self._key(self.best)[0]:
                 self.optimal = True
                 if len(self.nodes) >= FRONTIER:
                     return self.best
@@ -169,7 +170,7 @@ class Lattice:
         are not suppressed. A node is left out where another has neither more risk nor more loss.
         """
         allowed = [
-            (self.loss.of(node, m), Fraction(m.classes, self.loss.records - m.suppressed), node)
+            (self.loss.of(node, m), self._risk(m), node)
             for node, m in self.nodes.items()
             if m.suppressed <= self.most and self._keeps(node)
         ]
@@ -183,9 +184,13 @@ class Lattice:
     def _bottom(self) -> Node:
         return (0,) * len(self.heights)
 
-    @property
-    def _loss_of_best(self) -> Fraction:
-        return self.loss.of(self.best, self.nodes[self.best]) if self.best else Fraction(0)
+    def _key(self, node: Node) -> tuple[Fraction, int, Fraction, Node]:
+        """Return what the best node has least of: loss, suppressed records, risk, steps."""
+        measured = self.nodes[node]
+        return self.loss.of(node, measured), measured.suppressed, self._risk(measured), node
+
+    def _risk(self, measured: Measured) -> Fraction:
+        return Fraction(measured.classes, self.loss.records - measured.suppressed)
 
     def _bound(self, node: Node, parent: Measured | None = None) -> Fraction:
         """Return what the loss of a node and of all coarser ones is, at least."""
@@ -232,8 +237,7 @@ class Lattice:
                 self._refuse(node)
             return False
         if not self.optimal:
-            loss = self.loss.of(node, measured)
-            if self.best is None or (loss, node) < (self._loss_of_best, self.best):
+            if self.best is None or self._key(node) < self._key(self.best):
                 self.best = node
         return True
 

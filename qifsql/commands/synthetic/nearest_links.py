@@ -81,7 +81,7 @@ class NearestLinks:
         self._tables.drop("drawn_original")
         if self._files.control is not None:
             self._tables.drop("drawn_control")
-        make_scales(self._tables, self._files.original.microdata.qids)
+        self._unit = make_scales(self._tables, self._files.original.microdata.qids)
         for key in self._halves:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
@@ -111,10 +111,13 @@ class NearestLinks:
         targets = {"all_targets": f"targets_{key}"}
         tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
         tables.make("targets", splice("synthetic/distant", tables=targets))
-        pairs = _step("half_pairs", splice("synthetic/half_pairs", places=places))
+        scaled = {"scale_unit": self._unit}
+        pairs = _step("half_pairs", splice("synthetic/half_pairs", places=places, numbers=scaled))
         sample = self._make_sample()
         some = {"halves_of_records": sample}
-        few = _step("half_pairs", splice("synthetic/half_pairs", places=places, tables=some))
+        few = _step(
+            "half_pairs", splice("synthetic/half_pairs", places=places, tables=some, numbers=scaled)
+        )
         tables.make("reaches", Plan((few,), splice("synthetic/reaches", numbers=numbers)))
         query = splice("synthetic/nearest_halves", numbers=numbers)
         tables.make(f"nearest_{name}", Plan((pairs,), query))
@@ -149,7 +152,7 @@ class NearestLinks:
         for i in self._halves[key]:
             attribute = self._files.original.microdata.qids[i]
             code = self._coded.code_of_key(i, exp.column("key"))
-            query = with_place(query, i + 1, attribute, code)
+            query = with_place(query, i + 1, attribute, code, self._unit)
         self._tables.make(name, query)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.gower_scales import UNIT, drop_scales, make_scales, with_place
+from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, with_place
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
@@ -38,7 +38,9 @@ class Neighbourhood:
         """Yield the distances of ``draws`` records of each release."""
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
-        pairs = Step("drawn_pairs", doc, splice("synthetic/drawn_pairs", places=places))
+        numbers = {"scale_unit": self._unit}
+        compared = splice("synthetic/drawn_pairs", places=places, numbers=numbers)
+        pairs = Step("drawn_pairs", doc, compared)
         for release in self._coded.releases:
             columns = {"synthetic": f"synthetic_{release}"}
             query = splice(
@@ -58,7 +60,7 @@ class Neighbourhood:
         sides = rows_of(Plan((), splice("synthetic/sides")), self._tables)
         people = files.original.records
         control = 0 if files.control is None else files.control.records
-        scale = UNIT * self._width
+        scale = self._unit * self._width
         nearer = sum(
             side["records"] * side["original"] / (side["original"] + side["control"])
             for side in sorted(sides, key=lambda side: (side["original"], side["control"]))
@@ -78,13 +80,13 @@ class Neighbourhood:
         """Create the table of the different records of all files, with a place per column."""
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]
-        make_scales(self._tables, attributes)
+        self._unit = make_scales(self._tables, attributes)
         k = len(coded.fields)
         for i, attribute in enumerate(attributes, 1):
             code = (
                 coded.code_of(i - 1, "coded") if i <= k else exp.column(f"secret_{i - k}", "coded")
             )
-            query = with_place(query, i, attribute, code)
+            query = with_place(query, i, attribute, code, self._unit)
         sums = [
             exp.alias_(exp.cast(exp.Sum(this=exp.column(name, "coded")), "BIGINT"), name)
             for name in coded.counts

@@ -131,6 +131,8 @@ def test_the_search_finds_the_best_node_of_a_brute_force(
             for node, made in releases.items()
             if node in losses
         }
+        order = {n: (loss, releases[n].suppressed, risks[n]) for n, loss in losses.items()}
+        assert order[best] == min(order.values())  # ties: fewer suppressed records, less risk
         better = {
             node
             for node in losses
