@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from html import unescape
 from posixpath import join, normpath
 
-from qifsql.errors import DatasetError, several
+from qifsql.errors import DatasetError, quoted, several
 
 CHUNK = 2**20  # bytes of a sheet that are read together
 FORMULA = re.compile(  # a cell with a formula and no value; its attributes
     rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
+CELL = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
+AREA, SPARSE = 10_000_000, 50  # cells of a rectangle, and how many of them may be empty for one
 MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+\d+:[A-Z]+(\d+)"')
 DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 SHEET = re.compile(r"<sheet\b[^>]*>")
@@ -38,6 +40,35 @@ def check(path: str, sheet: str, title: str) -> None:
             f"{title} has {several(merged, 'merged cell')} below its first row, of which only the "
             "first part is read as a value; unmerge them, and write the value into each part"
         )
+
+
+def check_extent(path: str, sheet: str, title: str) -> None:
+    """Refuse a sheet with a cell so far from the others that the reader would fill its memory.
+
+    It holds the whole rectangle up to the last row and the last column.
+    """
+    cells, rows, columns, last = 0, 0, 0, ""
+    for piece, _ in _pieces(path, sheet):
+        for letters, digits in CELL.findall(piece):
+            cells += 1
+            row, column = int(digits), _column(letters)
+            if row > rows or column > columns:
+                last = f"{letters.decode()}{row}"
+            rows, columns = max(rows, row), max(columns, column)
+    area = rows * columns
+    if area > AREA and area > SPARSE * cells:
+        raise DatasetError(
+            f"sheet {quoted(sheet)} of {title} has cells as far away as {last}, and "
+            f"{several(cells, 'cell')} in all; delete what does not belong to the table, and save it"
+        )
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column, from 1."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
 
 
 def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:

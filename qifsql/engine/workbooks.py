@@ -66,6 +66,9 @@ def _sheet(book: Any, dataset: Dataset) -> str:
     """Return the named sheet, or the only one that has cells."""
     names = list(book.sheet_names)
     requested = dataset.table
+    for name in names:
+        if not requested or name.casefold() == requested.casefold():
+            sheet_text.check_extent(dataset.paths[0], name, dataset.name)
     if not requested:
         first = {"header_row": None, "n_rows": 1, "dtypes": "string"}
         filled = [n for n in names if _load(book, n, **first).num_rows]

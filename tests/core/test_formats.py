@@ -482,3 +482,26 @@ def test_texts_of_partitions_stay_apart(tmp_path: Path) -> None:
         TABLE.write_parquet(tmp_path / f"code={code}" / "p.parquet")
     described = {r["column"]: r for r in qifsql.describe(str(tmp_path / "*/*.parquet")).rows()}
     assert (described["code"]["distinct"], described["code"]["missing"]) == (2, N)
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "CV1048576", "XFD1"])
+def test_a_far_cell_is_refused_with_its_place_and_takes_no_memory(
+    place: str, tmp_path: Path
+) -> None:
+    """The reader holds the whole rectangle; the widest first row is no such rectangle."""
+    pytest.importorskip("fastexcel", reason="needs qifsql[excel]")
+    xlsxwriter = pytest.importorskip("xlsxwriter", reason="needs qifsql[excel]")
+    path = tmp_path / "far.xlsx"
+    book = xlsxwriter.Workbook(path)
+    sheet = book.add_worksheet("people")
+    sheet.write("A1", "age")
+    sheet.write("A2", 30)
+    sheet.write(place, "far")
+    book.close()
+    done = run("describe", path)
+    if place == "XFD1":
+        assert place not in done.err
+        return
+    assert done.code == 2
+    assert f"as far away as {place}" in done.err
+    assert len(done.err.splitlines()) == 1

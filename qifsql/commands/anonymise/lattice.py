@@ -236,9 +236,8 @@ class Lattice:
             if self.falling:
                 self._refuse(node)
             return False
-        if not self.optimal:
-            if self.best is None or self._key(node) < self._key(self.best):
-                self.best = node
+        if self.best is None or (not self.optimal and self._key(node) < self._key(self.best)):
+            self.best = node
         return True
 
     def _climb(self, node: Node) -> None:

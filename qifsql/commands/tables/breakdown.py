@@ -102,12 +102,12 @@ def _count_if(condition: exp.Expr) -> exp.Expr:
 
 
 def _undone(measured: Measured, table: Published) -> int:
-    """Return how many hidden cells have one possible count."""
+    """Return how many hidden cells have one possible count; one that no margin has is empty."""
     margins = measured.margins
     cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
     hidden = exp.select("count(*)").from_(cells).where("cells.hidden")
-    hidden = joined(hidden, margins.nodes[table.edge], "bounds", table.edge)
-    ((n,),) = margins.tables.rows(hidden.where("bounds.lower = bounds.upper"))
+    hidden = joined(hidden, margins.nodes[table.edge], "bounds", table.edge, join_type="left")
+    ((n,),) = margins.tables.rows(hidden.where("bounds.lower IS NOT DISTINCT FROM bounds.upper"))
     settled = measured.settled.get(table.edge, set())
     if settled:
         still = exp.select(*places(table.edge)).from_(cells.copy()).where("cells.hidden")

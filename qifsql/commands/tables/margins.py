@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, closure, covers, maximal
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, closure, covers
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query.columns import number
@@ -252,12 +252,11 @@ def _support(margins: Margins, edge: Edge, most: int) -> exp.Select | None:
         possible = possible.where(exp.GT(this=exp.column("upper"), expression=number(0)))
         if t.edge & edge:
             parts.setdefault(t.edge & edge, []).append(margins.make(possible))
-    largest = maximal(parts)
     seen: Edge = NOTHING
     relations: list[tuple[Edge, str]] = []
-    for part in sorted(largest, key=lambda e: (-len(e), sorted(e))):
+    for part in sorted(parts, key=lambda e: (-len(e), sorted(e))):
         relations += [(part, name) for name in parts[part]]
-    covered = frozenset().union(*largest)
+    covered = frozenset().union(*parts)
     for i in sorted(edge - covered):
         values = exp.select(exp.column("code").as_(place(i))).from_(values_of(i))
         relations.append((frozenset([i]), margins.make(values)))
