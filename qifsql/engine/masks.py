@@ -4,9 +4,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 PRIVATE = 0o077  # of files that only the user may read
 _lock = threading.Lock()
+_private_outputs: ContextVar[bool] = ContextVar("private_outputs", default=False)
 _open: list[int] = []  # the usual mask, once for each context that is open
 
 
@@ -30,8 +32,20 @@ def private(*, when: bool = True) -> Iterator[None]:
                 os.umask(before)
 
 
+@contextmanager
+def private_outputs(*, when: bool) -> Iterator[None]:
+    """Let results that are written here be read by the user alone, if ``when`` is true."""
+    token = _private_outputs.set(when or _private_outputs.get())
+    try:
+        yield
+    finally:
+        _private_outputs.reset(token)
+
+
 def usual() -> int:
-    """Return the mask outside these contexts."""
+    """Return the mask of results: that outside of private contexts, unless they hold values."""
+    if _private_outputs.get():
+        return PRIVATE
     with _lock:
         if _open:
             return _open[-1]

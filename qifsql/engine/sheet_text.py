@@ -59,7 +59,7 @@ def check_extent(path: str, sheet: str, title: str) -> None:
     if area > AREA and area > SPARSE * cells:
         raise DatasetError(
             f"sheet {quoted(sheet)} of {title} has cells as far away as {last}, and "
-            f"{several(cells, 'cell')} in all; delete what does not belong to the table, and save it"
+            f"{several(cells, 'cell')} in all; delete what is no part of the table, and save it"
         )
 
 

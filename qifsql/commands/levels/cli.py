@@ -49,6 +49,7 @@ def levels(
     """
     from qifsql.commands.levels.levels import broken
     from qifsql.commands.levels.levels import levels as run
+    from qifsql.engine import masks
     from qifsql.options import show
 
     show.check(output)
@@ -65,7 +66,11 @@ def levels(
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: levels of {dataset.name}"
-    show.show(show.Shown(result=result, title=title, aside=("attacks",)), output)
+    with (
+        masks.private_outputs(when=show_blocks),
+        runtime.store(output.out if show_blocks else None, quiet=limits.quiet),
+    ):
+        show.show(show.Shown(result=result, title=title, aside=("attacks",)), output)
     if enforce and not result:
         runtime.talk(f"not kept: {', '.join(broken(result.frame))}")
         raise typer.Exit(NOT_KEPT)

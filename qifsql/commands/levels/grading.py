@@ -110,7 +110,8 @@ class Run:
         everybody = domains[0].people if domains else self._people()
         names = [secret.name for secret in self.bound.microdata.secrets]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
-        aims.check(self.thresholds, everybody, values)
+        least = {"k": min(self.every_k)} if self.every_k else {}
+        aims.check({**self.thresholds, **least}, everybody, values)
         if not domains or self.population is not None:
             counting.crowds(self.tables, self.apart, everybody)
         every = counting.counted(self.tables, hierarchies, self.apart)

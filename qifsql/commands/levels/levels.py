@@ -25,6 +25,7 @@ from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.presentation.masking import MINIMUM
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -119,6 +120,10 @@ def levels(
         raise InputError("levels are those of one release; name one file")
     people = None if population is None else Dataset.open(population)
     hierarchies = options["hierarchy"] or {}
+    if not isinstance(hierarchies, Mapping):
+        raise InputError(
+            'hierarchy names the file of each secret, as in {"illness": "illness.csv"}'
+        )
     description = {
         "wanted": {name: aims.shown(value) for name, value in thresholds.items()}
         | ({"k": ",".join(map(aims.shown, several))} if several else {}),
@@ -155,6 +160,11 @@ def levels(
             details = {name: table.clear() for name, table in details.items()}
             origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
         frame = pl.DataFrame(rows, schema=schema)
+        if not options["show_blocks"]:
+            enough = pl.element().struct.field("records") >= MINIMUM
+            frame = frame.with_columns(
+                pl.col("worst_counts").list.eval(pl.element().filter(enough))
+            )
         judged = frame["met"].drop_nulls()
         return Result(
             frame=frame,

@@ -16,7 +16,7 @@ from qifsql.data.option import check_names
 from qifsql.engine.masks import private
 from qifsql.engine.settings import Settings, silent
 from qifsql.engine.temporary import remove
-from qifsql.errors import EngineError, InputError, Interrupted
+from qifsql.errors import EngineError, InputError, Interrupted, quoted
 from qifsql.results.storage import Origin
 
 GIVEN_SUBSETS = ("sizes", "subsets", "search", "sample")
@@ -126,6 +126,9 @@ def sweep(
     sample, releases = options.get("sample"), options.get("releases", False)
     if releases and (sizes is not None or subsets or search or sample):
         raise InputError(RELEASES)
+    budget = options.get("time_budget")
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | float)):
+        raise InputError(f"time_budget is a number of seconds, and {quoted(str(budget))} is none")
     spec = SweepSpec(
         sizes=None if sizes is None else str(sizes),
         subsets=(subsets,) if isinstance(subsets, str) else tuple(subsets),
@@ -138,7 +141,7 @@ def sweep(
         keep=keep,
         join=None if join is None else Path(join),
         restart=options.get("restart", False),
-        time_budget=options.get("time_budget"),
+        time_budget=budget,
         explain=options.get("explain", False),
         walk=options.get("walk", "auto"),
         tell=told or silent,

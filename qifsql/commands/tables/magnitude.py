@@ -97,17 +97,18 @@ class Rules:
         """Return the rules as users write them, ``dominance="1,85"`` and ``p_percent=10``."""
         listed = dominance.split(",") if isinstance(dominance, str) else list(dominance)
         n, k = map(_fraction, listed) if len(listed) == 2 else (None, None)
-        if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 0 < k < 100:
+        if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 1 <= k < 100:
             raise InputError(
                 f"dominance is N,K: a whole number from 1 to {MOST_LARGEST:,}, and a percentage "
-                f"above 0 and below 100 with at most {DIGITS} digits after the point, as in 1,85"
+                f"from 1, below 100, with at most {DIGITS} digits after the point, as in 1,85 (of "
+                "85 %, not 0.85)"
             )
         alone = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
         p = _fraction(alone[0]) if len(alone) == 1 else None
-        if p is None or not 0 < p <= 100:
+        if p is None or not 1 <= p <= 100:
             raise InputError(
-                "p_percent is one percentage above 0, up to 100, with at most "
-                f"{DIGITS} digits after the point, as in 10"
+                f"p_percent is one percentage from 1 to 100, with at most {DIGITS} digits after "
+                "the point, as in 10 (of 10 %, not 0.1)"
             )
         if isinstance(small, bool) or not isinstance(small, int) or small < 1:
             raise InputError("small is a whole number from 1 on: cells below it are small")

@@ -20,12 +20,14 @@ from hypothesis import strategies as st
 from oracle import value
 from places import SAMPLES
 from strategies import tables, to_arrow
+from terminal import run
 
 import qifsql
 from qifsql.commands.levels.grading import SCHEMA
 from qifsql.commands.levels.levels import levels
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.errors import InputError
 from qifsql.measures import syntactic
 
 
@@ -121,7 +123,7 @@ colon cancer;colon;digestive;*
 
 
 def test_ordered_distances_of_li_et_al(tmp_path: Path) -> None:
-    found = of(levels(write(tmp_path, SIMILAR), qids="b", secret="salary"))
+    found = of(levels(write(tmp_path, SIMILAR), qids="b", secret="salary", show_blocks=True))
     assert found["t_ordered"]["value"] == 0.375  # {3K, 4K, 5K}
     assert found["t_ordered"]["worst_counts"] == [
         {"value": v, "records": 1} for v in ("3", "4", "5")
@@ -250,7 +252,7 @@ def test_levels_of_any_table_are_those_of_the_oracle(
         if not (name in ("l", "l_entropy") and level > fewest)
         and not (name == "k" and level > len(table.rows))
     }
-    found = levels(path, qids=table.qids, secret=table.secrets, **wanted)
+    found = levels(path, qids=table.qids, secret=table.secrets, show_blocks=True, **wanted)
     expected = ol.levels(table.rows, table.qids, secret, wanted=wanted)
     rows = {r["measure"]: r for r in found.frame.to_dicts() if r["secret"] in (None, secret)}
     assert set(expected) <= set(rows)
@@ -351,3 +353,31 @@ def test_recursive_diversity_in_one_option_or_in_two() -> None:
     pair = levels(path, **options, c=3, l_recursive=2)
     for both in ("3,2", (3, 2), ["3", "2"]):
         assert levels(path, **options, l_recursive=both).frame.equals(pair.frame)
+
+
+def test_values_of_few_people_are_in_no_result_unless_they_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "release.csv"
+    rows = [f"1,canary{i}" for i in range(3)] + ["2,flu"] * 6
+    path.write_text("\n".join(["a,b", *rows]))
+    for ending in ("json", "csv"):
+        out = tmp_path / f"levels.{ending}"
+        assert run("levels", path, "-q", "a", "-s", "b", "-o", out).code == 0
+        assert "canary" not in out.read_text()
+    shown = tmp_path / "shown.json"
+    assert run("levels", path, "-q", "a", "-s", "b", "-o", shown, "--show-blocks").code == 0
+    assert "canary" in shown.read_text()
+    assert shown.stat().st_mode & 0o777 == 0o600
+
+
+def test_several_k_are_answered_also_above_the_records(tmp_path: Path) -> None:
+    path = tmp_path / "release.csv"
+    path.write_text("a,b\n1,x\n1,y\n2,x\n2,y\n")
+    frame = levels(path, qids="a", secret="b", k="2,3,5").frame
+    rows = frame.filter(pl.col("measure") == "k").rows(named=True)
+    assert [(r["wanted"], r["met"], r["people_in_violation"]) for r in rows] == [
+        (2.0, True, 0), (3.0, False, 4), (5.0, False, 4),
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="above the number of records"):
+        levels(path, qids="a", k="5,6")
+    with pytest.raises(InputError, match="names the file of each secret"):
+        levels(path, qids="a", secret="b", hierarchy="f.csv")

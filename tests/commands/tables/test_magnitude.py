@@ -82,7 +82,7 @@ AMOUNTS: dict[pl.DataType, tuple[Any, ...]] = {
     pl.Float32(): (0.0, 0.5, 1.0, 3.0, float("nan")),
     pl.Decimal(10, 2): tuple(map(Decimal, ("0.00", "0.01", "0.10", "0.90", "99999999.99"))),
 }
-PERCENTAGES = st.sampled_from(["10", "50", "85", "90", "33.3", "66.666666666667", "0.5", "99.9"])
+PERCENTAGES = st.sampled_from(["10", "50", "85", "90", "33.3", "66.666666666667", "1.5", "99.9"])
 
 
 @st.composite
