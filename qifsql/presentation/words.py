@@ -116,8 +116,10 @@ def degradation(row: Row) -> str:
     return said("undefined") if ratio is None else factor(ratio)
 
 
-def count(n: int) -> str:
-    """Return a whole number with separators."""
+def count(n: int | None) -> str:
+    """Return a whole number with separators; a dash for one that is not shown."""
+    if n is None:
+        return "-"
     return number(f"{n:,}")
 
 

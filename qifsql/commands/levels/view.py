@@ -13,6 +13,7 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
+MOST_LISTED = 100  # values of a worst block that are listed, at most
 SENTENCES = {
     "k": "k, people in a block",
     "average_class_size": "average class size",
@@ -170,7 +171,7 @@ def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
             shown = said("(not shown)")
         elif row["worst_values"] > len(large):  # the rest is not listed
             shown = said("{values}, and more", values=escaping.cell(large[: escaping.SHOWN]))
-        hidden = hidden or len(large) < len(listed)
+        hidden = hidden or len(large) < min(row["worst_values"], MOST_LISTED)
         measures_by_block.setdefault((row["worst_size"], shown), []).append(_say(row))
     if not measures_by_block:
         return []

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from qifsql.commands.report import literals
+from qifsql.commands.report import differences, literals
 from qifsql.data.expressions import split_name
 from qifsql.errors import InputError, quoted
 from qifsql.presentation import masking
@@ -96,10 +96,11 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
     if reader.private:
         return [_labelled(s, reader.labels or {}) for s in stored], ""
     masks = _masks(stored, reader)
-    results = [_shared(s, masks) for s in stored if not masks.reveals(s)]
-    return [_labelled(s, reader.labels or {}) for s in results], _withheld(
-        stored, results, masks, reader.labels or {}
-    )
+    few = differences.few(stored, reader.minimum)
+    open_results = [s for i, s in enumerate(stored) if i not in few and not masks.reveals(s)]
+    results = [_shared(s, masks) for s in open_results]
+    line = _withheld(stored, results, masks, reader.labels or {}, few)
+    return [_labelled(s, reader.labels or {}) for s in results], line
 
 
 def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
@@ -122,6 +123,7 @@ def _withheld(
     shared: Sequence[Stored],
     masks: "_Masks",
     labels: Mapping[str, str],
+    few: Set[int],
 ) -> str:
     """Return one line on what is left out of a shared report, and why."""
     message = (
@@ -139,6 +141,16 @@ def _withheld(
     if names := [labels.get(name, name) for name in by if name not in masks.named]:
         message = "names of groups by {names} (--name-groups shows those of a column)"
         pieces.append(said(message, names=", ".join(names)))
+    if few:
+        message = (
+            "results about fewer than {minimum} people, or that differ from another by so few: "
+            "{names}"
+        )
+        listed = ", ".join(stored[i].name for i in sorted(few))
+        pieces.append(said(message, minimum=masks.minimum, names=listed))
+    if any(differences.has_few(s, masks.minimum) for s in stored):
+        message = "smallest blocks (k) and bars of histograms of fewer than {minimum} people"
+        pieces.append(said(message, minimum=masks.minimum))
     if names := [s.name for s in stored if s.shows_people]:
         pieces.append(said("results with values of people: {names}", names=", ".join(names)))
     if names := [s.name for s in stored if masks.reveals(s)]:
@@ -233,7 +245,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
             columns.append(pl.Series(name, _each(table[name].to_list(), of_kind[name]), kind))
         elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
-    selection = table.select(columns)
+    selection = differences.without_few(table.select(columns), masks.minimum)
     return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
 
 

@@ -1,0 +1,99 @@
+"""Numbers of few people do not follow from the numbers of a report for others."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from terminal import run
+
+import qifsql
+from qifsql.commands.report import differences
+from qifsql.commands.report.sharing import Reader, share
+from qifsql.results.stored import Stored, read
+
+SIZES = {"A": 100, "B": 95, "C": 5}
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """Three groups, one of them of five people."""
+    rows = [
+        {"g": g, "h": "t" if (g, i) == ("A", 0) else f"h{i % 4}", "a": i % 7, "s": f"s{i % 3}"}
+        for g, n in SIZES.items()
+        for i in range(n)
+    ]
+    path = tmp_path / "people.parquet"
+    pl.DataFrame(rows).write_parquet(path)
+    return path
+
+
+def shared(*results: qifsql.Result) -> tuple[list[Stored], str]:
+    return share(read(list(results)), Reader())
+
+
+def test_the_size_of_a_hidden_group_is_no_smallest_block_and_no_bar(people: Path) -> None:
+    attacked = qifsql.attack("crs,cas", people, qids="h,a", secret="s", by="g")
+    swept = qifsql.sweep(people, qids="g,h,a", secret="s", histogram=True)
+    stored, line = shared(attacked, swept)
+    for result in stored:
+        for table in (result.frame, *result.details.values()):
+            if "k" in table.columns:
+                assert all(k is None or k >= 10 for k in table["k"])
+            if {"bin", "individuals"} <= set(table.columns):
+                assert all(n == 0 or n >= 10 for n in table["individuals"])
+    assert "smallest blocks (k)" in line
+
+
+def test_two_results_do_not_differ_by_few_people(people: Path) -> None:
+    everybody = qifsql.attack("crs,cas", people, qids="h,a", secret="s")
+    without_one = qifsql.attack("crs,cas", people, qids="h,a", secret="s", where="h <> 't'")
+    few = qifsql.attack("crs", people, qids="h,a", where="g = 'C'")
+    half = qifsql.attack("crs", people, qids="h,a", where="g = 'A'")
+    rest = qifsql.attack("crs", people, qids="h,a", where="g = 'B'")
+    stored, line = shared(everybody, without_one, few, half, rest)
+    assert [int(s.frame["records"][0]) for s in stored] == [200, 100]
+    assert "differ from another by so few" in line
+    stored, line = shared(half, rest)  # nothing tells that one is no part of the other
+    assert [int(s.frame["records"][0]) for s in stored] == [100]
+
+
+def test_a_report_about_few_people_says_that_nothing_is_left(people: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "few.parquet", tmp_path / "report.md"
+    assert run("attack", "crs", people, "-q", "h,a", "--where", "g = 'C'", "-o", out).code == 0
+    done = run("report", out, "-o", page)
+    text = page.read_text() if page.exists() else done.err
+    assert "fewer than 10 people" in text
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=7), st.booleans(), st.integers(2, 12))
+def test_what_is_shown_leaves_no_small_rest(numbers: list[int], whole: bool, minimum: int) -> None:
+    def stored(n: int, where: str) -> Stored:
+        manifest: Mapping[str, Any] = {
+            "spec": {"where": where or None}, "inputs": [{"sha256": "x"}],
+        }  # fmt: skip
+        frame = pl.DataFrame({"records": [n]})
+        return Stored("name", "attack", frame, {}, manifest)
+
+    results = [stored(n, f"a > {i}") for i, n in enumerate(numbers)]
+    results += [stored(max(numbers) + 30, "")] if whole else []
+    out = differences.few(results, minimum)
+    shown = [int(s.frame["records"][0]) for i, s in enumerate(results) if i not in out]
+    filtered = [n for n in shown if not whole or n != max(numbers) + 30]
+    assert all(n >= minimum for n in filtered)
+    assert not any(0 < abs(a - b) < minimum for a, b in combinations(shown, 2))
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 15))
+def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: int) -> None:
+    table = pl.DataFrame({"bin": range(len(bars)), "individuals": bars})
+    left = differences.without_few(table, minimum)["individuals"].to_list()
+    hidden = sum(bars) - sum(left)
+    assert all(n == 0 or n >= minimum for n in left)
+    assert hidden == 0 or hidden >= minimum or not any(left)
