@@ -2,12 +2,18 @@
 
 import os
 import signal
+import sys
 from types import FrameType
 from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Load and run the command line; an interruption while it loads also prints only one line."""
+    if sys.flags.optimize > 1:  # help and charts are made of texts in the code
+        os.write(
+            2, b"error: without docstrings there is no help and no chart; unset PYTHONOPTIMIZE=2\n"
+        )
+        os._exit(2)
     # A background process ignores SIGINT; that setting stays.
     patient = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if patient:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
+from qifsql.engine import threads
 from qifsql.engine.access import Source
 from qifsql.engine.connections import Stream
 from qifsql.engine.settings import Settings
@@ -152,6 +153,7 @@ def open_engine(
         EngineError: The system gives too little memory or disk.
 
     """
+    threads.check_process()
     if (settings or Settings()).engine_name == "spark":
         from qifsql.engine.distributed import KEPT_HERE, ON_SPARK, STORED, Spark, not_on_spark
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
-from qifsql.errors import Interrupted
+from qifsql.errors import InputError, Interrupted
 
 POLL = 0.05  # seconds between two checks of the threads
 
@@ -43,6 +43,23 @@ _Jobs = SimpleQueue[_Job]
 _idle: list[_Jobs] = []  # the queues of threads that wait; each operation on the list is atomic
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # a child process has none of the threads
+
+
+_process: list[int] = []  # the process in which the first engine was opened
+
+
+def check_process() -> None:
+    """Refuse a process that was forked from one in which an engine was open.
+
+    It has none of the threads of DuckDB and Polars, and would wait for them for ever.
+    """
+    if not _process:
+        _process.append(os.getpid())
+    if _process[0] != os.getpid():
+        raise InputError(
+            "this process was forked from one that has used qifsql, and lacks its threads; start "
+            'processes with multiprocessing.get_context("spawn"), or fork before the first call'
+        )
 
 
 def _serve(jobs: _Jobs) -> None:

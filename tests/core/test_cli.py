@@ -384,3 +384,13 @@ def test_records_that_are_left_out_are_told(command: str, tmp_path: Path) -> Non
     said = run(name, *models, file, *rest, "-q", "a,b", "--null", "drop")
     assert said.code == 0
     assert "note: 2 of 4 records with missing values are left out" in said.err
+
+
+def test_without_docstrings_nothing_runs() -> None:
+    """Help texts and charts are made of them."""
+    done = subprocess.run(
+        [sys.executable, "-OO", "-m", "qifsql", "--help"],
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unset PYTHONOPTIMIZE=2" in done.stderr

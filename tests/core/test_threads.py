@@ -1,10 +1,14 @@
 """Calls in threads: whichever way they end, nothing runs any more."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
-from effort import PATIENCE
+from effort import PATIENCE, SOON
+from places import SAMPLES
 
 from qifsql.engine import threads
 from qifsql.engine.threads import in_threads
@@ -113,3 +117,35 @@ def test_the_first_error_stops_the_others_and_is_the_one_that_is_seen() -> None:
     with pytest.raises(EngineError, match="the first"):
         in_threads([call, fail], interrupt=call.interrupted.set, look=lambda: None)
     assert not call.running
+
+
+FORK = """
+import os, sys, qifsql
+from qifsql.errors import InputError
+def attack():
+    return qifsql.attack("crs", {path!r}, qids="age,gender").frame["blocks"][0]
+first = [] if {late} else [attack()]
+pid = os.fork()
+if pid == 0:
+    try:
+        print(attack())
+    except InputError as e:
+        print(e)
+    sys.stdout.flush()
+    os._exit(0)
+os.waitpid(pid, 0)
+print(attack())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("late", [True, False])
+def test_a_forked_process_works_or_is_refused_but_never_waits_for_ever(*, late: bool) -> None:
+    path = str(SAMPLES / "thesis_table_3_2.csv")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK.format(path=path, late=late)],
+        capture_output=True, text=True, timeout=SOON, check=True,
+    )  # fmt: skip
+    child, parent = done.stdout.splitlines()
+    assert parent.isdecimal()
+    assert child == parent if late else 'get_context("spawn")' in child

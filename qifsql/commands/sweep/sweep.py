@@ -9,7 +9,7 @@ from qifsql.commands.sweep import compiled, plan
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, choose
-from qifsql.commands.sweep.workspace import alone, prepare
+from qifsql.commands.sweep.workspace import alone, followed, prepare
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
@@ -137,7 +137,7 @@ def sweep(
         search=search,
         sample=sample,
         histogram=options.get("histogram", False),
-        workspace=None if workspace is None else Path(workspace),
+        workspace=None if workspace is None else followed(Path(workspace)),
         keep=keep,
         join=None if join is None else Path(join),
         restart=options.get("restart", False),

@@ -252,6 +252,17 @@ class Workspace:
             )
 
 
+def followed(path: Path) -> Path:
+    """Return the file to which a link leads, another path as it is; InputError without a file."""
+    if not path.is_symlink():
+        return path
+    if not path.exists():
+        raise InputError(
+            f"the workspace {path} is a broken link; remove it, or name another with --workspace"
+        )
+    return path.resolve()
+
+
 def prepare(
     engine: LocalEngine, path: Path, dataset: Dataset | Collection, *, restart: bool
 ) -> None:

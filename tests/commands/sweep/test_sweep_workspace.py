@@ -809,3 +809,14 @@ def test_a_disk_that_is_full_midway_stops_a_sweep_that_then_goes_on(
     assert "records" in note
     refused(Done(int(said["code1"]), said["out1"], error), "disk", "disk/w", code=3)
     assert found(Done(int(said["code2"]), said["out2"], said["err2"])) == undisturbed
+
+
+def test_a_link_to_a_workspace_is_followed_and_a_broken_one_is_refused(here: Path):
+    expected = found(run(*SMALL, "--workspace", "w"))
+    (here / "link").symlink_to("w")
+    assert found(run(*SMALL, "--workspace", "link")) == expected
+    (here / "broken").symlink_to("nowhere")
+    done = run(*SMALL, "--workspace", "broken")
+    assert (done.code, done.out) == (2, "")
+    assert "is a broken link" in done.err
+    assert (here / "broken").is_symlink()
