@@ -37,7 +37,7 @@ from qifsql.errors import (
 )
 
 DELIMITERS = (",", ";", "\t", "|")
-TEXTS = ("VARCHAR", "JSON", "BLOB")  # types whose values may have any length
+TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
@@ -142,20 +142,24 @@ class Catalog:
         growth.check(nodes, what, self._lengths(tree) if growth.GROWING & {*names} else None)
 
     def _lengths(self, tree: exp.Expr) -> dict[str, int]:
-        """Return the lengths of the longest values of the text columns that an expression reads."""
+        """Return the lengths of the longest values of the columns that an expression reads."""
         columns = read(tree)
-        texts = [c for c in self.schema.columns if c.source_name in columns and c.type in TEXTS]
+        used = [c for c in self.schema.columns if c.source_name in columns and not nested(c.type)]
+        lengths = {c.source_name: growth.SMALL for c in used}
+        texts = [c for c in used if family(c.type) in TEXTS]
         if not texts:
-            return {}
+            return lengths
         longest = [
             exp.func(
-                "coalesce", exp.Max(this=exp.func("strlen", _column(c))), exp.Literal.number(0)
+                "coalesce",
+                exp.Max(this=exp.func("strlen", exp.cast(_column(c), "VARCHAR"))),
+                exp.Literal.number(0),
             )
             for c in texts
         ]
         source = exp.alias_(relation(self.dataset, columns), SOURCE, table=True)
         (row,) = self.engine.query(exp.select(*longest).from_(source), self.dataset.name)
-        return {c.source_name: int(n) for c, n in zip(texts, row, strict=True)}
+        return lengths | {c.source_name: int(n) for c, n in zip(texts, row, strict=True)}
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
         """Refuse an expression that does not return true or false."""

@@ -166,7 +166,7 @@ def test_a_view_of_a_received_database_is_refused(world: Path) -> None:
     assert CANARY not in done.out
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "change",
     [
@@ -270,6 +270,7 @@ def named(path: str, line: str, world: Path) -> bool:
     return inside.startswith(("tmp/", *names, *stems)) or "/.qifsql-" in f"/{inside}"
 
 
+@pytest.mark.slow(because="13.1 s; every recorded mutant dies without it")
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize(
     "names",

@@ -221,6 +221,7 @@ def test_no_secret_to_infer(here: Path):
     refused(here, "attack", "cas", "people.parquet", "-q", "age", says="name one with --secret")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_two_columns_that_differ_in_case_are_told_apart_by_their_exact_names(here: Path, kind: str):
     file = f"twins.{kind}"
@@ -287,6 +288,7 @@ def test_a_target_value_of_a_column_without_a_type(here: Path):
     assert run(*arguments, "void is null").code == 0
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("digits", [16, 19, 28, 37, 38])
 def test_whole_weights_of_any_size_are_used_or_refused(here: Path, digits: int):
     lines = "".join(f"{age},{'9' * digits}\n" for age in (25, 60, 61))
@@ -314,7 +316,7 @@ def test_a_target_for_an_attack_on_everybody(here: Path):
 # Expressions
 
 
-@pytest.mark.cases(7)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("expression", "says"),
     [

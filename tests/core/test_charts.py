@@ -203,13 +203,14 @@ def everywhere(tree: Any, key: str) -> list[Any]:
     return [v for t in tree for v in everywhere(t, key)] if isinstance(tree, list) else []
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(1)
 @EVERY
 def test_a_chart_is_valid_and_compiles(name: str) -> None:
     spec = CHARTS[name](QIDS, "income").to_dict(validate=True)
     assert vl_convert.vegalite_to_vega(spec)["marks"]
 
 
+@pytest.mark.cases(2)
 @EVERY
 def test_a_chart_can_be_read_in_words_and_without_good_eyes(name: str) -> None:
     spec = CHARTS[name](QIDS, "income").to_dict()
@@ -436,7 +437,7 @@ class Page(HTMLParser):
             self.scripts.append(data)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="0.3 s each; every recorded mutant dies without it")
 @EVERY
 def test_a_page_loads_nothing_and_no_name_breaks_out_of_it(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
@@ -466,7 +467,7 @@ def test_the_browser_is_told_to_run_the_two_scripts_alone(tmp_path: Path) -> Non
     assert policy.endswith("script-src " + " ".join(f"'sha256-{d}'" for d in digests))
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @EVERY
 def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
@@ -480,7 +481,7 @@ def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path
     assert any("</script><b>yyy" in text for text in root.itertext())
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @EVERY
 def test_a_picture_in_png_has_twice_the_pixels(name: str, tmp_path: Path) -> None:
     figures.save(CHARTS[name](QIDS, "income"), tmp_path / "chart.PNG", Origin.now())
@@ -555,6 +556,7 @@ def test_links_are_drawn_by_step_with_how_many_they_are() -> None:
     )
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_what_altair_is_set_to_stays_as_it_is(tmp_path: Path, large: pl.DataFrame) -> None:
     def state() -> tuple[object, ...]:
         transformers = alt.data_transformers

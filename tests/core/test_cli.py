@@ -63,7 +63,7 @@ def test_markdown_is_a_table_in_which_names_are_text(tmp_path: Path):
     assert len(done.out.splitlines()) == 3
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_every_ending_is_written_with_a_manifest(tmp_path: Path, ending: str):
     out = tmp_path / f"result.{ending}"
@@ -240,7 +240,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """An attack that takes minutes."""
     file = tmp_path_factory.mktemp("slow") / "numbers.parquet"
     pl.DataFrame({"a": range(3_000_000)}).write_parquet(file)
-    rewritten = "x=regexp_replace(repeat(a::varchar, 3000), '[0-9]', 'x', 'g')"
+    rewritten = "x=regexp_replace(repeat(a::varchar, 500), '[0-9]', 'x', 'g')"
     return [*COMMAND, "attack", "crs", str(file), "--qids", rewritten]
 
 

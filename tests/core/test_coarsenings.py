@@ -34,7 +34,7 @@ def values(
     return found
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("type_", [pa.int8(), pa.int32(), pa.int64()])
 def test_whole_numbers_become_the_lower_ends_of_intervals(tmp_path: Path, type_: pa.DataType):
     cells = [0, 1, 4, 5, 37, -1, -5, -6, -128, 127, None]
@@ -121,7 +121,7 @@ def test_of_a_collection_every_dataset_that_has_the_column_is_coarser(samples: P
     assert one["qids"] == ["2:CO_ENTIDADE:1000"]
 
 
-@pytest.mark.cases(10)
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("how", "type_", "says"),
     [

@@ -247,6 +247,7 @@ def test_the_waves_of_a_long_table_are_the_collection_of_its_parts(
     assert found(long) == found(apart) == expected(chosen, absent)
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @settings(max_examples=examples(20))
 @given(collections(most=3), RULES, st.data())
 def test_who_is_in_a_release_is_told_by_a_flag_or_by_its_file(
@@ -336,6 +337,7 @@ def test_a_collection_is_the_table_that_is_joined_by_hand(drawn: Drawn) -> None:
         assert_frame_equal(table[numbers], one.details[name][numbers], check_exact=True)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @settings(max_examples=examples(20))
 @given(collections(), RULES)
 def test_every_record_has_the_numbers_of_its_block_in_the_order_of_the_focal_dataset(
@@ -366,6 +368,7 @@ def test_every_record_has_the_numbers_of_its_block_in_the_order_of_the_focal_dat
     assert rows == wanted
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 @settings(max_examples=examples(20))
 @given(collections())
 def test_people_with_missing_values_can_be_dropped(drawn: Drawn) -> None:
@@ -469,6 +472,7 @@ def test_threads_order_and_split_are_irrelevant(
     assert first["records"].unique().to_list() == [pl.read_parquet(years[0]).height]
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_the_join_never_multiplies_records(census: tuple[list[Path], list[Any]]) -> None:
     """Every record of the focal census stands in one block, whoever of it comes again."""
     years, _ = census
@@ -542,7 +546,7 @@ def named(tmp_path: Path) -> list[Path]:
     return written(tmp_path, tables)
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("written_as", "meant", "blocks"),
     [

@@ -190,6 +190,7 @@ def test_an_auxiliary_file_that_is_not_there(here: Path):
     refused(here, *arguments, says='did you mean "b.parquet"?')
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("out", ["b.parquet", "./b.parquet", "a.parquet"])
 def test_a_result_never_takes_the_place_of_what_is_read(here: Path, out: str):
     before = (here / out).read_bytes()
@@ -220,7 +221,7 @@ def test_a_rule_of_absence_that_is_none(here: Path):
 # Names
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("qids", "says"),
     [
@@ -315,7 +316,7 @@ def test_a_target_that_nobody_is(here: Path):
 # Membership
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -346,7 +347,7 @@ def test_a_release_with_people_of_whom_the_population_knows_nothing(here: Path):
 # Long tables
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -402,6 +403,7 @@ def test_auxiliary_datasets_are_arguments_or_options():
     assert results("attack", "crl,cal", FOCAL, AUXILIARY, *ASKED[:4], *keys) == wanted
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_keys_are_one_for_all_or_one_for_each(tmp_path: Path):
     other = tmp_path / "other.csv"
     other.write_text(AUXILIARY.read_text().replace("id,", "person,", 1))
@@ -409,6 +411,7 @@ def test_keys_are_one_for_all_or_one_for_each(tmp_path: Path):
     assert results("attack", "crl,cal", FOCAL, other, *ASKED[:4], "--key", "id,person") == wanted
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_progressive_attack_has_a_row_for_each_prefix():
     rows = results("attack", "crl,cal", FOCAL, AUXILIARY, *ASKED, "--progressive")
     assert [(row["model"], row["datasets"]) for row in rows] == [
@@ -442,6 +445,7 @@ def test_a_long_table_is_a_collection_of_its_waves(long: Path):
     assert (alone["datasets"], alone["blocks"]) == (1, 5)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_absence_is_a_missing_value_or_one_of_its_own(tmp_path: Path):
     other = tmp_path / "other.csv"
     other.write_text("id,grade\n1,\n2,A\n")
@@ -454,6 +458,7 @@ def test_absence_is_a_missing_value_or_one_of_its_own(tmp_path: Path):
     assert blocks == [2, 2, 3]
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_person_who_is_not_in_a_dataset_is_a_target():
     asked = ("attack", "irl", FOCAL, AUXILIARY, "-q", "gender,grade", "--key", "id")
     known = ("--target", "gender=M", "--target", "1:grade=D")
@@ -466,7 +471,7 @@ def test_a_person_who_is_not_in_a_dataset_is_a_target():
     assert (both["matches"], both["best_guess"]) == (2, "3")
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("name", "same", "known"),
     [
@@ -505,6 +510,7 @@ def test_membership_is_told_by_a_flag_or_by_the_file_of_the_release(tmp_path: Pa
     assert (someone["best_guess"], someone["posterior_deterministic"]) == ("false", 1)
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_sql_gives_the_numbers_of_a_collection_when_pasted():
     asked = (FOCAL, AUXILIARY, *ASKED)
     with duckdb.connect() as connection:

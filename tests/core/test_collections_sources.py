@@ -137,6 +137,7 @@ def test_thesis_example_52_collective_re_identification(thesis: list[Path]) -> N
     assert (alone["blocks"], alone["singled_out"]) == (5, 1)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_thesis_example_53_individual_attribute_inference(thesis: list[Path]) -> None:
     """Thesis Example 53: Eva is ill, surely; of Fabio nothing is learnt.
 
@@ -261,6 +262,7 @@ def test_popets_table_4_step_by_step(popets: list[Path]) -> None:
     }
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_popets_appendix_c_membership(popets: list[Path], tmp_path: Path) -> None:
     """PoPETs appendix C: everybody is the population, of whom some are published; by hand.
 
@@ -320,7 +322,7 @@ def check(result: qifsql.Result, case: dict[str, Any]) -> None:
     assert [[row[name] for name in columns] for row in result.rows()] == wanted
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("number", [0, 1])
 def test_releases_of_project_star(shared: Path, number: int) -> None:
     case = cases(shared)[number]

@@ -29,6 +29,7 @@ def steering(text: str) -> set[str]:
     return {c for c in text if not c.isprintable() and c != "\n"}
 
 
+@pytest.mark.slow(because="7.9 s; every recorded mutant dies without it")
 @given(names, names, names)
 @settings(max_examples=examples(2), deadline=None)
 def test_no_command_lets_a_name_or_a_value_steer_the_terminal(

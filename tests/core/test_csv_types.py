@@ -100,7 +100,7 @@ def test_what_a_type_would_round_stays_text(fields: list[str]) -> None:
     assert qifsql.describe("data.csv").frame["type"].to_list() == ["BIGINT", "VARCHAR"]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("fields", "type_"),
     [
@@ -137,6 +137,7 @@ def test_other_columns_give_no_note() -> None:
         assert NOTE in run("attack", model, "data.csv", *used).err, used
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_files_that_write_a_value_differently_are_compared_with_a_note() -> None:
     written(["1.50", "2.25"], "one.csv")
     written(["1.5", "2.25"], "other.csv")

@@ -208,6 +208,7 @@ def test_a_task_that_is_lost_is_missed_in_the_result(here: Path, monkeypatch: py
 # Stores of attacks and of inference tests
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_store_whose_counts_were_changed_is_refused(here: Path):
     assert run(*STORE).code == 0
     with duckdb.connect("state") as connection:

@@ -61,7 +61,7 @@ def numbers(file: str) -> list[Any]:
     return [row[name] for name in NUMBERS]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_flipped_bit_is_refused_or_changes_nothing(kind: str) -> None:
     name, write = WRITERS[kind]

@@ -197,6 +197,7 @@ def test_a_text_file_is_described_as_the_same_table_in_parquet() -> None:
     assert "CREATE TABLE memory.main.loaded AS SELECT" in text.origin.sql.replace('"', "")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("line", [1, 2, 160])
 def test_a_quoted_cell_may_hold_another_end_of_line(line: int) -> None:
     cells = {line: "x\ny"}

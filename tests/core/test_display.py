@@ -42,7 +42,7 @@ def result(request: pytest.FixtureRequest) -> qifsql.Result:
     return made
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 def test_repr_is_a_few_lines_without_values(result: qifsql.Result) -> None:
     lines = repr(result).splitlines()
     assert len(lines) == 3
@@ -50,7 +50,7 @@ def test_repr_is_a_few_lines_without_values(result: qifsql.Result) -> None:
     assert CENSUS.name in lines[0]
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(2)
 def test_print_shows_what_the_terminal_shows(result: qifsql.Result) -> None:
     text = str(result)
     assert "Expression" not in text
@@ -97,7 +97,7 @@ def test_a_narrow_terminal_cuts_no_number_and_no_name(
         assert all(letters in told for letters in remark.split())
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(1)
 def test_charts(result: qifsql.Result) -> None:
     if result.kind not in CHARTED:
         with pytest.raises(InputError, match="has no charts"):
@@ -108,6 +108,7 @@ def test_charts(result: qifsql.Result) -> None:
         result.chart("pie")
 
 
+@pytest.mark.cases(1)
 def test_sql_is_that_of_the_manifest(result: qifsql.Result, tmp_path: Path) -> None:
     path = result.save(tmp_path / "result.csv")
     note = json.loads(path.with_name("result.csv.manifest.json").read_text("utf-8"))
@@ -115,7 +116,7 @@ def test_sql_is_that_of_the_manifest(result: qifsql.Result, tmp_path: Path) -> N
     assert note["result"] == result.kind
 
 
-@pytest.mark.cases(12)
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html", "xlsx"])
 def test_every_form_is_saved(result: qifsql.Result, tmp_path: Path, ending: str) -> None:
     path = result.save(tmp_path / f"result.{ending}")

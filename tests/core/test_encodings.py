@@ -161,6 +161,7 @@ def test_scikit_learn_says_the_same(made: ModuleType):
     assert 0 < accuracy <= 1
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_the_24_encodings_have_the_features_of_the_paper(made: ModuleType, tmp_path: Path):
     """One feature for each attribute by TF and Scaling, two for the number by Bounds."""
     records = [(i * i % 13, 0, "abc"[i % 3], "xyz"[i % 2]) for i in range(40)]

@@ -270,6 +270,7 @@ def test_after_an_interruption_the_engine_still_works() -> None:
         assert engine.rows(plan("SELECT 1 AS x"), "counting", "made up") == [(1,)]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_ctrl_c_while_a_file_is_written_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(Interrupted), DuckDB() as engine, ctrl_c(0.5):
         stream(engine, ENDLESS, tmp_path / "out.parquet", origin(), what="writing")
@@ -290,6 +291,7 @@ def test_progress_says_what_is_done_and_its_share_never_leaves_0_to_1() -> None:
     assert all(0 <= share <= 1 for _, share in told)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_an_error_of_the_caller_s_progress_is_not_hidden_and_stops_the_query(temp: Path) -> None:
     started = time.monotonic()
 
@@ -513,7 +515,7 @@ def message(trouble: Trouble, folder: Path) -> str:
     return ""
 
 
-@pytest.mark.cases(7)
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_message_is_one_line_and_shows_no_cell(trouble: str, tmp_path: Path) -> None:
     said = message(TROUBLES[trouble], tmp_path)

@@ -19,7 +19,7 @@ def test_every_command_with_charts_is_here() -> None:
     assert rooms == {name.replace("-", "_") for name in DRAWN}
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(1)
 @of_each(DRAWN)
 def test_every_chart_is_drawn(answers: Answers, name: str) -> None:
     answer = answers.to(DRAWN[name])

@@ -56,7 +56,7 @@ def test_a_command_shows_a_result_or_writes_a_file_or_a_text(answers: Answers, n
         assert (answer.shown is not None) == showing, answer.line
 
 
-@pytest.mark.cases(19)
+@pytest.mark.cases(4)
 @SHOWING
 def test_people_read_every_result(answers: Answers, name: str) -> None:
     """In a terminal and as Markdown: a text that does not steer the terminal."""
@@ -68,6 +68,7 @@ def test_people_read_every_result(answers: Answers, name: str) -> None:
             assert unsteering(text), line
 
 
+@pytest.mark.cases(18)
 @SHOWING
 def test_the_rows_of_csv_are_those_of_the_result(answers: Answers, name: str) -> None:
     for line, result in shown(answers, name):
@@ -79,7 +80,7 @@ def test_the_rows_of_csv_are_those_of_the_result(answers: Answers, name: str) ->
         assert result_files.text(result, "csv").startswith(table), line
 
 
-@pytest.mark.cases(7)
+@pytest.mark.cases(3)
 @SHOWING
 def test_every_result_is_a_file_with_each_ending(answers: Answers, name: str) -> None:
     line, result = shown(answers, name)[0]

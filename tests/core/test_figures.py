@@ -29,6 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_charts_of_a_progressive_attack_are_those_of_the_thesis(here: Path) -> None:
     more = ("--progressive", "--charts", "charts", "--chart-format", "json", "--quiet")
     done = run(*ATTACK, *ASKED, *more, "--threshold", "0.5", "--by", "1:disability", "-f", "json")
@@ -51,6 +52,7 @@ def test_charts_of_a_progressive_attack_are_those_of_the_thesis(here: Path) -> N
     assert len({b["panel"] for b in bars}) == 2 * 2  # each question, with one dataset and two
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_histogram_that_only_a_chart_needs_is_not_told(here: Path) -> None:
     plain = run("attack", "crs", "first.csv", "--qids", "school", "--quiet", "-f", "csv")
     drawn = run(
@@ -118,6 +120,7 @@ LINKED = (
 )
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_links_are_drawn_where_the_truth_is_told(here: Path) -> None:
     more = ("--truth", "id", "--charts", "charts", "--chart-format", "json", "--quiet")
     done = run(*LINKED, *more, "-f", "json")

@@ -152,7 +152,7 @@ FILES = (
 """Places of files: of a frame nothing can be read there, or nothing written."""
 
 
-@pytest.mark.cases(75)
+@pytest.mark.cases(53)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("frame", OTHERS)
 def test_what_is_no_frame_is_named_by_its_type_alone(place: str, frame: str) -> None:

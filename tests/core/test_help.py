@@ -153,7 +153,7 @@ def test_the_help_of_attack_fits_two_screens() -> None:
     assert len(shown) <= 100
 
 
-@pytest.mark.cases(9)
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", TRANSLATED)
 @pytest.mark.parametrize(("locale", "english"), [("pt_BR.UTF-8", False), ("de_DE.UTF-8", True)])
 def test_help_is_in_the_language_of_the_user(

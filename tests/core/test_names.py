@@ -22,7 +22,7 @@ def release(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", SIGNS)
 def test_a_name_in_double_quotes_names_a_column_whatever_its_signs(
     release: Path, name: str

@@ -169,6 +169,7 @@ def test_subsets_of_a_census_of_200_000(shared: Path) -> None:
         check(found, case | {"sensitive": sensitive})
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("number", range(4))
 def test_the_focal_release_of_a_collection(shared: Path, number: int) -> None:
     cases = reference(shared, "longitudinal.json")["cases"]

@@ -40,6 +40,7 @@ def test_an_old_name_does_what_the_new_does_and_says_so(
     assert f" {flag} " not in run(command[0], "--help").out
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("short", [("-c", "hash"), ("-chash",)])
 def test_a_short_name_can_hold_its_value(short: tuple[str, ...], tmp_path: Path) -> None:
     log = tmp_path / "log.csv"

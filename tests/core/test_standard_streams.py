@@ -50,7 +50,7 @@ def rows(done: Done) -> list[dict[str, object]]:
     return [{k: v for k, v in row.items() if k != "seconds"} for row in results]
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", DATA)
 def test_standard_input_is_a_file(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,12 +50,13 @@ def refused(kind: str, *arguments: str) -> None:
     assert "export" in done.err, arguments
 
 
-@pytest.mark.cases(17)
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("source", WAYS)
 def test_a_table_is_refused_however_it_is_named(kind: str, source: str) -> None:
     refused(kind, "attack", "crs", source, "-q", "age")
 
 
+@pytest.mark.cases(2)
 def test_a_table_is_refused_by_every_command_that_takes_data(kind: str) -> None:
     table = "lake/people"
     Path("policy.toml").write_text(
@@ -76,7 +77,7 @@ def test_a_table_is_refused_by_every_command_that_takes_data(kind: str) -> None:
         refused(kind, *arguments)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 def test_files_beside_a_table_are_read(kind: str) -> None:
     assert kind
     assert run("attack", "crs", "plain.parquet", "-q", "age").code == 0

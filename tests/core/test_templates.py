@@ -172,7 +172,7 @@ MODES: dict[str, tuple[list[float], list[float]]] = {  # of block (25, F), of (4
 }
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_text_as_it_is_runs_where_the_few_tables_that_no_file_makes_are_defined(
     weighted: bool,

@@ -89,6 +89,7 @@ def test_what_others_have_is_left_alone(here: Path):
     assert (here / "mine" / "letter").read_text() == "dear"
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_runs_that_begin_at_the_same_time_do_not_take_one_another_for_dead(here: Path):
     code = HOLD.replace("time.sleep(60)", "pass").replace('print("ready", flush=True)', "pass")
     code = f"{code}\nfor _ in range(60):\n    f = PrivateFolder.make(Path('temp'))\n"

@@ -87,6 +87,7 @@ def test_a_wide_matrix_has_a_column_of_guesses_and_one_of_each_value(tmp_path: P
     assert earned(tmp_path, "matrix:values.csv", AGE, "who,07\nme,1\n") == [("me", 7, "07", 1.0)]
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_wide_matrix_has_one_column_of_values_to_five_hundred(tmp_path: Path) -> None:
     def found(values: int) -> int:
         names = ",".join(["who", *(f"v{i}" for i in range(values))])

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import comb, floor
+from math import comb
 from typing import Any
 
 Person = tuple[tuple[object, ...], object]
@@ -154,14 +154,11 @@ def nearest_linked(
         numbers = [row[i] for row in everybody if isinstance(row[i], int)]
         scales.append((min(numbers), max(numbers)) if len(set(numbers)) > 1 else None)
 
-    def place(i: int, value: int) -> int:
+    def distance(i: int, a: Any, b: Any) -> Fraction:
         low, high = scales[i] or (0, 0)
-        return floor((value - low) / (high - low) * 2**32 + 0.5)
-
-    def distance(i: int, a: Any, b: Any) -> int:
         if a is None or b is None or scales[i] is None:
-            return 0 if a == b else 2**32
-        return abs(place(i, a) - place(i, b))
+            return Fraction(a != b)
+        return Fraction(abs(a - b), high - low)
 
     def choices(person: Sequence[Any], half: Sequence[int]) -> list[set[int]]:
         far = [sum(distance(i, person[i], row[i]) for i in half) for row in synthetic]
@@ -206,17 +203,14 @@ def distances(
         numbers = [row[i] for row in everybody if isinstance(row[i], int)]
         scales.append((min(numbers), max(numbers)) if len(set(numbers)) > 1 else None)
 
-    def place(i: int, value: int) -> int:
-        low, high = scales[i] or (0, 0)
-        return floor((value - low) / (high - low) * 2**32 + 0.5)
-
-    def distance(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
-        total = 0
+    def distance(one: tuple[Any, ...], other: tuple[Any, ...]) -> Fraction:
+        total = Fraction()
         for i, (a, b) in enumerate(zip(one, other, strict=True)):
+            low, high = scales[i] or (0, 0)
             if a is None or b is None or scales[i] is None:
-                total += 0 if a == b else 2**32
+                total += a != b
             else:
-                total += abs(place(i, a) - place(i, b))
+                total += Fraction(abs(a - b), high - low)
         return total
 
     nearer, equal = Fraction(), 0
@@ -232,8 +226,8 @@ def distances(
         others.append(to_control[0])
         second = to_original[1] if len(to_original) > 1 else None
         if second is not None:
-            ratios.append(1.0 if second == to_original[0] else to_original[0] / second)
-    records, scale = len(rows[1]), 2**32 * width
+            ratios.append(1.0 if second == to_original[0] else float(to_original[0] / second))
+    records, scale = len(rows[1]), width
     return {
         "distance_zero": Fraction(equal, records),
         "distance_original": Fraction(median(firsts), scale),

@@ -232,6 +232,7 @@ def test_closed_form_equals_enumeration(data: st.DataObject) -> None:
     assert oracle.expected(problem, arrays, problem.everything) == found.means
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @settings(max_examples=examples(60))
 @given(st.data())
 def test_weights_count_the_assignments_of_people(data: st.DataObject) -> None:
@@ -256,6 +257,7 @@ def test_weights_count_the_assignments_of_people(data: st.DataObject) -> None:
     assert seen == {x: oracle.ways(x) for x in oracle.consistent(problem)}
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @settings(max_examples=examples(60))
 @given(st.data())
 def test_believed_is_the_mean_of_actual(data: st.DataObject) -> None:

@@ -250,6 +250,7 @@ def test_the_attempt_is_said(six: Result) -> None:
     assert "any 1 of 3, if anybody tries: right for 44 of 100 people" in shown  # (3 + 3 + 2) / 18
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_names_with_signs_stand_in_double_quotes() -> None:
     names = ["a=b", "c:d", "e;f", "g,h", 'i"j']
     frame = pl.DataFrame({name: [0, 1, 1] for name in names})
@@ -393,6 +394,7 @@ def test_a_wide_sweep_of_few_sizes_is_refused_before_its_sets_are_listed(six: Re
     assert adversaries(alone, knows="a0=0.5").frame["subsets"].unique().to_list() == [2]
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_estimates_and_other_results_are_refused(six: Result, tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": list(range(400)), "b": [i % 7 for i in range(400)]})
     with pytest.raises(InputError, match="sample"):
@@ -427,6 +429,7 @@ def test_a_sweep_that_does_not_fit_is_damaged(
         adversaries(damage(change)(six), any=1)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_collection_has_tagged_attributes(tmp_path: Path) -> None:
     first = pl.DataFrame({"id": range(6), "age": [1, 1, 2, 2, 3, 3], "ill": list("aabbab")})
     second = pl.DataFrame({"id": range(6), "age": [1, 2, 2, 3, 3, 4]})

@@ -129,6 +129,7 @@ def test_mondrian_makes_the_classes_of_slow_python(table: Table, limits: Limits)
     check_losses(result, table, groups)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @settings(max_examples=examples(15))
 @given(doubled(), st.integers(1, 5))
 def test_mdav_makes_the_groups_of_slow_python(table: Table, k: int) -> None:
@@ -353,6 +354,7 @@ def test_parts_of_a_large_release_are_grouped_each_for_itself(
 # Cells.
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @settings(max_examples=examples(15))
 @given(doubled(), st.integers(1, 4))
 def test_written_cells_stand_for_the_values_of_all_members(table: Table, k: int) -> None:
@@ -444,6 +446,7 @@ def test_centroids_are_means_of_numbers_and_medians_of_all_else() -> None:
 # Columns.
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_an_expression_takes_the_place_of_what_it_reads() -> None:
     table = pa.table({"id": [1, 2], "born": [1971, 1979], "ill": ["x", "y"], "sex": ["f", "f"]})
     result, made = anonymised(
@@ -458,7 +461,7 @@ def test_an_expression_takes_the_place_of_what_it_reads() -> None:
     assert not any("is left out" in note for note in result.notes)
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
 def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) -> None:
     source = tmp_path / "in.csv"

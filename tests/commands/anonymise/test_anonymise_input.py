@@ -151,7 +151,7 @@ def test_the_command_prints_what_python_gives(source: Path) -> None:
     assert talk.startswith("error: k is 70")
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "names",
     [
@@ -176,7 +176,7 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: tuple[str, ...], metho
     assert made.column(2).to_pylist() == [1, 1, 2, 2]
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("method", ["mondrian", "mdav"])
 @pytest.mark.parametrize(("most", "refused"), [(18, False), (17, True)])
 def test_sets_that_would_list_too_many_values_are_refused(

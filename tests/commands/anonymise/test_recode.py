@@ -47,7 +47,7 @@ def cells(source: Path, name: str, *changes: str, **options: Any) -> list[Any]:
     return pl.read_csv(out, infer_schema=False)[name].to_list()
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="0.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
@@ -148,6 +148,7 @@ def test_cells_of_prefixes(
     assert compared.frame["blocks"].to_list()[-1] == result.frame["blocks"][0]
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_prefix_of_a_number_or_with_a_star_is_refused_with_the_way_out(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     for values, change, says in (
@@ -169,6 +170,7 @@ def test_a_prefix_of_a_number_or_with_a_star_is_refused_with_the_way_out(tmp_pat
         )
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_level_of_a_hierarchy_is_its_label_and_needs_every_value(source: Path) -> None:
     tree = source.parent / "age.csv"
     lines = [f"{a};{a // 20 * 20}-{a // 20 * 20 + 19};*\n" for a in range(91)]
@@ -180,6 +182,7 @@ def test_a_level_of_a_hierarchy_is_its_label_and_needs_every_value(source: Path)
         cells(source, "age", "age:@1", hierarchies={"age": tree})
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_dropped_columns_are_left_out_and_untouched_ones_stay_as_they_are(source: Path) -> None:
     out = source.parent / "out.parquet"
     result = qifsql.anonymise(
@@ -194,6 +197,7 @@ def test_dropped_columns_are_left_out_and_untouched_ones_stay_as_they_are(source
     assert any("released as they are" in note and '"day"' in note for note in result.notes)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_records_of_small_classes_are_suppressed_within_the_limit(source: Path) -> None:
     with pytest.raises(InputError, match=r"4 records of 8 \(50.00 %\).*--suppress 0\.5"):
         cells(source, "age", "age:10", k=2)

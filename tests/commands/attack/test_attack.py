@@ -182,6 +182,7 @@ def test_equal_weights_are_no_weights(drawn: Table) -> None:
             assert found(result) == expected(drawn.rows, drawn.qids, drawn.secrets, masses)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @given(releases(), st.booleans(), st.data())
 def test_every_number_about_one_person_is_that_of_the_oracle(
     drawn: Release, weighted: bool, data: st.DataObject
@@ -209,6 +210,7 @@ def test_every_number_about_one_person_is_that_of_the_oracle(
             assert found(attacked()) == wanted
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @given(tables(), st.data())
 def test_a_target_whose_values_do_not_occur_is_refused(drawn: Table, data: st.DataObject) -> None:
     target = dict(data.draw(st.sampled_from(drawn.rows)))
@@ -246,6 +248,7 @@ def test_the_guessed_owner_is_the_heaviest_and_then_the_first_by_key(
     assert result.frame["best_guess"].to_list() == [str(min(alike)[1])]
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @given(releases(), st.booleans())
 def test_records_with_missing_values_can_be_dropped(drawn: Release, weighted: bool) -> None:
     used = [*drawn.qids, *drawn.secrets]
@@ -267,6 +270,7 @@ def test_records_with_missing_values_can_be_dropped(drawn: Release, weighted: bo
     assert result.notes == (() if weighted or len(kept) == n else (note,))
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @given(releases(), st.booleans(), st.integers(0, 30))
 def test_a_filter_is_a_smaller_table(drawn: Release, weighted: bool, least: int) -> None:
     name = drawn.secrets[0]
@@ -611,6 +615,7 @@ def test_nan_is_no_weight_whatever_the_statistics_say(three: Path) -> None:
         qifsql.attack("crs", three, qids="s", weight="q")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("parts", [1, 2, 4])
 def test_nan_and_null_are_one_value_wherever_they_stand(tmp_path: Path, parts: int) -> None:
     values = [float("nan"), 1.0, 2.0, 0.0, None, -0.0, 1.0, 2.0]

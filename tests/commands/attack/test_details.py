@@ -55,6 +55,7 @@ def test_csv_has_a_table_after_each_empty_line(thesis: Path) -> None:
     assert [row["group"] for row in groups] == ["M", "F"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_details_are_files_beside_the_result(thesis: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"risk.{ending}"
@@ -186,6 +187,7 @@ def test_a_misspelt_keyword_is_not_left_out_in_silence(thesis: Path) -> None:
         qifsql.records(thesis, "x.csv", qids="age", measures="capacity")
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_a_prior_leaves_re_identification_as_it_is(thesis: Path, tmp_path: Path) -> None:
     prior = tmp_path / "prior.csv"
     prior.write_text("illness,probability\nyes,0.9\nno,0.1\n")

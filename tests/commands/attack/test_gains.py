@@ -218,7 +218,7 @@ NUMBERS: dict[pa.DataType, tuple[Sequence[object], str]] = {
 }
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="0.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("kind", list(NUMBERS), ids=str)
 @settings(max_examples=examples(12))
 @given(data=st.data())

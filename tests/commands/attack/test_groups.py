@@ -248,7 +248,7 @@ CHANGES = """qids=q,g secret=s secret=t,s weight=w where=q>0 null=drop by=g mode
 source=others.parquet time=1"""
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("change", CHANGES.split())
 def test_kept_counts_answer_no_other_question(people: Path, tmp_path: Path, change: str) -> None:
     store = tmp_path / "counts.duckdb"
@@ -277,6 +277,7 @@ def test_counts_that_were_not_finished_are_refused(people: Path, tmp_path: Path)
         qifsql.attack("cas", people, qids="q", secret="s", store=store)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_after_a_refusal_the_same_file_may_hold_counts(people: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"qids": "q", "secret": "s"}
     store = tmp_path / "counts.duckdb"

@@ -41,6 +41,7 @@ def frame(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema(list(TYPES.items())))
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40), deadline=None)
 @given(ROWS)
 def test_the_records_of_a_person_are_one_set(rows: list[dict[str, Any]]) -> None:
@@ -121,6 +122,7 @@ def test_the_statement_gives_the_same_numbers() -> None:
     assert '"qid_1" AS "records"' in qifsql.sql("crs", CENSUS, step="blocks", **options)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("model", "options", "words"),
     [

@@ -307,7 +307,7 @@ def test_names_with_marks_stand_in_quotes(tmp_path: Path) -> None:
     assert row["posterior_probabilistic"] == 1
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("one_to_one", [False, True])
 def test_on_real_school_years_as_many_links_are_right_as_the_model_says(
     shared: Path, one_to_one: bool

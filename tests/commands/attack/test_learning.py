@@ -58,6 +58,7 @@ PEOPLE: list[Line] = [
 ]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_the_table_is_as_written_out_by_hand() -> None:
     row = learned(frame(PEOPLE), frame(TRAIN))
     assert row["posterior_probabilistic"] == (1 + 0 + 1 + 0 + 0.5 + 0 + 1 + 0.5) / 8
@@ -78,6 +79,7 @@ def test_the_table_is_as_written_out_by_hand() -> None:
 levels = st.sampled_from([Fraction(0), Fraction(3, 10), Fraction(1, 2), Fraction(1)])
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @given(people=lines, train=lines, level=levels)
 @settings(max_examples=examples(40), deadline=None)
 def test_the_table_is_that_of_the_oracle(
@@ -92,6 +94,7 @@ def test_the_table_is_that_of_the_oracle(
         assert row["min_entropy_leakage"] == pytest.approx(math.log2(after / before))
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @given(people=lines)
 @settings(max_examples=examples(15), deadline=None)
 def test_who_learns_from_the_file_itself_is_the_plain_attack(people: list[Line]) -> None:
@@ -115,7 +118,7 @@ def test_a_deep_tree_that_learns_from_a_copy_is_the_plain_attack() -> None:
     assert row["rapid"] == learned(file, file, **asked)["rapid"]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_independent_columns_give_about_the_prior(learner: str) -> None:
     """The secret does not depend on the quasi-identifiers, so only its frequency is learned."""
@@ -154,7 +157,7 @@ NAIVE = {
 }  # fmt: skip
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 @pytest.mark.reference
 @pytest.mark.parametrize("learner", NAIVE)
 def test_a_classifier_is_that_of_scikit_learn_on_rows(
@@ -222,7 +225,7 @@ def test_logistic_regression_is_that_of_scikit_learn_on_rows() -> None:
     assert row["posterior_probabilistic"] == right
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("learner", ["random-forest", "gradient-boosting"])
 def test_the_order_of_rows_and_threads_do_not_matter(
     learner: str, monkeypatch: pytest.MonkeyPatch
@@ -399,6 +402,7 @@ def test_records_with_missing_values_can_be_left_out_of_both_files() -> None:
     assert sum("with missing values are left out" in note for note in result.notes) == 2
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_filter_holds_for_both_files_and_names_may_be_hostile(tmp_path: Path) -> None:
     names = {"q": 'a"b;--', "r": "<script>", "t": "sécret, x"}
     people = frame(PEOPLE).rename(names).write_csv(tmp_path / "people <b>.csv")

@@ -175,6 +175,7 @@ def test_gaps_alone_are_independent_knowledge(
     assert row["posterior_probabilistic"] == float(expected)
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_gaps_alone_are_the_weighted_sweep() -> None:
     path = str(SAMPLES / "school_census_2018.parquet")
     names = ["NU_ANO", "TP_SEXO", "CO_ENTIDADE"]

@@ -106,6 +106,7 @@ def test_weights_and_targets_have_no_such_numbers() -> None:
     assert [one(one_person)[name] for name in names] == [None] * 3
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_capacities_of_releases_do_not_multiply(tmp_path: Path) -> None:
     """Releases of a and of b say nothing of a xor b, and both together say all: 1, 1 and 2."""
     people = [(a, b) for a in (0, 1) for b in (0, 1)] * 3

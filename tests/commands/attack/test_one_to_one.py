@@ -114,6 +114,7 @@ def test_where_candidates_form_no_cycle_every_matching_is_weighed(
     assert row["link_vulnerability"] == NEAR(float(best), abs=1e-9)
 
 
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_belief_propagation_is_close_to_all_matchings_where_there_are_cycles() -> None:
     """A hundred times closer, on average, than looking at one record at a time."""
     laws = [LAWS[rule] for rule in ("e", "c:stay=0.75", "d:stay=0.9")]
@@ -318,6 +319,7 @@ def test_nobody_is_linked_where_nobody_stays(pair: list[str]) -> None:
     assert by_knowledge(result)["CRL", "linked"]["link_vulnerability"] == 0
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_too_many_pairs_are_refused_and_restless_chances_are_told(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,7 +116,7 @@ def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) 
     assert rows_of(shown) == told(every[:limit])
 
 
-@pytest.mark.cases(10)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("order", get_args(Order))
 @pytest.mark.parametrize("limit", [0, SHOWN, 30, EVERY])
 def test_more_blocks_than_are_shown_unasked_are_all_described(order: Order, limit: int) -> None:

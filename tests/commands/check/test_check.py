@@ -15,6 +15,7 @@ from qifsql.results.assessment import DETAILS, SCHEMA
 SAMPLES = Path(PEOPLE).parent
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_numbers_are_those_of_attack(tmp_path: Path):
     names = [name for name, kind in SCHEMA.items() if kind.is_numeric() and name != "seconds"]
     names += ["prior_entropy", "mutual_information", "posterior_guessing", "capacity"]
@@ -31,6 +32,7 @@ def test_numbers_are_those_of_attack(tmp_path: Path):
     assert found.summary == f"met for the columns named: all of {3 * len(names)} levels"
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_numbers_within_groups_are_those_of_attack(tmp_path: Path):
     names = [name for name, kind in DETAILS["groups"].items() if kind.is_numeric()]
     rules = [rule(model="cas", secret="illness", by="id", measure=name) for name in names]
@@ -48,6 +50,7 @@ def test_numbers_within_groups_are_those_of_attack(tmp_path: Path):
     ]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_column_of_groups_that_every_rule_replaces_must_be_there_all_the_same(tmp_path: Path):
     levels = policy(tmp_path, rule(model="crs", by="gender", measure="worst_case"))
     assert qifsql.check(PEOPLE, levels, by="id").frame.equals(qifsql.check(PEOPLE, levels).frame)
@@ -140,6 +143,7 @@ def test_rules_are_answered_by_as_few_attacks_as_possible(
     assert found.notes == ()  # re-identification alone is not asked about a secret
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("option", ["null", "prior"])
 def test_models_that_would_disturb_one_another_run_apart(tmp_path: Path, option: str):
     file, prior = tmp_path / "t.parquet", tmp_path / "prior.csv"
@@ -175,6 +179,7 @@ def test_membership_populations_and_single_people(tmp_path: Path):
     assert values(found, "model", "value", "met") == [("IAS", 2.0, True)]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_collection_is_checked_like_one_release(tmp_path: Path):
     files = [SAMPLES / f"school_census_{year}.parquet" for year in (2019, 2018)]
     known = {"qids": ["NU_DIA", "CO_ENTIDADE"], "key": "ID_ALUNO"}

@@ -148,6 +148,7 @@ def test_a_coarser_form_does_not_cover_the_column(tmp_path: Path):
     assert found.uncovered.is_empty()
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_groups_and_secrets_of_any_rule_have_their_roles(tmp_path: Path):
     levels = policy(
         tmp_path,
@@ -197,6 +198,7 @@ def test_a_collection_lists_the_columns_of_every_dataset(tmp_path: Path):
     ]  # fmt: skip
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_a_verdict_is_true_where_the_policy_is_met(tmp_path: Path):
     for bound in (0, 10):
         levels = policy(
@@ -217,7 +219,7 @@ def test_a_result_is_false_where_what_is_required_of_it_does_not_hold():
     assert not qifsql.what_if(PEOPLE, qids="age", until="k>=11")
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="0.4 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("unnamed", ["", "warn", "refuse", "ignore"])
 def test_the_policy_says_what_becomes_of_columns_in_no_rule(
     tmp_path: Path, unnamed: str, monkeypatch: pytest.MonkeyPatch
@@ -309,6 +311,7 @@ def test_every_form_of_a_verdict_names_the_file_and_every_uncovered_column(
 FORMS = ("table", "json", "csv", "markdown")
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_a_report_is_green_only_where_every_column_is_in_a_rule(tmp_path: Path):
     file = tmp_path / "t.csv"
     file.write_text("a,b\n1,1\n1,2\n")

@@ -18,7 +18,7 @@ DRIFT: Sequence[Row] = (
 )
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["json", "parquet", "csv"])
 @pytest.mark.parametrize("written_by", ["attack", "check", "sweep"])
 def test_drift_is_the_difference_from_the_last_release(
@@ -120,6 +120,7 @@ def test_drift_without_a_baseline_is_told_before_any_work(
     assert attacks == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -149,6 +150,7 @@ def test_a_group_that_is_new_is_told_without_its_name(tmp_path: Path):
     assert '"F"' not in str(caught.value)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("value", ["true", '"x"', "NaN", "1e999", "[]", "null", "1" + "0" * 400])
 def test_a_baseline_that_holds_no_number_has_no_value(tmp_path: Path, value: str):
     text = '{"results": [{"model": "CRS", "qids": ["age", "gender"], "blocks": VALUE}]}'

@@ -24,7 +24,7 @@ KNOWN = {"qids": QIDS, "secret": "illness"}
 SAMPLES = Path(PEOPLE).parent
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", presets())
 def test_a_preset_is_a_policy_with_its_source_and_its_limits(name: str):
     text = policies.preset(name).read_text("utf-8")
@@ -84,6 +84,7 @@ def test_a_study_takes_a_preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # k and l are measures of rules.
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_k_and_l_are_those_of_levels(tmp_path: Path):
     levels = policy(tmp_path, rule(model="crs,cas", measure="k"), rule(model="cas", measure="l"))
     found = qifsql.check(PEOPLE, levels, **KNOWN)
@@ -106,6 +107,7 @@ def test_k_and_l_need_their_models(tmp_path: Path, name: str, measure: str, mess
 # Attempt times success (spec section 13: alpha V).
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_a_probability_is_multiplied_by_the_chance_of_an_attempt(tmp_path: Path):
     levels = policy(
         tmp_path,
@@ -134,6 +136,7 @@ def test_a_probability_is_multiplied_by_the_chance_of_an_attempt(tmp_path: Path)
     assert values(without, "success", "attempt", "value") == [(1.0, 1.0, 1.0)]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_an_attempt_decides_and_is_shown(tmp_path: Path):
     bounded = rule(model="crs", measure="worst_case", at_most=0.09)
     assert not qifsql.check(PEOPLE, policy(tmp_path, bounded))

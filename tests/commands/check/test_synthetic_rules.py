@@ -159,6 +159,7 @@ def test_the_worse_end_of_an_interval_decides(
     assert verdict.met is all(row["met"] for row in verdict.rows())
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_copies_fail_where_independent_columns_pass(tmp_path: Path) -> None:
     people = pl.DataFrame({"q": range(60), "t": [i * 7 % 5 for i in range(60)]})
     others = people.with_columns(q=pl.col("q") + 1000)
@@ -225,6 +226,7 @@ def test_a_group_without_control_and_a_share_of_nobody(here: Path) -> None:
         qifsql.check(nobody, written(here, comparing("TCAP", at_least=0.0)))
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_options_of_the_command_win_over_the_policy(here: Path) -> None:
     levels = written(here, comparing("success_control"), original="none.parquet", control=None)
     done = run("check", "release.parquet", "--policy", levels)
@@ -300,6 +302,7 @@ def test_names_of_columns_are_looked_up_in_all_files(here: Path) -> None:
         qifsql.check("release.parquet", written(here, comparing("DiSCO")))
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_junit_and_tables_hold_hostile_names(here: Path) -> None:
     name = 'a"b;--<script>'
     for file in ("original", "release", "control"):

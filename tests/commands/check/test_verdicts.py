@@ -126,7 +126,7 @@ def test_options_of_the_command_win_over_the_policy(tmp_path: Path):
     assert {(r["by"], r["group"]) for r in document["results"]} == {("h", "1"), ("h", None)}
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("given", ["policy", "last", "data"])
 @pytest.mark.parametrize("option", ["-o", "--junit"])
 def test_no_input_is_overwritten(

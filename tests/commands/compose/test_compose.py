@@ -374,6 +374,7 @@ def test_dave_of_35_has_cancer_by_one_hospital_alone(tmp_path: Path) -> None:
     assert result.frame["perfect_breach_before"].to_list() == [1]
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_the_zip_code_may_be_text_or_a_number(tmp_path: Path) -> None:
     text = qifsql.Dataset.open(PEOPLE, all_varchar=True)
     as_text = hospitals(A, B, people=text, qids=["zip", "nationality"])
@@ -517,7 +518,7 @@ def test_the_command_gives_what_python_gives_and_writes_files(tmp_path: Path) ->
     assert names == {"out.parquet", "people.csv"} | more
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("kind", ["table", "csv", "markdown"])
 def test_every_format_is_written(kind: str) -> None:
     done = run("compose", A, B, "--people", PEOPLE, "-q", "zip,age", "-s", "condition", "-f", kind)

@@ -245,7 +245,7 @@ def test_roles_in_public_files_are_found(shared: Path, role: str) -> None:
     assert (recall >= 0.9, precision >= 0.8) == (True, True), (recall, precision)
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("file", EXPECTED)
 def test_each_public_file_has_most_of_its_quasi_identifiers(shared: Path, file: str) -> None:
     recall, precision = counted("quasi-identifier", suggested(shared, file))
@@ -253,7 +253,7 @@ def test_each_public_file_has_most_of_its_quasi_identifiers(shared: Path, file: 
     assert precision >= 0.6  # least where a questionnaire names its questions by their subjects
 
 
-@pytest.mark.cases(5)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("file", EXPECTED)
 def test_keys_weights_and_constants_of_public_files_are_found(shared: Path, file: str) -> None:
     plain = {"key", "identifier", "weight", "constant"}

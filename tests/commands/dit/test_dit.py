@@ -471,7 +471,7 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
     assert "own record changes the guess about them by at most" in shown.out
 
 
-@pytest.mark.cases(11)
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("asked", "says"),
     [

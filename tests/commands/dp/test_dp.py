@@ -159,6 +159,7 @@ def test_two_values_of_text_need_no_order(people: Path) -> None:
     )
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_the_order_of_text_changes_what_is_lost(people: Path) -> None:
     """Trap 23: the local result depends on the order of the domain, but not on its direction."""
     question = {"useful": "home", "predicate": "home = 'b'"}

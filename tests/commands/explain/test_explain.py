@@ -808,7 +808,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("asked", "name"),
     [

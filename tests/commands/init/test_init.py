@@ -224,6 +224,7 @@ def test_texts_in_toml_are_what_they_were():
         }
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_policy_holds_a_file_as_it_is(here: Path):
     pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
     made = run("init", "--policy", "--data", "people.parquet")

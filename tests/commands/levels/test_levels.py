@@ -321,6 +321,7 @@ def test_measures_are_those_of_the_schema_and_are_explained() -> None:
     assert oracle.value(float("nan")) is None
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @given(
     st.lists(st.integers(0, 5), min_size=5, max_size=30),
     st.sets(st.integers(1, 5), min_size=1, max_size=4),

@@ -172,6 +172,7 @@ def test_memory_is_obeyed_and_spills(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["large.parquet"]
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
@@ -207,7 +208,7 @@ def test_t_of_0_wants_the_shares_of_the_release() -> None:
     assert any(note.startswith("t = 0 requires") for note in found.notes)
 
 
-@pytest.mark.cases(8)
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -263,6 +264,7 @@ def test_a_secret_among_the_quasi_identifiers_and_weights_are_refused() -> None:
         levels(PEOPLE, **KNOWN, ks=5)  # type: ignore[call-arg]
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_hostile_names_and_values(tmp_path: Path) -> None:
     name, secret = '"; drop table', "=cmd()\n<script>"
     rows = [{name: "'x", secret: v} for v in ("\n", "=1+1", "<b>", None)]
@@ -321,6 +323,7 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
         assert said in " ".join(done.out.split())
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_measures_with_the_same_worst_block_share_a_row() -> None:
     found = levels(PEOPLE, **KNOWN, show_blocks=True)
     parts = view(found.frame, found.details, {"qids": ["age"]})
@@ -351,6 +354,7 @@ def test_results_are_written_with_their_details(tmp_path: Path, ending: str) -> 
         assert pl.read_parquet(tmp_path / "levels.worst.parquet").height == 9
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_enforced_levels_are_named_each() -> None:
     done = run("levels", PEOPLE, "-q", "age", "--k", "1,5,2", "--enforce")
     assert (done.code, done.err) == (4, "not kept: k = 2, k = 5\n")

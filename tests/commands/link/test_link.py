@@ -237,7 +237,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.cases(13)
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("files", "options", "kind", "says"),
     [
@@ -275,6 +275,7 @@ def test_bad_input_is_an_error_that_says_what_to_do(
     assert says in str(e.value)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_the_command_prints_what_the_function_gives(samples: Path):
     file = samples / "thesis_table_3_2.csv"
     done = run("link", file, file, "-q", "age", "--where", "gender = 'M'", "--format", "json")
@@ -305,6 +306,7 @@ def test_a_register_that_lacks_people_is_remarked_on(tmp_path: Path):
     assert "1 record of b.parquet" in done.err
 
 
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @settings(max_examples=examples(5))
 @given(
     register=st.lists(st.sampled_from("abc"), min_size=1, max_size=9), released=st.integers(1, 9)

@@ -146,6 +146,7 @@ def test_numbers_on_the_page_equal_those_of_the_command(
         assert last["crs_posterior_probabilistic"] == pytest.approx(success)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_options_change_numbers_and_command_alike(census: Page) -> None:
     form = census.form(NU_DIA=QID, IN_TRANSPORTE_PUBLICO=SECRET)
     options = {"option-null": "drop", "option-by": "TP_SEXO", "option-weight": "NU_MES"}
@@ -216,6 +217,7 @@ def test_no_value_of_a_cell_is_on_the_page(people: Page) -> None:
     assert not [text for text in texts if CANARY in text]
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_groups_are_named_with_private(tmp_path: Path) -> None:
     path = tmp_path / "people.parquet"
     pl.DataFrame({"age": range(40), "town": [CANARY, "North"] * 20}).write_parquet(path)
@@ -236,6 +238,7 @@ def test_errors_are_those_of_the_command_line(people: Page) -> None:
     assert "knows nothing" in people.post("try", {})
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_file_that_changes_or_vanishes_is_said(people: Page) -> None:
     form = people.form(age=QID)
     assert shown(people.post("try", form))
@@ -276,6 +279,7 @@ def wait(job: Any, seconds: float = PATIENCE) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow(because="6.0 s; every recorded mutant dies without it")
 def test_a_sweep_runs_beside_and_can_be_walked(census: Page, tmp_path: Path) -> None:
     out = tmp_path / "sweep.parquet"
     form = census.form(NU_DIA=QID, NU_MES=QID, NU_ANO=QID)

@@ -36,6 +36,7 @@ def test_refinement_is_that_of_the_oracle(
         assert example.width == len(a) + len(b) + 1
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @given(tables())
 @settings(max_examples=examples(15))
 def test_who_refines_never_leaks_less(

@@ -209,6 +209,7 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
 
 
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_path: Path) -> None:
     """If no release adds anything there is no share of the rise: its column is empty."""
     same = {"id": [1, 2], "age": [30, 30], "city": ["a", "a"]}
@@ -277,6 +278,7 @@ def test_a_report_made_twice_is_the_same(
     assert texts[0]
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_results_of_one_name_are_all_in_the_tables(tmp_path: Path) -> None:
     data = people(tmp_path)
     for name, qids in {"a": "birth", "b": "town"}.items():
@@ -347,7 +349,7 @@ def refused(here: Path, *arguments: object, says: str) -> None:
     assert {p: p.read_bytes() for p in sorted(here.rglob("*")) if p.is_file()} == before
 
 
-@pytest.mark.cases(9)
+@pytest.mark.slow(because="0.1 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -635,6 +637,7 @@ def test_no_name_turns_the_direction_of_the_text_around_it(hostile: Path) -> Non
     assert [text[max(m.start() - 60, 0) : m.end()] for m in DIRECTIONS.finditer(text)][:3] == []
 
 
+@pytest.mark.slow(because="4.7 s; every recorded mutant dies without it")
 def test_hostile_names_are_text_in_markdown(hostile: Path) -> None:
     text = (hostile / "out.md").read_text()
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
@@ -929,6 +932,7 @@ def test_a_light_is_red_only_where_a_level_is_broken(
         assert numbers == ([str(len(met))] if all(met) else [str(met.count(False)), str(len(met))])
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("most", "met"), [(PEOPLE, True), (0, False)])
 def test_the_light_of_a_policy_is_that_of_its_check(tmp_path: Path, most: int, met: bool) -> None:
     policy = tmp_path / "levels.toml"
@@ -1123,6 +1127,7 @@ def test_infinite_numbers_of_json_are_numbers(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_summary_of_several_datasets_says_which_it_is_about(tmp_path: Path) -> None:
     for name in ("one", "two"):
         folder = tmp_path / name

@@ -251,6 +251,7 @@ def test_what_an_entry_says_wins_over_its_dataset_and_empty_takes_back(here: Pat
     assert_frame_equal(untimed(found["plain"].frame), untimed(plain.frame))
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_csv_is_read_as_its_dataset_says(here: Path):
     (here / "coded.csv").write_bytes("id;código\n1;01\n2;1\n3;01\n".encode("latin-1"))
     text = """
@@ -423,6 +424,7 @@ def test_results_may_be_moved_together_with_their_study(
     assert computed == []
 
 
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_entries_that_ask_the_same_are_computed_once(here: Path, computed: list[str]):
     result = study(here, DATASETS + ATTACK + ATTACK.replace("birth", "again"))
     assert computed == ["attack"]
@@ -430,7 +432,7 @@ def test_entries_that_ask_the_same_are_computed_once(here: Path, computed: list[
     assert (here / "study-results" / "again.csv").exists()
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "damage", ["record.json", "results.parquet", "record.json.manifest.json", "digests.json"]
 )
@@ -468,6 +470,7 @@ def test_no_flipped_bit_of_a_kept_result_is_copied_out(here: Path, computed: lis
         assert_frame_equal(untimed(again.frame), expected)
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_data_that_change_while_they_are_read_are_read_again(
     here: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -515,6 +518,7 @@ def test_every_format_is_what_the_command_of_the_same_name_writes(here: Path):
     assert "GROUP BY" in manifest["sql"]
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_manifests_of_results_from_before_are_the_same(here: Path):
     study(here, DATASETS + ATTACK)
     first = json.loads((here / "study-results/birth.csv.manifest.json").read_text())
@@ -577,6 +581,7 @@ def test_a_damaged_list_of_files_is_no_trouble(here: Path):
     assert (here / "people.parquet").exists()
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_names_of_lists_never_lead_out_of_the_folder(here: Path):
     folder = here / "study-results"
     (folder / "kept").mkdir(parents=True)
@@ -614,6 +619,7 @@ def test_a_sweep_whose_time_is_over_goes_on(here: Path, computed: list[str]):
     assert not list((here / "study-results" / "kept").glob("*.sweep*"))
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_unfinished_sweeps_of_before_are_told(here: Path):
     (here / "study-results" / "kept").mkdir(parents=True)
     (here / "study-results" / "kept" / "abc.sweep").write_bytes(b"")
@@ -656,7 +662,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="16.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("sent", "there", "seconds"),
     [
@@ -757,6 +763,7 @@ def test_an_error_of_the_machine_says_which_entry(here: Path, monkeypatch: pytes
     assert (here / "study-results" / "birth.csv").exists()
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_two_runs_at_once_are_refused(here: Path, monkeypatch: pytest.MonkeyPatch):
     real = running.attack.attack
 
@@ -769,6 +776,7 @@ def test_two_runs_at_once_are_refused(here: Path, monkeypatch: pytest.MonkeyPatc
     study(here, DATASETS + ATTACK)
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_what_a_killed_run_was_writing_goes(here: Path):
     study(here, DATASETS + ATTACK)
     (kept,) = (here / "study-results" / "kept").glob("*/")
@@ -863,6 +871,7 @@ def test_all_together_goes_to_a_file_too(here: Path):
     assert "people.parquet is the input" in refused.err
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_limits_are_handed_on(here: Path):
     path = written(here, DATASETS + ATTACK)
     done = command("run", path, "--memory", "lots")

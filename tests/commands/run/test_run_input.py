@@ -82,7 +82,7 @@ def test_a_study_that_is_not_there(here: Path):
 # Datasets, collections, gains
 
 
-@pytest.mark.cases(28)
+@pytest.mark.cases(14)
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -142,6 +142,7 @@ def test_a_dataset_that_is_wrong_is_told_once(here: Path):
 # Entries
 
 
+@pytest.mark.cases(13)
 @pytest.mark.parametrize(
     ("lines", "line", "said"),
     [
@@ -214,6 +215,7 @@ def test_names_that_look_the_same_are_the_same(here: Path):
     assert (done.code, done.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -274,7 +276,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(here: Path):
 # Names that are not in the data
 
 
-@pytest.mark.cases(9)
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("lines", "line", "said"),
     [

@@ -271,6 +271,7 @@ ONE = DATASETS.replace('secret = "illness"\n', "").split("[datasets.later]", max
 HEAD = len(ONE.splitlines())
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize(
     ("lines", "line", "says"),
     [

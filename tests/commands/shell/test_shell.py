@@ -33,6 +33,7 @@ def test_the_statements_of_the_shell_run_in_a_plain_prompt():
     assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (0.5, 0.6)
 
 
+@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_the_shell_runs_what_is_typed_and_goes_on_after_a_mistake():
     typed = "select count(*) as n\nfrom blocks;\nselect nonsense;\nfrom occupation.answer;\n"
     done = subprocess.run(

@@ -113,7 +113,7 @@ def test_the_numbers_to_expect_come_from_a_stored_result(tmp_path: Path) -> None
     assert (row["posterior_deterministic"], row["posterior_probabilistic"]) == (0.1, 0.6)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("more", "difference"),
     [

@@ -227,6 +227,7 @@ def test_the_pypi_package_counts_sets_that_are_not_minimal(tmp_path: Path):
     assert result.details["by_set"]["qids"].to_list() == [["c0"]]
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_missing_values_are_values_or_left_out_as_in_sdcmicro(tmp_path: Path):
     """The first is alone by its missing value; without it, by nothing: 1 is shared."""
     rows = [(None, 1), (0, 1), (0, 2), (0, 2)]
@@ -268,7 +269,7 @@ def test_all_alike_have_no_scores(tmp_path: Path):
     assert "minimal sample unique" in str(result)
 
 
-@pytest.mark.cases(2)
+@pytest.mark.slow(because="0.5 s each; every recorded mutant dies without it")
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_as_many_streams_work_as_there_are_threads(threads: int, monkeypatch: pytest.MonkeyPatch):
     seen: list[int] = []

@@ -365,7 +365,7 @@ def test_records_with_any_missing_value_can_be_dropped(drawn: Release) -> None:
     same(found(result), expected(kept, drawn.qids, drawn.secrets))
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_who_is_dropped_is_dropped_from_every_row_which_is_said(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     columns = {"a": [1, None, 2, 2], "b": [1, 1, None, 1], "w": [1, 2, 3, 4]}
@@ -472,7 +472,7 @@ def test_some_subsets_have_the_rows_that_they_have_in_the_whole_sweep(people: Pa
         assert ("shapley" in result.details) == result.whole
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
 def test_a_subset_may_name_columns_with_a_plus(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     names = ["a", "b", "a+b", "+", "c++"]
@@ -493,7 +493,7 @@ def test_a_subset_is_understood_where_one_reading_of_it_fits(tmp_path: Path) -> 
     assert result.frame["qids"].to_list() == [["a", "b+c"]]
 
 
-@pytest.mark.cases(17)
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -560,7 +560,7 @@ def test_sizes_are_refused_where_their_subsets_are_too_many() -> None:
         choose(SweepSpec(sizes="2-25"), names)
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("own", [False, True], ids=["another database", "the release"])
 def test_a_database_that_is_no_workspace_is_left_alone(

@@ -499,7 +499,7 @@ def test_a_sweep_without_rows_has_empty_answers() -> None:
     assert [a.schema for a in everything_of(empty, ["a"])] == schemas
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @given(sweeps(monotone=True), st.integers(0, 100))
 def test_answers_do_not_depend_on_the_order_of_subsets(
     case: tuple[list[str], Sweep], seed: int

@@ -154,7 +154,7 @@ def test_explain_shows_the_plan_and_what_it_cost(here: Path):
 # Streams
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_stdout_is_the_result_and_stderr_one_line_that_can_be_silenced(here: Path, format_: str):
     done = run(*SWEEP, "-f", format_)
@@ -208,7 +208,7 @@ def test_a_long_result_meets_a_reader_that_leaves_early(here: Path):
 # Files
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_ending_is_written_with_a_manifest_and_details(here: Path, ending: str):
     done = run(*SWEEP, "--histogram", "--seed", "7", "-o", f"sweep.{ending}")
@@ -462,7 +462,7 @@ def test_names_that_mean_something_elsewhere_are_names_here(here: Path, names: t
 # Mistakes
 
 
-@pytest.mark.cases(10)
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -520,6 +520,7 @@ def test_more_quasi_identifiers_than_all_subsets_of_which_can_be_swept(here: Pat
 # Help and charts
 
 
+@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_help_names_every_option(here: Path):
     from typer.main import get_command
 

@@ -52,6 +52,7 @@ def test_every_subset_of_tagged_quasi_identifiers_is_a_longitudinal_attack(
         }
 
 
+@pytest.mark.slow(because="1.0 s each; every recorded mutant dies without it")
 def test_answers_and_histograms_have_the_names_of_the_longitudinal_models(
     swept: qifsql.Sweep,
 ) -> None:

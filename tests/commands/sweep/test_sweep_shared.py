@@ -476,7 +476,7 @@ def test_a_folder_that_vanishes_ends_the_sweep_with_an_error(
 # Other folders, other questions, damage
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_the_folder_of_another_sweep_is_refused(here: Path):
     assert run(*SMALL, "--join", "shared").code == 0
     before = sorted(here.rglob("*"))
@@ -499,7 +499,7 @@ def test_the_folder_of_another_version_is_refused(here: Path):
     refused(run(*SMALL, "--join", "shared"), "duckdb 9.9", "these versions")
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"items": 3, "sweep": ""}'])
 def test_a_damaged_question_is_refused(here: Path, text: str):
     assert run(*SMALL, "--join", "shared").code == 0
@@ -633,6 +633,7 @@ def test_what_one_participant_has_no_time_for_another_one_does(
     assert document(start(big, folder)) == undisturbed
 
 
+@pytest.mark.slow(because="0.9 s each; every recorded mutant dies without it")
 def test_local_tables_are_removed(here: Path):
     (here / "temp").mkdir()
     assert run(*SMALL, "--join", "shared", "--temp", "temp").code == 0

@@ -114,6 +114,7 @@ WAYS = st.builds(
 )
 
 
+@pytest.mark.slow(because="1.0 s each; every recorded mutant dies without it")
 @settings(max_examples=examples(12))
 @given(releases(most=4, rows=24), WAYS)
 def test_no_way_through_the_data_changes_a_number(drawn: Release, way: Way) -> None:

@@ -329,7 +329,7 @@ OTHER: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(("differs", "asked"), OTHER)
 def test_the_workspace_of_another_question_is_refused(
     answered: Path, monkeypatch: pytest.MonkeyPatch, differs: str, asked: tuple[str, ...]
@@ -448,7 +448,7 @@ def _view(path: Path) -> None:
     _database(path, "CREATE VIEW mine AS SELECT 1 AS x")
 
 
-@pytest.mark.cases(7)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("restart", [(), ("--restart",)])
 @pytest.mark.parametrize("make", [_text, _parquet, _sqlite, _database, _facts, _told, _view])
 def test_a_file_that_is_no_workspace_stays_as_it_is(
@@ -496,13 +496,14 @@ def _bare(path: Path) -> None:
     duckdb.connect(path).close()  # the same a moment later
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("make", [_empty, _bare])
 def test_an_empty_file_becomes_a_workspace(here: Path, make: Callable[[Path], None]):
     make(here / "w")
     assert found(run(*SMALL, "--workspace", "w"))["results"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("restart", [(), ("--restart",)])
 def test_a_folder_and_a_missing_folder_are_named(here: Path, restart: tuple[str, ...]):
     (here / "folder").mkdir()
@@ -595,6 +596,7 @@ def test_results_are_as_readable_as_any_other_file(here: Path):
     assert oct((here / "r.csv").stat().st_mode & 0o777) == "0o644"
 
 
+@pytest.mark.slow(because="0.9 s each; every recorded mutant dies without it")
 def test_without_a_name_the_workspace_goes_when_all_is_done(here: Path):
     found(run(*SMALL))
     assert [p.name for p in here.iterdir()] == ["people.parquet"]

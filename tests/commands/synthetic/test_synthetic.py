@@ -237,6 +237,7 @@ def test_a_copy_machine_tells_what_the_original_tells(shared: Path, tmp_path: Pa
         assert measured["prior_original", secret] == row["prior_probabilistic"]
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_a_release_of_other_people_leaks_nothing_about_individuals(shared: Path) -> None:
     """A control of the same distribution: the release was made from neither."""
     adult = pl.read_parquet(shared / "data" / "adult.parquet").sample(
@@ -264,6 +265,7 @@ def test_several_releases_are_also_measured_together() -> None:
     assert result.frame["release"].to_list()[-1] == POOLED
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_bounds_decide_the_exit_code(tmp_path: Path) -> None:
     frame(ORIGINAL).write_parquet(tmp_path / "o.parquet")
     frame(RELEASE).write_parquet(tmp_path / "s.parquet")
@@ -352,6 +354,7 @@ def test_a_sweep_of_too_many_columns_is_refused() -> None:
         qifsql.synthetic(wide, wide.reverse(), qids="c*", sweep=True)
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_wide_tuples_take_several_words() -> None:
     """Codes of 12 columns of 100 values take 84 bits; the result does not depend on words."""
     rows = 100

@@ -645,6 +645,7 @@ def test_a_secret_in_two_tables_makes_a_naive_bayes_classifier() -> None:
     expect(row, prior=F(3, 5), believed=F(19, 30), actual=F(2, 5), records=1)
 
 
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_believed_may_exceed_the_records() -> None:
     # Tables ac and bc, four people each with c=s and c=t. Of s three have a=0 and three b=0, of t
     # two and two. Means of (ab, s): 9/4, 3/4, 3/4, 1/4; of (ab, t): all 1. She guesses s, t, t, t

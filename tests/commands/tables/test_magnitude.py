@@ -246,6 +246,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -330,7 +331,7 @@ def firms(seed: int) -> list[tuple[int, int, int]]:
     ]
 
 
-@pytest.mark.cases(10)
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(("case", "counts"), ACRO.items())
 def test_the_cells_are_those_of_acro(
     tmp_path: Path, case: Case, counts: tuple[int, int, int]

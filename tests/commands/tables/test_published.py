@@ -115,7 +115,7 @@ def test_a_file_with_the_column_across_is_long(write: Any) -> None:
     assert counts(long) == counts(wide) == CELLS
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["count", "N", " n ", "Total", "OBS_VALUE", "contagem"])
 def test_the_column_of_counts_has_a_usual_name(write: Any, name: str) -> None:
     (table,) = read(write(f"year,{name},age\n2020,5,10\n2021,6,10\n"))
@@ -123,6 +123,7 @@ def test_the_column_of_counts_has_a_usual_name(write: Any, name: str) -> None:
     assert counts(table) == {("2020", "10"): 5, ("2021", "10"): 6}
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_the_last_column_has_the_counts_where_no_other_could(write: Any) -> None:
     (table,) = read(write("sex,alunos\nm,5\nf,6\n"))
     assert counts(table) == {("m",): 5, ("f",): 6}
@@ -160,6 +161,7 @@ def test_the_columns_across_may_be_named(write: Any) -> None:
     assert 'no published table has a column "x"' in refused(file, across="sex=m,x")
 
 
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_columns_across_that_may_be_dimensions_are_refused(write: Any) -> None:
     clear = "is not clear"
     assert clear in refused(write("region,m,f\na,1,2\nb,oops,2\n"), across="sex")  # a bad count
@@ -222,7 +224,7 @@ def test_lines_of_a_large_file_are_in_order(tmp_path: Path) -> None:
 # Hidden cells and protections.
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     ("text", "suppressed", "zeros", "others"),
     [
@@ -246,14 +248,14 @@ def test_hidden_cells(write: Any, text: str, suppressed: Any, zeros: Any, others
         assert table.cells["f",] == (3, None, *interval, True)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("text", ["5+", "5 or more", "5 ou mais", ">=5", "≥ 5", ">4", "at least 5"])
 def test_cells_of_at_least(write: Any, text: str) -> None:
     (table,) = read(write(f"sex,n\nm,20\nf,{text}\n"))
     assert table.cells["f",] == (3, 5, 5, None, False)
 
 
-@pytest.mark.cases(4)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("protection", "expected"),
     [
@@ -283,7 +285,7 @@ def test_a_count_that_a_protection_would_have_changed(write: Any, protection: st
     assert f"line 3 of t.csv has a count that {protection} would not" in says
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
@@ -315,7 +317,7 @@ def test_a_comma_that_may_be_a_fraction_is_refused(write: Any, texts: list[str])
     assert "line 2 of t.csv has a count whose comma" in refused(write(f"key,n\n{rows}"))
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

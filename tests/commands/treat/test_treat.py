@@ -139,6 +139,7 @@ def repeated(draw: st.DrawFn) -> Table:
     return Table(table.columns, table.types, draw(st.permutations(rows)), table.qids, table.secrets)
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @given(repeated(), st.integers(0, 2**63 - 1))
 def test_one_record_of_each_person_stays_the_one_with_the_least_lot(
     table: Table, seed: int
@@ -203,7 +204,7 @@ def test_nothing_but_seed_and_records_decides(tmp_path: Path) -> None:
     assert multiset(out) != expected
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_order_of_the_input_is_kept(tmp_path: Path, threads: int) -> None:
     n = 400_000  # several row groups for each thread
@@ -280,6 +281,7 @@ def test_every_record_of_one_person_has_the_same_chance_over_many_seeds() -> Non
         assert far([drawn[i] for i in range(each)], [1 / each] * each) < 5
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_identical_records_are_as_many_records(tmp_path: Path) -> None:
     people, seeds = 3_000, 5
     keys = [i for i in range(people) for _ in range(3)]
@@ -315,7 +317,7 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
 # Names, types, texts.
 
 
-@pytest.mark.cases(2)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "names",
     [
@@ -397,6 +399,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_cells_of_csv_are_the_texts_that_stand_in_the_file(tmp_path: Path, ending: str) -> None:
     (tmp_path / "in.csv").write_text(TEXTS)
@@ -422,6 +425,7 @@ def test_with_text_alone_other_spellings_are_other_people(tmp_path: Path) -> Non
     assert out.read_text() == "key\n1\n1.0\n" or out.read_text() == "key\n1.0\n1\n"
 
 
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_dates_of_any_form_can_be_filtered(tmp_path: Path) -> None:
     lines = ("key,d,x", "1,31/12/2019,1.50", "1,30/12/2019,1.50", "2,01/02/2018,2", "")
     (tmp_path / "in.csv").write_text("\n".join(lines))
@@ -620,7 +624,7 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
     source, temp = tmp_path / "in.parquet", tmp_path / "temp"
     pl.DataFrame({"key": pl.int_range(3_000_000, eager=True) // 2}).write_parquet(source)
     temp.mkdir()
-    slow = "regexp_replace(repeat(key::varchar, 3000), '[0-9]', 'x', 'g') <> ''"
+    slow = "regexp_replace(repeat(key::varchar, 500), '[0-9]', 'x', 'g') <> ''"
     running = subprocess.Popen(
         [*COMMAND, "treat", source, "-o", tmp_path / f"out.{ending}", "--key", "key",
          "--where", slow, "--temp", temp],
@@ -713,7 +717,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], Sequence[str], str]] = {
 }
 
 
-@pytest.mark.cases(17)
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_told_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
@@ -804,6 +808,7 @@ def test_before_and_after_are_shown(tmp_path: Path, form: str) -> None:
         assert "singled_out_only_after" in done.out.replace("\\", "")
 
 
+@pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_without_a_seed_the_choice_is_that_of_seed_0(tmp_path: Path) -> None:
     for name, seed in (("a.csv", []), ("b.csv", ["--seed", "0"]), ("c.csv", ["--seed", "1"])):
         run("treat", ENROLMENTS, "-o", tmp_path / name, "--key", "ID_ALUNO", *seed)

@@ -282,7 +282,7 @@ def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> 
         assert wrong["way"].unique().to_list() == ["SQL of the manifest"]
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -334,7 +334,7 @@ MEASURES: Mapping[str, tuple[Any, str, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("name", MEASURES)
 def test_an_error_in_a_measure_is_found(
     people: Path, name: str, monkeypatch: pytest.MonkeyPatch
