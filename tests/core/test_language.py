@@ -345,7 +345,7 @@ def reports(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Reports:
     return written
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="39 s; lint finds messages that are not translated")
 @pytest.mark.reports
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 @pytest.mark.parametrize("code", OTHERS)

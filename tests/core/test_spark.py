@@ -79,6 +79,7 @@ def planned(case: Any, people: Path, setting: Settings) -> tuple[list[Any], Plac
         return sorted(rows, key=repr), placing and placing.placed(plan, "people")
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("name", CASES)
 def test_a_golden_plan_gives_the_same_integers_on_spark(name: str, people: Path) -> None:
     expected, _ = planned(CASES[name], people, Settings(engine="duckdb"))
@@ -113,6 +114,7 @@ def test_random_tables_have_the_same_levels(table: Table, tmp_path_factory: Any)
     assert_equal(lambda s: qifsql.levels(file, qids=table.qids, secret=table.secrets, settings=s))
 
 
+@pytest.mark.slow(because="19 s; golden plans of collections give the same integers")
 @settings(max_examples=examples(5), phases=GENERATED)
 @given(drawn=collections(most=3))
 def test_random_collections_are_attacked_alike(drawn: Drawn, tmp_path_factory: Any) -> None:
@@ -182,6 +184,7 @@ CALLS: dict[str, Callable[[Settings], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_command_gives_the_same_results_on_spark(name: str) -> None:
     assert_equal(CALLS[name])

@@ -109,7 +109,7 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     assert of_values  # some value had too many rows for a chunk
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="29 s each; the bundled census is swept alike")
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize(
     "options",

@@ -268,6 +268,7 @@ def test_two_tabs_do_not_know_of_each_other(
             assert numbers(page) == by_command(line, tmp_path, monkeypatch)
 
 
+@pytest.mark.slow(because="29 s; test_page.py has a sweep beside the page")
 def test_a_sweep_goes_on_when_its_page_is_closed(browser: Any, tmp_path: Path) -> None:
     data = SAMPLES / "school_census_2018.parquet"
     with serving(tmp_path, data) as address:

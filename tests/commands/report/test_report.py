@@ -261,7 +261,7 @@ def test_the_folder_of_a_study_is_a_folder_of_results(
 SOME_RESULTS = ("by_region", "sweep", "grades")
 
 
-@pytest.mark.cases(1)
+@pytest.mark.slow(because="25 s; results are compared over orders and threads")
 @pytest.mark.parametrize("names", [SOME_RESULTS, ()], ids=["some", "all"])
 @pytest.mark.parametrize("ending", ["md", "html", "csv"])
 def test_a_report_made_twice_is_the_same(

@@ -51,6 +51,7 @@ def flipped(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("damage", [emptied, cut, flipped])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_damaged_code_is_compiled_again(
@@ -65,6 +66,7 @@ def test_damaged_code_is_compiled_again(
     assert len(code(tmp_path / "cache", ending)[0].read_bytes()) == len(before)
 
 
+@pytest.mark.cases(1)
 def test_a_folder_that_others_can_write_is_left_alone(tmp_path: Path) -> None:
     planted = tmp_path / "planted"
     planted.mkdir()
@@ -81,6 +83,7 @@ def test_a_folder_that_others_can_write_is_left_alone(tmp_path: Path) -> None:
     assert doubled(tmp_path, **place) == "42 False"
 
 
+@pytest.mark.cases(1)
 def test_without_any_folder_the_code_is_compiled_for_one_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     nowhere = str(tmp_path / "file" / "home")
