@@ -140,6 +140,7 @@ def test_the_site_loads_nothing_from_elsewhere_and_leads_where_it_says(site: Pat
     assert not wrong
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_readable_on_phones_and_desks_by_everybody(

@@ -26,6 +26,7 @@ def test_notebooks_hold_no_output() -> None:
         assert not any(cell.get("outputs") for cell in cells)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.notebooks
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_a_notebook_runs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:

@@ -151,6 +151,7 @@ def there(con: Any, spark: Any, sql: str) -> list[tuple[Any, ...]]:
     return sorted_rows(spark.sql(dialect.text(tree)).collect())
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("sql", SAME)
 def test_an_expression_is_equal_on_spark_and_only_because_it_is_rewritten(
     sql: str, engines: tuple[Any, Any]

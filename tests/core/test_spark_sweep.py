@@ -194,6 +194,7 @@ def test_nothing_is_left_without_a_workspace(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow(because="10 s; lost tasks are told in test_damage.py")
 def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = tmp_path / "census.sweep"
     options: dict[str, Any] = {"qids": "NU_DIA,TP_SEXO", "workspace": workspace}
@@ -249,6 +250,7 @@ name = "subsets"
 """
 
 
+@pytest.mark.slow(because="13 s; its commands run on Spark in test_spark.py")
 def test_a_study_runs_on_spark(tmp_path: Path) -> None:
     results = []
     for name, setting in (("there", SPARK), ("here", DUCKDB)):

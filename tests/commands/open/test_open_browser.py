@@ -244,6 +244,7 @@ def test_an_officer_opens_chooses_tries_and_writes(
     assert [*tmp_path.glob(".*"), *tmp_path.glob("*workspace*")] == []
 
 
+@pytest.mark.slow(because="12 s; test_page.py has two tabs")
 def test_two_tabs_do_not_know_of_each_other(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,6 +217,7 @@ def contrast(one: str, other: str) -> float:
 # Quiet, and alone.
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["shown", "private", "hostile"])
 def test_nothing_is_loaded_and_nothing_is_wrong(
     browser: Any, name: str, request: pytest.FixtureRequest
@@ -339,6 +340,7 @@ def test_bars_are_as_many_as_the_thresholds(browser: Any, shown: Path, results: 
 TEXTS = ["body", "h1", "p", ".compared", "caption", "th", "td", "a", "summary", "footer p", ".bad"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out(browser: Any, shown: Path, scheme: str) -> None:
     with opened(browser, shown, color_scheme=scheme, **DESK) as page:
@@ -370,6 +372,7 @@ WIDE = """() => [innerWidth, document.scrollingElement.scrollWidth,
     }).slice(0, 3).map(e => e.outerHTML.slice(0, 120))]"""
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["shown", "private", "hostile"])
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_the_page_never_scrolls_sideways(
@@ -455,6 +458,7 @@ def test_what_is_confidential_is_marked_on_every_page(browser: Any, private: Pat
 # For everybody.
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "options",
     [{**DESK}, {**DESK, "color_scheme": "dark"}, {**PHONE}],
