@@ -67,8 +67,6 @@ def run(
 
     try:
         spec = Study.load(study)
-        if folder is not None:
-            spec = spec.written_to(folder)
         if output.out is not None:
             inputs = (str(spec.path), *(p for entry in spec.entries for p in entry.paths))
             check_place(output.out, inputs)
@@ -84,7 +82,7 @@ def run(
     runtime.remarks(result.notes, quiet=limits.quiet)
     if result.files:
         tables = several(len(result.files), "table")
-        runtime.remarks([f"{tables} of the study in {spec.folder}"], quiet=limits.quiet)
+        runtime.remarks([f"{tables} of the study in {folder or spec.folder}"], quiet=limits.quiet)
     if result.report is not None:
         runtime.remarks([f"the report: {result.report}"], quiet=limits.quiet)
     try:
