@@ -28,13 +28,15 @@ class Spread:
     """The distribution of people over the values of an attribute.
 
     ``together`` is the sum over the values of the squared number of their people: the smaller it
-    is, the better the attribute distinguishes people.
+    is, the better the attribute distinguishes people. ``missing``: some value is missing; it is
+    one of the values, the last.
     """
 
     values: int
     people: int
     most_frequent: int
     together: int
+    missing: bool
 
 
 def dictionary(
@@ -50,8 +52,8 @@ def dictionary(
     where = microdata.dataset.name
     engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
     spread = splice("sweep/spread", tables={"dictionary": own_name(name)})
-    ((values, people, most, together),) = engine.rows(Plan((), spread), "encoding", where)
-    return Spread(values, people or 0, most or 0, int(together or 0))
+    ((values, people, most, together, missing),) = engine.rows(Plan((), spread), "encoding", where)
+    return Spread(values, people or 0, most or 0, int(together or 0), missing)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,17 @@ SELECT
 FROM coded
 WHERE entry BETWEEN getvariable('least') AND getvariable('greatest');
 
+-- One row per different person of a chunk, with all codes in one key: the values of one attribute
+-- in pairs of neighbours, the missing one alone.
+CREATE OR REPLACE VIEW paired_rows AS
+SELECT
+    CASE
+        WHEN packed_key & getvariable('code') = getvariable('missing') THEN packed_key
+        ELSE packed_key & getvariable('pairs')
+    END AS packed_key,
+    word
+FROM single_rows;
+
 -- One row: about how many blocks there are by the attributes that are kept.
 CREATE OR REPLACE VIEW about AS
 SELECT approx_count_distinct(packed_key & getvariable('kept')) AS blocks

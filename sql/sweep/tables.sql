@@ -15,13 +15,15 @@ FROM (
     GROUP BY value
 ) AS counted;
 
--- One row: how far the people are spread over the values of an attribute.
+-- One row: how far the people are spread over the values of an attribute, and whether some value is
+-- missing.
 CREATE OR REPLACE VIEW spread AS
 SELECT
     count(*) AS "values",
     sum(people)::BIGINT AS people,
     max(people)::BIGINT AS most_frequent,
-    sum(people::HUGEINT * people) AS together
+    sum(people::HUGEINT * people) AS together,
+    coalesce(bool_or(value IS NULL), FALSE) AS missing
 FROM dictionary;
 
 -- One row per different person: her codes, and how many are alike. Those who are close by the first

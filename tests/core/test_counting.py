@@ -250,8 +250,8 @@ def test_a_dictionary_of_nobody_has_no_spread(monkeypatch: pytest.MonkeyPatch) -
         assert engine.name == "dictionary_qid_1"
         return found
 
-    assert spread(0, None, None, None) == scales.Spread(0, 0, 0, 0)
-    assert spread(2, 5, 3, 13.0) == scales.Spread(2, 5, 3, 13)
+    assert spread(0, None, None, None, False) == scales.Spread(0, 0, 0, 0, missing=False)
+    assert spread(2, 5, 3, 13.0, True) == scales.Spread(2, 5, 3, 13, missing=True)
 
 
 def test_the_span_of_a_scale_is_between_its_ends() -> None:

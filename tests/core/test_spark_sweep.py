@@ -334,7 +334,7 @@ def test_what_does_not_run_there_is_refused() -> None:
 
 
 def test_executors_with_other_versions_are_refused() -> None:
-    layout = Layout((0,), (2,), 3, {})
+    layout = Layout((0,), (2,), (False,), 3, {})
     task = Task(0, 0, "walk", "coded_0", 0, 0, 0, 0, 2)
     job = Job(layout, Sizes(1, 1, 1), task, sweep="", may_roll=True, memory="200MiB")
     people = pa.table({"entry": pa.array([0, 1], pa.int32()), "people": [1, 2]})

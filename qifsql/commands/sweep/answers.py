@@ -235,7 +235,8 @@ def coarsen_first(
 ) -> list[dict[str, Any]]:
     """Rank the quasi-identifiers of one question by the reduction from coarsening each.
 
-    The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...).
+    The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...);
+    the missing value stays alone.
     ``coarser`` then measures the success with all quasi-identifiers again; ``row`` has that success
     before the merge. Coarsening saves no more than dropping. So the loop stops if a reduction is at
     least that from dropping the next quasi-identifier: no later one can be better. Columns:
@@ -250,6 +251,7 @@ def coarsen_first(
         position = layout.order.index(list(qids).index(line["qid"]))
         people, mode, certain = coarser(position)
         saved, values = line["posterior_all"] - mode / people, layout.values[position]
+        missing = int(layout.missing[position])
         most = max(most, saved)
         rows.append(
             {
@@ -258,7 +260,7 @@ def coarsen_first(
                 "rank": line["rank"],
                 "qid": line["qid"],
                 "values": values,
-                "values_coarser": (values + 1) // 2,
+                "values_coarser": (values - missing + 1) // 2 + missing,
                 "posterior_all": line["posterior_all"],
                 "posterior_coarser": mode / people,
                 "saved": saved,

@@ -24,12 +24,13 @@ class Layout:
     """One pass: attributes by position, most distinguishing first, and the secrets it counts.
 
     ``order`` has the number of the quasi-identifier at each position, ``values`` its number of
-    values. ``secrets`` maps the number of each secret to its number of values. ``owners``: the pass
+    values, ``missing`` whether the last of them is the missing value. ``secrets`` maps the number of each secret to its number of values. ``owners``: the pass
     also answers re-identification.
     """
 
     order: tuple[int, ...]
     values: tuple[int, ...]
+    missing: tuple[bool, ...]
     people: int
     secrets: Mapping[int, int]
     valued: bool = False
@@ -72,9 +73,10 @@ class Layout:
         bits = self.rest_bits if self.key_type == self.rest_type else WIDE
         return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
 
-    def lowest(self, position: int) -> int:
-        """Return the lowest bit of the code of an attribute in a packed key."""
-        return 1 << (self.width if position == 0 else self.shift(position))
+    def code(self, position: int, code: int | None = None) -> int:
+        """Return a code of an attribute as it stands in a packed key, or all bits of its codes."""
+        bits = (1 << _bits(self.values[position])) - 1 if code is None else code
+        return bits << (self.width if position == 0 else self.shift(position))
 
     @property
     def key_type(self) -> str:
@@ -148,6 +150,7 @@ def passes(
     """
     order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
     values = tuple(qids[i].values for i in order)
+    missing = tuple(qids[i].missing for i in order)
     few: dict[int, int] = {}
     for j, spread in secrets.items():
         if spread.values <= FEW and sum(few.values()) - len(few) + spread.values <= COUNTERS:
@@ -155,9 +158,10 @@ def passes(
     many = {j: spread.values for j, spread in secrets.items() if j not in few}
     layouts: list[Layout] = []
     if few or not many:
-        layouts.append(Layout(order, values, people, few))
+        layouts.append(Layout(order, values, missing, people, few))
     for j, v in many.items():
-        layouts.append(Layout(order, values, people, {j: v}, valued=True, owners=not layouts))
+        only = Layout(order, values, missing, people, {j: v}, valued=True, owners=not layouts)
+        layouts.append(only)
     return tuple(layouts)
 
 

@@ -147,18 +147,33 @@ def group(
 ) -> None:
     """Settle one subset of attributes, directly from the rows of the chunk.
 
-    ``coarser``: the values of the attribute at that position are merged in pairs, in their order.
+    ``coarser``: the values of the attribute at that position are merged in pairs, in their order;
+    the missing value stays alone.
     ``state``: the blocks get this state instead of that of the subset.
     """
     layout = worker.layout
     mask = layout.fields(subset, entry=bool(subset >> chunk.position & 1))
-    if coarser is not None:
-        mask &= ~layout.lowest(coarser)
     of_subset = layout.state(subset=subset) if state is None else state
     worker.set(kept=(mask, layout.key_type), state=(of_subset, "BIGINT"))
     worker.look_at(chunk)
     worker.see("packed", "chosen_rows", coded=chunk.table)
-    worker.settle("settled_rolled", finer="packed")
+    if coarser is not None:
+        _pair(worker, coarser)
+    worker.settle("settled_rolled", finer="packed" if coarser is None else "paired")
+
+
+def _pair(worker: Worker, position: int) -> None:
+    """Merge the values of one attribute in pairs: those of ``packed``, in ``paired``."""
+    layout = worker.layout
+    every = layout.fields(layout.every, entry=True)
+    # The first value has an even code: it is the same alone or in a pair.
+    alone = layout.values[position] - 1 if layout.missing[position] else 0
+    worker.set(
+        code=(layout.code(position), layout.key_type),
+        missing=(layout.code(position, alone), layout.key_type),
+        pairs=(every & ~layout.code(position, 1), layout.key_type),
+    )
+    worker.see("paired", "paired_rows", single_rows="packed")
 
 
 def whole_block(worker: Worker, chunk: Chunk) -> None:

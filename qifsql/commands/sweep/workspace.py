@@ -35,7 +35,7 @@ from qifsql.query.templates import load, script
 
 _OPEN: set[Path] = set()  # the workspaces that this program has open
 _LOCK = threading.Lock()
-FORM = 4  # version of the tables in a workspace
+FORM = 5  # version of the tables in a workspace
 ADD_TASKS = (  # a list for each column
     "INSERT INTO kept.tasks SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), "
     "unnest(?), unnest(?), unnest(?), unnest(?)"
@@ -352,7 +352,8 @@ def _layout(held: dict[str, Any]) -> Layout:
     secrets = {int(j): int(values) for j, values in held["secrets"].items()}
     order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
     people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
-    return Layout(order, values, people, secrets, valued=valued, owners=owners)
+    missing = tuple(map(bool, held["missing"]))
+    return Layout(order, values, missing, people, secrets, valued=valued, owners=owners)
 
 
 @cache

@@ -584,6 +584,23 @@ def test_what_follows_from_risky_and_safe_subsets(
         assert sides.follows(subset) is None
 
 
+@pytest.mark.parametrize("odd", [True, False])
+def test_a_missing_value_is_in_no_pair_of_coarser_values(*, odd: bool) -> None:
+    """(1, 2) (3) (missing), or (1, 2) (3, 4) (missing); so for the first and for a later column."""
+    values = [1, 2, 3, None] if odd else [1, 2, 3, 4, None]
+    rows = [(v, b) for v in values for b in (1, 2, 3)] + [(None, 1)]
+    people = pl.DataFrame(rows, schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
+    more = pl.DataFrame(
+        {"b": [1] * len(values), "a": values}, schema={"b": pl.Int64, "a": pl.Int64}
+    )
+    for frame in (people, people.select("b", "a"), more):
+        (row,) = sweep(frame, qids=["a", "b"]).details["coarsen_first"].rows(named=True)[:1]
+        merged = pl.col("a").add(1).floordiv(2) if row["qid"] == "a" else pl.col("b").add(1) // 2
+        of = frame.with_columns(merged.alias(row["qid"])).unique().height
+        assert row["posterior_coarser"] == of / frame.height
+        assert row["values_coarser"] == (3 if row["qid"] == "a" else frame["b"].n_unique() // 2 + 1)
+
+
 @pytest.mark.slow(because="1.5 s each; every recorded mutant dies without it")
 def test_coarser_values_are_counted_anew_in_every_pass(tmp_path: Path) -> None:
     """A secret of many values has a pass of its own; what merging pairs leaves is counted."""

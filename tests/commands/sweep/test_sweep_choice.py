@@ -90,7 +90,7 @@ def test_the_time_left_of_a_small_file_is_right_within_a_factor_of_two(
     n: int, per_walk: float
 ) -> None:
     """Its tasks take their time for attributes, hardly for rows: all after the first is known."""
-    layout = Layout(tuple(range(n)), (1000,) * n, 1000, {1: 2})
+    layout = Layout(tuple(range(n)), (1000,) * n, (False,) * n, 1000, {1: 2})
     progress = Progress([layout], threads=1)
     seconds = [per_walk * (n - position) for position in range(n)]
     for position in range(n):

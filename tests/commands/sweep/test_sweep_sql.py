@@ -161,7 +161,8 @@ def test_the_words_that_are_made_for_a_pass_read_what_its_layout_packs(
     values: list[int], valued: bool, data: st.DataObject
 ) -> None:
     n = len(values)
-    packed = Layout(tuple(range(n)), tuple(values), 100, {1: 9 if valued else 2}, valued=valued)
+    secrets = {1: 9 if valued else 2}
+    packed = Layout(tuple(range(n)), tuple(values), (False,) * n, 100, secrets, valued=valued)
     one, other = (
         data.draw(st.tuples(*(st.integers(0, v - 1) for v in values)), label="codes") for _ in "ab"
     )
