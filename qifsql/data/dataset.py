@@ -103,7 +103,7 @@ class Dataset:
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
     the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
     are options for reading CSV; ``texts`` are columns of CSV that stay text because a type would
-    round their fields.
+    round their fields; ``mixed_ends``: some of its lines end in CR and LF, some in LF.
     """
 
     name: str
@@ -119,6 +119,7 @@ class Dataset:
     delimiter: str | None = None
     encoding: str | None = None
     texts: tuple[str, ...] = ()
+    mixed_ends: bool = False
     frame: Any = field(default=None, compare=False, repr=False)
 
     @property

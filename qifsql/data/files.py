@@ -9,6 +9,8 @@ from typing import Any
 
 from qifsql.errors import DatasetError, quoted
 
+PACKED = (".gz", ".zst")  # endings of files that are read as if they were unpacked
+BLOCK = 1 << 20  # bytes of a file that are read at once
 ENDS = 4096  # bytes at both ends of a file that are compared first
 
 
@@ -76,6 +78,21 @@ def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
             if earlier != path and filecmp.cmp(earlier, path, shallow=False):
                 pairs.append((path, earlier))
     return pairs
+
+
+def mixed_ends(paths: Iterable[str]) -> bool:
+    """Return whether lines of text files end in two ways: some with CR and LF, some with LF."""
+    with_return = alone = False
+    for path in (path for path in paths if not path.endswith(PACKED)):
+        with Path(path).open("rb") as file:
+            last = b""
+            while not (with_return and alone) and (block := file.read(BLOCK)):
+                pairs = block.count(b"\r\n") if b"\r" in block else 0
+                pairs += last == b"\r" and block.startswith(b"\n")
+                with_return |= pairs > 0
+                alone |= block.count(b"\n") > pairs if pairs else b"\n" in block
+                last = block[-1:]
+    return with_return and alone
 
 
 def misplaced(path: Path) -> str:

@@ -143,10 +143,12 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
         "sample_size": exp.Literal.number(-1),
         "comment": exp.Literal.string(""),
         "skip": exp.Literal.number(0),
-        "strict_mode": exp.true(),
+        "strict_mode": exp.Boolean(this=not dataset.mixed_ends),
         "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
         "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
     }
+    if dataset.mixed_ends:
+        options["parallel"] = exp.false()  # a quote that is open at the start of a part is seen
     if dataset.all_varchar:
         options["all_varchar"] = exp.true()
     elif dataset.texts:

@@ -17,7 +17,7 @@ from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema, Writing
 from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.expressions import column as _column
-from qifsql.data.files import copies
+from qifsql.data.files import copies, mixed_ends
 from qifsql.data.formats import partition_columns
 from qifsql.data.relation import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
@@ -31,6 +31,7 @@ from qifsql.errors import (
     EngineError,
     ExpressionError,
     InputError,
+    QifError,
     did_you_mean,
     quoted,
     several,
@@ -59,7 +60,7 @@ class Catalog:
             return
         if dataset.format == "duckdb":
             dataset = _found_table(engine, dataset)
-        self.dataset, self.schema = _read_schema(engine, dataset, mentions)
+        self.dataset, self.schema = _readable(engine, dataset, mentions)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ExpressionError if one cannot be evaluated."""
@@ -126,7 +127,7 @@ class Catalog:
         opened = Dataset.open(path)
         if opened.format == "duckdb":
             raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
-        return _read_schema(self.engine, replace(opened, all_varchar=opened.format == "csv"))
+        return _readable(self.engine, replace(opened, all_varchar=opened.format == "csv"), None)
 
     def _vet(self, tree: exp.Expr, what: str) -> None:
         """Refuse functions that are not allowed, and values that may be too long."""
@@ -259,6 +260,23 @@ def _read_schema(
     return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
 
 
+def _readable(
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
+) -> tuple[Dataset, Schema]:
+    """Return a dataset and its columns; lines of CSV may end in two ways.
+
+    A quoted field may hold such an end in a file that is read as it is.
+    """
+    if dataset.format == "csv" and mixed_ends(dataset.paths):
+        try:
+            found, schema = _read_schema(engine, dataset, mentions)
+            engine.query(exp.select("count(*)").from_(relation(found)), found.name)
+        except QifError:
+            return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
+        return found, schema
+    return _read_schema(engine, dataset, mentions)
+
+
 def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) -> None:
     """Refuse several columns that have values and no name; empty ones are left in peace."""
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
@@ -283,7 +301,7 @@ def _read_collection(
     datasets, schemas, keys = [], [], []
     for one, key in zip_longest(collection.datasets, collection.keys):
         source = _found_table(engine, one) if one.format == "duckdb" else one
-        dataset, schema = _read_schema(engine, source, mentions)
+        dataset, schema = _readable(engine, source, mentions)
         datasets.append(dataset)
         schemas.append(schema)
         keys += [_key(schema, key, collection.keys)] if key is not None else []

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import re
 from pathlib import Path
 
 import duckdb
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import qifsql
+from qifsql.data.files import mixed_ends
 from qifsql.errors import ColumnError, DatasetError, ExpressionError, TargetError
 
 
@@ -86,12 +88,53 @@ def test_csv_files_with_other_columns_are_not_read_together() -> None:
         ("a\tb\n1\tx\n2\ty\n", {}),
         ("\ufeffa,b\r\n1,x\r\n2,y", {}),
         ("a|b\n1|x\n2|y\n", {"delimiter": "|"}),
+        ("a,b\r\n1,x\n2,y\r\n", {}),
+        ("a,b\n1,x\r\n2,y\n", {}),
+        ('a,b\n1,"x\r\nx"\r\n2,y\n', {}),
         ("a\n1\n2\n", {}),
     ],
 )
 def test_the_usual_dialects_of_csv_are_read(text: str, options: dict[str, str]) -> None:
     Path("dialect.csv").write_bytes(text.encode())
     assert counts(qifsql.Dataset.open("dialect.csv", **options)) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 100])
+def test_the_ends_of_lines_are_known_wherever_a_block_ends(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qifsql.data.files.BLOCK", block)
+    for text in (
+        "a\r\nb\n",
+        "a\nb\r\n",
+        "a\r\nb\r\n",
+        "a\nb\n",
+        "a\rb\n",
+        "a\rb\r\n",
+        "a\r\r\n",
+        "",
+    ):
+        Path("ends.csv").write_bytes(text.encode())
+        mixed = re.search("\r\n", text) and re.search("(?<!\r)\n", text)
+        assert mixed_ends(["ends.csv"]) == bool(mixed)
+
+
+def test_lines_that_end_in_two_ways_anywhere_in_a_large_file() -> None:
+    """The engine finds an irregular line where it reads it, after it has told the columns."""
+    lines = ["a,b"] + ["1,x"] * 300_000
+    for place in (1, 150_000, 299_999):
+        parts = ("\r\n".join(lines[:place]), "\r\n".join(lines[place:]))
+        Path("large.csv").write_bytes("\n".join(parts).encode())
+        assert counts("large.csv") == (300_000, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ['a,b\r\n1,2\n"3,4\r\n', "a,b\r\n1,2,3\n4,5\r\n", "a,b\r\n1\n4,5\r\n"]
+)
+def test_what_is_irregular_is_refused_whatever_ends_its_lines(text: str) -> None:
+    Path("odd.csv").write_bytes(text.encode())
+    with pytest.raises(DatasetError, match="not a regular CSV table"):
+        counts("odd.csv")
 
 
 def test_yes_y_and_true_are_three_texts_and_long_numbers_stay_apart() -> None:

@@ -24,8 +24,8 @@ class Layout:
     """One pass: attributes by position, most distinguishing first, and the secrets it counts.
 
     ``order`` has the number of the quasi-identifier at each position, ``values`` its number of
-    values, ``missing`` whether the last of them is the missing value. ``secrets`` maps the number of each secret to its number of values. ``owners``: the pass
-    also answers re-identification.
+    values, ``missing`` whether the last is the missing value. ``secrets`` maps the number of each
+    secret to its number of values. ``owners``: the pass also answers re-identification.
     """
 
     order: tuple[int, ...]
