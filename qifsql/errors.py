@@ -18,6 +18,7 @@ when the user asks for it (``--debug``), and at the prompt of ``qifsql shell``.
 """
 
 import errno
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -110,7 +111,8 @@ def unwritable(path: object, error: OSError) -> str:
     """Return the message that a file cannot be written, with the reason and what to try."""
     if error.errno == errno.ENAMETOOLONG:
         return f"{path} cannot be written: its name is too long; name another file"
-    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    if full or re.search("no space left|quota exceeded|file too large", str(error), re.I):
         return f"{path} cannot be written: the disk is full; name a folder with more room"
     return (
         f"{path} cannot be written: {error.strerror or 'no reason is known'}; name another folder"

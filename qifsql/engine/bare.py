@@ -3,7 +3,9 @@
 It runs texts as they are, reads the named files alone, and writes none.
 """
 
+import math
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +17,9 @@ import duckdb
 from qifsql.data.relation import escaped
 from qifsql.engine.access import lock
 from qifsql.engine.errors import translated
-from qifsql.engine.settings import Settings, private_folder, silent
+from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.threads import in_threads
-from qifsql.errors import DatasetError, quoted
+from qifsql.errors import DatasetError, EngineError, quoted
 
 MOST_ROWS = 2_000_000  # of an answer: counts have few rows for data of any size
 HARMLESS = ("SELECT", "CREATE", "INSERT", "DELETE", "UPDATE", "DROP")
@@ -27,6 +29,10 @@ OPENING = re.compile(
 )
 ZONE = re.compile(r"SET TimeZone = 'UTC'\s*;?\s*")
 COMMENT = re.compile(r"^\s*--[^\n]*\n", re.MULTILINE)
+
+
+class OverdueError(EngineError):
+    """A text was not done in the time that it had."""
 
 
 @dataclass(frozen=True)
@@ -87,17 +93,24 @@ class BareDuckDB:
         finally:
             self._folder.remove()
 
-    def run(self, script: str, *, most: int = MOST_ROWS) -> list[Answer]:
+    def run(self, script: str, *, most: int = MOST_ROWS, seconds: float = math.inf) -> list[Answer]:
         """Run all statements of a text; return ``most`` rows of each that is a SELECT.
 
         Raises DatasetError if the text has a statement that opens or writes anything else, or if
-        DuckDB refuses it; EngineError if the machine has too little memory or disk.
+        DuckDB refuses it; OverdueError after so many ``seconds``; EngineError if the machine has
+        too little memory or disk.
         """
         answers: list[Answer] = []
+        began = time.monotonic()
+
+        def look() -> None:
+            if time.monotonic() - began > seconds:
+                raise OverdueError(f"it took longer than {seconds:,.0f} seconds")
+
         in_threads(
             [lambda: answers.extend(self._answers(script, most))],
             interrupt=self._connection.interrupt,
-            look=silent,
+            look=look,
         )
         return answers
 

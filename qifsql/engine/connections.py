@@ -18,7 +18,7 @@ from qifsql.engine.settings import Settings, silent
 from qifsql.engine.threads import in_threads
 
 T = TypeVar("T")
-WHERE = "the workspace (remove it to start over)"  # the source of streams, by default
+WHERE = "the workspace"  # the source of streams, by default
 
 
 class Stream:

@@ -216,12 +216,18 @@ class DuckDB:
         """Open the catalog of steps that are kept as tables; return the names of its tables.
 
         ``path`` is the file of the tables; without a file they are dropped when the engine closes.
+        A file that cannot be made, because the disk is full, leaves nothing behind.
         """
         attach = attaching(str(path) if path else ":memory:", STORE)
         where = path.name if path else "kept tables"
+        new = path is not None and not path.exists()
         try:
             self._guarded(where, lambda: self._fetch(attach))
             return self._tables(STORE, where) if path else set()
+        except EngineError:
+            if path is not None and new:
+                path.unlink(missing_ok=True)
+            raise
         except InternalError as e:  # DuckDB notices the damage of a file only here
             raise DatasetError(
                 f"{where} cannot be read: it is corrupt, truncated or of another format than "

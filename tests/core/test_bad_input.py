@@ -17,7 +17,7 @@ from effort import SOON
 from terminal import run
 
 import qifsql
-from qifsql.errors import DatasetError, InputError
+from qifsql.errors import DatasetError, InputError, unwritable
 
 CELL = "CELLVALUE"  # stands in cells and must never stand in a message
 
@@ -458,6 +458,21 @@ def test_a_disk_that_is_full_when_the_result_is_written(here: Path, out: str):
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
     assert sorted(here.rglob("*")) == before
+
+
+def test_a_store_that_cannot_be_begun_leaves_no_file(here: Path):
+    store = ("attack", "crs", "people.parquet", "-q", "age", "--store", "s.duckdb")
+    before = sorted(here.rglob("*"))
+    done = limited(*store, size=4096, folder=here)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert sorted(here.rglob("*")) == before
+
+
+@pytest.mark.parametrize("number", [None, 28])
+def test_a_full_disk_is_named_whoever_says_it(number: int | None):
+    """A library may pass on the words of the system without its number."""
+    error = OSError(number, "No space left on device") if number else OSError("No space left")
+    assert "the disk is full" in unwritable("r.csv", error)
 
 
 @pytest.mark.slow(because="2.4 s; every recorded mutant dies without it")

@@ -1,5 +1,6 @@
 """The SQL of a manifest, pasted as it is into a bare DuckDB; the measures in exact fractions."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -24,7 +25,7 @@ from qifsql.commands.verify.numbers import (
 )
 from qifsql.commands.verify.stored_request import APART, COPIED
 from qifsql.data.relation import escaped
-from qifsql.engine.bare import Answer, BareDuckDB
+from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
 from qifsql.engine.settings import Settings
 from qifsql.errors import ExpressionError, InputError, InternalError
 from qifsql.query.render import parsed
@@ -32,6 +33,7 @@ from qifsql.results.stored import Stored
 
 ENGINE_TABLE = re.compile(r'memory\."?main"?\."?(copy_|loaded_csv)', re.IGNORECASE)
 STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
+LEAST_PATIENCE, MOST_PATIENCE = 60.0, 7200.0  # seconds for the SQL of a manifest
 Rows = list[dict[str, Any]]
 Key = tuple[str, int, int]
 """The kind of a step (``profile``), the secret and the gain."""
@@ -63,8 +65,10 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         if not _reads(script, inputs):
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
-            raw = bare.run(script)
+            raw = bare.run(script, seconds=_patience(stored))
             answers = _by_step(raw)
+    except OverdueError as e:
+        return Repetition(MANIFEST, reason=f"the SQL of the manifest was stopped: {e}")
     except (InputError, ExpressionError, InternalError, SqlglotError) as e:
         return Repetition(MANIFEST, broken=f"the SQL of the manifest does not run: {e}")
     if not any(kind == "profile" for kind, *_ in answers):
@@ -80,6 +84,13 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
             MANIFEST, broken="the SQL of the manifest gives other columns than counts"
         )
     return Repetition(MANIFEST, numbers)
+
+
+def _patience(stored: Stored) -> float:
+    """Return how many seconds the SQL of a manifest may take: whoever made it chose it."""
+    seconds = stored.manifest.get("seconds")
+    told = float(seconds) if isinstance(seconds, int | float) and math.isfinite(seconds) else 0.0
+    return min(max(LEAST_PATIENCE, 10 * told), MOST_PATIENCE)
 
 
 def _reads(script: str, inputs: Inputs) -> bool:

@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -280,6 +281,20 @@ def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> 
         assert checked.met is False
         wrong = checked.frame.filter(verdict="differs")
         assert wrong["way"].unique().to_list() == ["SQL of the manifest"]
+
+
+def test_sql_of_a_manifest_that_never_ends_is_stopped(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other ways decide; this one was not taken, and says so."""
+    monkeypatch.setattr("qifsql.commands.verify.pasted_sql.LEAST_PATIENCE", 0.5)
+    endless = "WITH RECURSIVE x AS (SELECT 1 AS i UNION ALL SELECT i FROM x) SELECT count(*) FROM x"
+    with_sql(stored, lambda sql: f"{endless};{sql}")
+    began = time.monotonic()
+    checked = qifsql.verify(stored, sql=True)
+    assert time.monotonic() - began < 20
+    assert checked.met is False
+    assert "was stopped: it took longer than" in str(checked.frame["reason"].to_list())
 
 
 @pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
