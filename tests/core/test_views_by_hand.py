@@ -147,9 +147,11 @@ def test_the_block_of_all_people_of_a_chunk_adds_up_their_words() -> None:
 
 
 def test_the_spread_of_an_attribute() -> None:
-    rows = [{"people": 3}, {"people": 5}]
-    found = answer("sweep/spread", given={"dictionary": rows})
-    assert found == [{"values": 2, "people": 8, "most_frequent": 5, "together": 34}]
+    for last in (2, None):
+        rows = [{"value": 1, "people": 3}, {"value": last, "people": 5}]
+        found = answer("sweep/spread", given={"dictionary": rows})
+        sums = {"values": 2, "people": 8, "most_frequent": 5, "together": 34}
+        assert found == [sums | {"missing": last is None}]
 
 
 def test_drawn_people_have_the_words_of_their_numbers() -> None:
