@@ -29,6 +29,10 @@ WHOLE = (
 )
 WHOLE += "regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)"
 KEYS = "SELECT DISTINCT unnest(json_keys(json)) FROM objects"
+MANY = "SELECT count(DISTINCT name) FROM (SELECT unnest(json_keys(json)) AS name FROM objects) AS n"
+FIRST = "SELECT * FROM objects LIMIT 2000"
+MOST = 5_000  # names; the engine compares each with each to find the types
+SOME = 1_000  # names in the first records that are reason to count all
 
 
 class Reader(Protocol):
@@ -98,6 +102,7 @@ def _check_end(path: str) -> None:
 def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
     """Return the names and types of all columns, as DuckDB finds them in all records."""
     try:
+        _check_number(engine, dataset)
         columns = engine.describe(_rows(dataset), dataset.name)
     except DatasetError as e:
         if "expected records" not in (e.detail or ""):
@@ -110,10 +115,30 @@ def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
     check_names(names, dataset.name)
     renamed = {name for name in names if re.sub(r"_\d+$", "", name).casefold() in _folded(names)}
     if {name for name in names if re.search(r"_\d+$", name)} & renamed:
-        objects = _function("read_json_objects", dataset, [])
-        keys = engine.query(_query(filled(KEYS, {"objects": objects})), dataset.name)
+        keys = engine.query(_of_objects(KEYS, dataset), dataset.name)
         check_names([key for (key,) in keys], dataset.name)
     return columns
+
+
+def _check_number(engine: Reader, dataset: Dataset) -> None:
+    """Refuse records that together have too many names, as those have whose names are data."""
+    objects = _function("read_json_objects", dataset, [])
+    first = exp.alias_(exp.Subquery(this=filled(FIRST, {"objects": objects})), "first", table=True)
+    ((names,),) = engine.query(_query(filled(MANY, {"objects": first})), dataset.name)
+    if names > SOME:
+        ((names,),) = engine.query(_of_objects(MANY, dataset), dataset.name)
+    if names > MOST:
+        raise DatasetError(
+            f"{dataset.name} has records with {names:,} different names in all, and at most "
+            f"{MOST:,} can be columns; if the names are values, as numbers of people are, write "
+            "them as values"
+        )
+
+
+def _of_objects(template: str, dataset: Dataset) -> exp.Query:
+    """Return a query of the records as JSON."""
+    objects = _function("read_json_objects", dataset, [])
+    return _query(filled(template, {"objects": objects}))
 
 
 def _query(tree: exp.Expr) -> exp.Query:

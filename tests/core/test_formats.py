@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -160,6 +161,15 @@ def test_values_are_apart_exactly_where_they_differ(
 
 def types(source: str) -> dict[str, str]:
     return dict(qifsql.describe(source).frame.select("column", "type").rows())
+
+
+def test_json_whose_names_are_values_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{f"k{i}": i} for i in range(20_000)]))
+    began = time.monotonic()
+    with pytest.raises(DatasetError, match="20,000 different names"):
+        qifsql.attack("crs", path, qids="k1")
+    assert time.monotonic() - began < 15
 
 
 def test_json_has_types_that_merge_nothing(tmp_path: Path) -> None:
