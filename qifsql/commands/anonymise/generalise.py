@@ -102,6 +102,11 @@ class Cells:
             return True
         return self.shape == "text" or self._as_text(self.scale.attribute.type)
 
+    @property
+    def ambiguous(self) -> bool:
+        """Return whether a suppressed cell looks like that of a missing value."""
+        return not self.text and (self.kind in ("plain", "centred") or self.parted)
+
     def _as_text(self, type_: str) -> bool:
         return self.ending != ".parquet" or release.as_text(type_, self.ending)
 

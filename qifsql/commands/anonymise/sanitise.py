@@ -148,6 +148,13 @@ class Work:
             self.engine.together([stream], work, self.meter.show)
         finally:
             stream.close()
+        plain = [c.scale.attribute.name for c in self.cells if c.ambiguous]
+        if rows[0]["suppressed"] and plain:
+            self.notes.append(
+                f"a suppressed cell of {', '.join(map(quoted, plain))} "
+                "is empty (NULL), as a missing value is; to tell them apart, write CSV or texts "
+                "(--cells text)"
+            )
         return {"method": self.request.method, "records": coded.records, **rows[0]}
 
     def _make(self, ending: str) -> dict[str, Any]:

@@ -456,3 +456,22 @@ def test_a_change_without_effect_is_told(tmp_path: Path) -> None:
         assert any(f'"{change}" merges no values' in note for note in result.notes) == told
         compared = qifsql.what_if(people, qids="age,sex", change=change)
         assert any(f'"{change}" merges no values' in note for note in compared.notes) == told
+
+
+@pytest.mark.parametrize(
+    ("out", "shape", "named"),
+    [
+        ("r.parquet", "interval", ['"sex"']),
+        ("r.parquet", "bounds", ['"age"', '"sex"']),
+        ("r.parquet", "text", []),
+        ("r.csv", "interval", []),
+    ],
+)
+def test_a_note_names_columns_where_a_suppressed_cell_looks_missing(
+    out: str, shape: str, named: list[str], tmp_path: Path
+) -> None:
+    people = pl.DataFrame({"age": [1, 1, 2, 2, 9], "sex": [1, 1, 1, 1, 2], "t": list("aaaab")})
+    asked: dict[str, Any] = {"qids": "age,sex,t", "change": "age:5", "k": 2, "suppress": 0.5}
+    result = qifsql.anonymise(people, tmp_path / out, method="recode", cells=shape, **asked)
+    notes = [note for note in result.notes if "a suppressed cell of" in note]
+    assert [name for note in notes for name in ('"age"', '"sex"', '"t"') if name in note] == named
