@@ -294,10 +294,16 @@ def _steps(stored: Stored, *, several: bool) -> list[str]:
     """Return what dropping or coarsening the best column of each question saves."""
     dropped = _best(stored.details["drop_first"], "posterior_without")
     coarser = _best(stored.details.get("coarsen_first"), "posterior_coarser")
-    lines = [_step(row, coarsened=False) for row in dropped]
-    lines[1:1] = [_step(row, coarsened=True) for row in coarser[:1]]
+    lines = [_step(row, coarsened=False) for row in dropped if _helps(row)]
+    lines[1:1] = [_step(row, coarsened=True) for row in coarser[:1] if _helps(row)]
     dataset = str(stored.spec.get("dataset", ""))
     return [_of({"dataset": dataset}, line) if several else line for line in lines]
+
+
+def _helps(row: Row) -> bool:
+    """Return whether a reader sees that fewer guesses are right then."""
+    of = words.scale(row["posterior_all"], row["after"])
+    return words.share(row["posterior_all"], of) != words.share(row["after"], of)
 
 
 def _best(table: pl.DataFrame | None, after: str) -> list[Row]:

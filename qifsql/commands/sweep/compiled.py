@@ -31,6 +31,7 @@ UNKEPT = (
     "the walk was compiled for this run alone (about 15 s): there is no folder for compiled code "
     "that only you can write; name one in XDG_CACHE_HOME"
 )
+WORK = 4_000_000  # people times subsets, from which SQL takes longer than compiling once
 WORTH = 200_000  # people below whom starting the compiled code takes longer than it saves
 BESIDE = 2**30  # bytes of memory below which what DuckDB does not count is a large part
 FIXED = 128 * 2**20  # bytes of numba and of the compiled code
@@ -82,7 +83,8 @@ def check(walk: str) -> None:
 def applies(walk: str, layout: Layout, memory: int) -> bool:
     """Return whether the kernel walks the chunks of a pass, with so many bytes of memory."""
     if walk == "auto":
-        chosen = layout.people >= WORTH and memory >= BESIDE and installed()
+        many = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_kept())
+        chosen = many and memory >= BESIDE and installed()
     else:
         chosen = walk == "compiled"
     return chosen and fits(layout)

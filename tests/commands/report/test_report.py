@@ -985,7 +985,7 @@ def test_the_largest_saving_comes_first_whatever_the_order(
     told = summary.first_steps([stored(pl.DataFrame(), "sweep", drop_first=table)], [])
     most = max(dict(savings).values())
     assert len(told) == 1
-    if most == 0:
+    if round(100 * (0.9 - most)) == 90:  # a reader would see the same number twice
         assert "No single column helps" in told[0]
     else:
         best = [q for q, s in dict(savings).items() if s == most]

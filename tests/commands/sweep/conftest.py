@@ -24,6 +24,7 @@ def walk(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "compiled" and not compiled.installed():
         pytest.skip("numba is not installed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "WORTH", 0 if request.param == "compiled" else math.inf)
+        for name in ("WORTH", "WORK"):
+            patch.setattr(compiled, name, 0 if request.param == "compiled" else math.inf)
         patch.setattr(compiled, "OFTEN", 0)
         yield request.param

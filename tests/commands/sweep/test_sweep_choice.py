@@ -7,9 +7,12 @@ import pytest
 from places import SAMPLES
 
 import qifsql
+from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import READING, Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
+
+LIMITS = {name: getattr(compiled, name) for name in ("WORTH", "WORK")}
 
 ROWS = 100_000
 LEFT = 8
@@ -98,3 +101,26 @@ def test_the_time_left_of_a_small_file_is_right_within_a_factor_of_two(
         progress.done(task, seconds[position], "walk")
         left = sum(seconds[position + 1 :]) + READING
         assert left / 2 <= progress.remaining() <= left * 2
+
+
+@pytest.mark.parametrize(
+    ("people", "n", "kept", "chosen"),
+    [
+        (200_000, 1, False, True),
+        (199_999, 2, True, False),
+        (2_000, 11, True, True),
+        (2_000, 11, False, False),
+        (2_000, 10, True, False),
+    ],
+)
+def test_the_walk_is_compiled_where_sql_takes_longer_than_compiling(
+    people: int, n: int, *, kept: bool, chosen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in LIMITS.items():  # the fixture changes them
+        monkeypatch.setattr(compiled, name, limit)
+    monkeypatch.setattr(compiled, "is_kept", lambda: kept)
+    monkeypatch.setattr(compiled, "installed", lambda: True)
+    layout = Layout(tuple(range(n)), (2,) * n, (False,) * n, people, {1: 2})
+    assert compiled.fits(layout)
+    assert compiled.applies("auto", layout, 2**40) == chosen
+    assert not compiled.applies("auto", layout, 0)
