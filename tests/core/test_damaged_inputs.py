@@ -87,7 +87,6 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(kind: str) -> None:
     assert refused >= 12
 
 
-@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_every_command_refuses_a_damaged_file() -> None:
     for name, write in (WRITERS["pages, version 1"], WRITERS["gzip"]):
         write(Path(name))

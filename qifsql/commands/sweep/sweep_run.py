@@ -32,6 +32,7 @@ from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
+ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
 
 
@@ -243,6 +244,8 @@ class SweepRun:
 
     def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Work through all passes until the time is over."""
+        work = max(layout.people << layout.n for layout in layouts)
+        streams = 1 if work < ALONE and not self.on_spark else self.streams
         make = self._kind_of_pass()
         self.passes = [
             make(
@@ -252,7 +255,7 @@ class SweepRun:
                 number=number,
                 layout=layout,
                 strategy=self.strategy,
-                streams=self.streams,
+                streams=streams,
                 progress=progress,
                 out_of_time=self._out_of_time,
                 shared=self.shared,
@@ -261,7 +264,7 @@ class SweepRun:
             for number, layout in enumerate(layouts)
         ]
         if any(each.compiled for each in self.passes):
-            self.engine.here.set_aside(compiled.FIXED + compiled.PER_CHUNK * self.streams)
+            self.engine.here.set_aside(compiled.FIXED + compiled.PER_CHUNK * streams)
         for each in self.passes:
             each.run()
 

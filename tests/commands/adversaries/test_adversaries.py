@@ -429,7 +429,6 @@ def test_a_sweep_that_does_not_fit_is_damaged(
         adversaries(damage(change)(six), any=1)
 
 
-@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_a_collection_has_tagged_attributes(tmp_path: Path) -> None:
     first = pl.DataFrame({"id": range(6), "age": [1, 1, 2, 2, 3, 3], "ill": list("aabbab")})
     second = pl.DataFrame({"id": range(6), "age": [1, 2, 2, 3, 3, 4]})

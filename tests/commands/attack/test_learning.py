@@ -451,7 +451,6 @@ learn = "train.parquet"
 """
 
 
-@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_study_and_its_report_have_attacks_that_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,7 +242,6 @@ def test_neither_order_nor_threads_matter(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_the_command_shows_writes_and_draws(tmp_path: Path) -> None:
     name = '"; drop <script>,=cmd()\n'
     frame = pl.DataFrame({name: [1, 2, 3, 3], "s": ["a", "b", "a", "b"]})

@@ -138,7 +138,6 @@ def test_contradictions_are_apart(tmp_path: Path) -> None:
     assert result.details["curve"]["people"].sum() == 0
 
 
-@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_key_keeps_those_who_are_in_every_release(tmp_path: Path) -> None:
     people = made(tmp_path, "people", PEOPLE)
     keyed = [

@@ -323,7 +323,6 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
         assert said in " ".join(done.out.split())
 
 
-@pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 def test_measures_with_the_same_worst_block_share_a_row() -> None:
     found = levels(PEOPLE, **KNOWN, show_blocks=True)
     parts = view(found.frame, found.details, {"qids": ["age"]})

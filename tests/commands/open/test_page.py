@@ -357,7 +357,6 @@ def test_a_command_is_stopped_as_by_ctrl_c(census: Page, tmp_path: Path) -> None
     assert not out.exists()
 
 
-@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_a_stored_sweep_of_some_sets_promises_no_others(people: Page, tmp_path: Path) -> None:
     out, path = tmp_path / "some.parquet", people.explorer.dataset.paths[0]
     done = run("sweep", path, "-q", "age,town,illness", "--sizes", "1-2", "-o", out, "--quiet")

@@ -209,7 +209,6 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
 
 
-@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_path: Path) -> None:
     """If no release adds anything there is no share of the rise: its column is empty."""
     same = {"id": [1, 2], "age": [30, 30], "city": ["a", "a"]}
@@ -1099,7 +1098,6 @@ def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.Monke
     refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt install")
 
 
-@pytest.mark.slow(because="0.9 s; every recorded mutant dies without it")
 def test_a_browser_that_does_not_print_leaves_no_file(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

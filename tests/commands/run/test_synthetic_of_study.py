@@ -164,7 +164,6 @@ def test_the_report_has_the_chapter_and_the_summary_the_leak(here: Path) -> None
     assert any("first.csv" in row and " pp " in row for row in rows)
 
 
-@pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
 def test_without_secret_and_control_the_summary_shows_what_there_is(here: Path) -> None:
     written(here, DATASETS + ENTRY.replace('control = "held_out"\n', 'secret = ""\n'))
     done = command("run", "study.toml", "--format", "table")

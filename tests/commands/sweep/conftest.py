@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qifsql.commands.sweep import compiled
+from qifsql.commands.sweep import compiled, sweep_run
 
 ONCE = ("test_sweep_cli", "test_sweep_shown", "test_sweep_sql", "test_sweep_choice")
 """Modules about what is shown or sent, not about numbers; they see the walk in SQL."""
@@ -27,4 +27,5 @@ def walk(request: pytest.FixtureRequest) -> Iterator[str]:
         for name in ("WORTH", "WORK"):
             patch.setattr(compiled, name, 0 if request.param == "compiled" else math.inf)
         patch.setattr(compiled, "OFTEN", 0)
+        patch.setattr(sweep_run, "ALONE", 0)  # several streams for however few people
         yield request.param

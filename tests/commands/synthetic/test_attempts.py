@@ -241,7 +241,6 @@ def test_everybody_is_linked_where_both_halves_agree_for_sure() -> None:
     assert linked(LinkKind(**kind, **sizes, both_sure=0), 2) == 0
 
 
-@pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
 def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     lines: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     people = pl.DataFrame(lines, schema=["q", "r", "t"], orient="row")

@@ -196,7 +196,6 @@ def test_the_interval_of_an_excess_contains_it_and_shrinks() -> None:
     assert found == pytest.approx(share, abs=1e-6)
 
 
-@pytest.mark.slow(because="1.1 s; every recorded mutant dies without it")
 def test_wrong_options_are_refused(tmp_path: Path) -> None:
     rows: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     for options, text in (

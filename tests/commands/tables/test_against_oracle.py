@@ -529,7 +529,6 @@ def test_a_chain_of_two_tables() -> None:
     )
 
 
-@pytest.mark.slow(because="1.6 s; every recorded mutant dies without it")
 def test_bounds_that_dobra_and_fienberg_print() -> None:
     # The bounds of all 64 cells stand in the oracle's tests; none has an upper bound of 0, and all
     # lower bounds are 0, so that nothing is proved. What she believes about B comes from the

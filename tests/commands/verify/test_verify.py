@@ -183,7 +183,6 @@ def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
     assert {row for _, row, _ in places} == {1, 3}
 
 
-@pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_a_changed_statement_about_noise_differs(people: Path) -> None:
     result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
     path = with_sql(
@@ -431,7 +430,6 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
 
 
-@pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_levels_are_counted_again(people: Path) -> None:
     result = qifsql.levels(people, qids="sex", secret="ill", k=3, l=2)
     checked = qifsql.verify(result)

@@ -344,7 +344,6 @@ def test_every_form_has_its_details_and_manifest(tmp_path: Path, ending: str):
         assert run("report", out, "-o", tmp_path / "r.html").code == 0
 
 
-@pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
 def test_hostile_names_are_names(tmp_path: Path):
     names = ('"; drop table x', "a,b", "<script>alert(1)</script>\n=cmd()")
     people = [(1, "x", 0), (2, "<b>", 1), (3, "<b>", 1)]
