@@ -269,11 +269,11 @@ def _readable(
     """
     if dataset.format == "csv" and mixed_ends(dataset.paths):
         try:
-            found, schema = _read_schema(engine, dataset, mentions)
-            engine.query(exp.select("count(*)").from_(relation(found)), found.name)
+            as_it_is, schema = _read_schema(engine, dataset, mentions)
+            engine.query(exp.select("count(*)").from_(relation(as_it_is)), dataset.name)
         except QifError:
             return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
-        return found, schema
+        return as_it_is, schema
     return _read_schema(engine, dataset, mentions)
 
 

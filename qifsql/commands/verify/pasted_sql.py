@@ -1,6 +1,5 @@
 """The SQL of a manifest, pasted as it is into a bare DuckDB; the measures in exact fractions."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -89,8 +88,8 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
 def _patience(stored: Stored) -> float:
     """Return how many seconds the SQL of a manifest may take: whoever made it chose it."""
     seconds = stored.manifest.get("seconds")
-    told = float(seconds) if isinstance(seconds, int | float) and math.isfinite(seconds) else 0.0
-    return min(max(LEAST_PATIENCE, 10 * told), MOST_PATIENCE)
+    number = float(seconds) if isinstance(seconds, int | float) and seconds < MOST_PATIENCE else 0.0
+    return min(max(LEAST_PATIENCE, 10 * number), MOST_PATIENCE)
 
 
 def _reads(script: str, inputs: Inputs) -> bool:
