@@ -61,11 +61,11 @@ def perform(task: Task, place: Place, log: Path) -> Outcome:
             good = (folder / file).read_bytes()
             name, bad = damaged(rng, good)
             (folder / file).write_bytes(bad)
-            _again(folder)
+            again(folder)
             run = place.run(case.step, log)
             outcome.cases += 1
             outcome.codes.append(run.code)
-            found = _judged(run, folder)
+            found = judged(run, folder)
             verdict = "refused"
             if run.code == 0:
                 verdict = "same"
@@ -90,12 +90,12 @@ def _restore(whole: Path, folder: Path) -> None:
     shutil.copytree(whole, folder, dirs_exist_ok=True)
 
 
-def _judged(run: Run, folder: Path) -> list[Finding]:
+def judged(run: Run, folder: Path) -> list[Finding]:
     """Return what is wrong with the line, but that the machine is to blame for damage."""
     return [f for f in judge(run, folder) if f.kind not in ("exit 3", "file changed")]
 
 
-def _again(folder: Path) -> None:
+def again(folder: Path) -> None:
     """Return what the line writes is gone, so that it is written once more."""
     for path in folder.glob("study-results/*"):
         if path.name != "kept":
@@ -138,7 +138,7 @@ def _results(out: str) -> Any:
     return [{k: v for k, v in r.items() if k not in VARYING} for r in rows]
 
 
-def _written(*patterns: str) -> Callable[[str], Any]:
+def written(*patterns: str) -> Callable[[str], Any]:
     """The tables and pages that the line has written, without what differs from run to run."""
 
     def read(_: str) -> Any:
@@ -164,7 +164,7 @@ def _page(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("|")]
 
 
-def _attack(d: Draft, file: str, *more: str) -> Step:
+def attack(d: Draft, file: str, *more: str) -> Step:
     known = ["--qids", row(list(d.data.qids)), "--secret", row(list(d.data.secrets))]
     return Step(["attack", "crs,cas", file, *known, *more, "--format", "json"])
 
@@ -172,7 +172,7 @@ def _attack(d: Draft, file: str, *more: str) -> Step:
 def _plain(ending: str, covered: Callable[[bytes, bytes], bool]) -> Callable[[Draft], Case]:
     def case(d: Draft) -> Case:
         file = tables.write(d.data, "people", ending)
-        return Case(file.rpartition("@")[2], (), _attack(d, file), covered, _results)
+        return Case(file.rpartition("@")[2], (), attack(d, file), covered, _results)
 
     return case
 
@@ -195,7 +195,7 @@ def _in_pages(good: bytes, bad: bytes) -> bool:
 
 def _checked_parquet(d: Draft) -> Case:
     pq.write_table(tables.arrow(d.data), "people.parquet", write_page_checksum=True)
-    return Case("people.parquet", (), _attack(d, "people.parquet"), _in_pages, _results)
+    return Case("people.parquet", (), attack(d, "people.parquet"), _in_pages, _results)
 
 
 def _zst(d: Draft) -> Case:
@@ -204,11 +204,11 @@ def _zst(d: Draft) -> Case:
         return CASES["csv.gz"](d)
     file = tables.write(d.data, "people", ".csv")
     subprocess.run([program, "-q", "--check", "--rm", file], check=True)
-    return Case("people.csv.zst", (), _attack(d, "people.csv.zst"), always, _results)
+    return Case("people.csv.zst", (), attack(d, "people.csv.zst"), always, _results)
 
 
 def _store(d: Draft) -> Case:
-    step = _attack(d, tables.write(d.data, "people", ".parquet"), "--store", "kept.duckdb")
+    step = attack(d, tables.write(d.data, "people", ".parquet"), "--store", "kept.duckdb")
     return Case("kept.duckdb", [step], step, always, _results)
 
 
@@ -219,7 +219,7 @@ def _workspace(d: Draft) -> Case:
     return Case("kept.sweep", [step], step, always, _results)
 
 
-def _study(d: Draft) -> Case:
+def study(d: Draft) -> Case:
     file = tables.write(d.data, "people", ".csv")
     lines = [
         *("[output]", 'formats = ["csv"]', "[datasets.people]", f"path = {toml(file)}"),
@@ -230,18 +230,18 @@ def _study(d: Draft) -> Case:
     step = Step(["run", d.text("study.toml", "\n".join(lines)), "--format", "json"])
     inside = d.one("results.parquet", "detail.*.parquet", "record.json", "written.json")
     place = f"study-results/kept/{'' if inside == 'written.json' else '*/'}{inside}"
-    return Case(place, [step], step, always, _written("study-results/*.csv"))
+    return Case(place, [step], step, always, written("study-results/*.csv"))
 
 
 def _result(d: Draft) -> Case:
     file = tables.write(d.data, "people", ".parquet")
     kept = d.one("risk.parquet", "risk.json", "risk.histogram.parquet")
-    attack = replace(_attack(d, file), argv=_attack(d, file, "--histogram").argv[:-2])
+    asked = attack(d, file, "--histogram").argv[:-2]
     name = "risk.json" if kept == "risk.json" else "risk.parquet"
-    before = [Step([*attack.argv, "-o", name])]
+    before = [Step([*asked, "-o", name])]
     page = Step(["report", name, "-o", "page.md"])
     covered = never if kept == "risk.json" else _in_pages
-    return Case(kept, before, page, covered, _written("page.md"))
+    return Case(kept, before, page, covered, written("page.md"))
 
 
 def _stored_sweep(d: Draft) -> Case:
@@ -270,7 +270,7 @@ CASES: dict[str, Callable[[Draft], Case]] = {
     "duckdb": _plain(".duckdb", always),
     "store": _store,
     "workspace": _workspace,
-    "study": _study,
+    "study": study,
     "result": _result,
     "stored sweep": _stored_sweep,
     "shared sweep": _shared_sweep,

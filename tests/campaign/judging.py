@@ -22,6 +22,7 @@ VERDICTS = ("check", "levels", "what-if", "run", "tables", "synthetic", "verify"
 """Commands that end with 4."""
 MACHINE = ("--memory", "--temp", "--threads", "--timeout", "--command", "--out", "-o")
 BESIDE = (".manifest.json",)
+KEY = "home/.local/state/qifsql/key"  # with which the kept results of studies are sealed
 WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay after an error
 TRACE = re.compile(r"Traceback \(most recent|^  File \"|panicked at|\.py:\d+: \w*Warning", re.M)
 
@@ -281,7 +282,8 @@ def _content(path: Path) -> str:
 
 def _leftovers(run: Run, folder: Path, wrong: Wrong) -> None:
     for name in run.litter:
-        wrong("left behind", f"{name} in the temporary folder or the home")
+        if not f"{KEY}/".startswith(f"{name}/"):
+            wrong("left behind", f"{name} in the temporary folder or the home")
     for name in run.read:
         wrong("read what is no input", name)
     for child in run.children:

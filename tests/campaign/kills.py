@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from campaign.damage import _results, _written
+from campaign.damage import _results, written
 from campaign.judging import TRACE, Finding
 from campaign.running import Place
 from campaign.tables import CANARY
@@ -257,7 +257,7 @@ CASES: dict[str, Case] = {
         ("attack", "crs,cas", "people.csv", *KNOWN, "--histogram", "-o", "risk.parquet"),
         *(60_000, _file("risk.parquet")),
     ),
-    "run": Case(("run", "study.toml", "-f", "json"), 6_000, _written("study-results/*.csv")),
+    "run": Case(("run", "study.toml", "-f", "json"), 6_000, written("study-results/*.csv")),
     "treat": Case(
         ("treat", "people.csv", "--key", "zip", "--seed", "3", "-o", "out.csv.gz", *KNOWN[:2]),
         *(60_000, _file("out.csv.gz")),

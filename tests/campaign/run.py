@@ -1,7 +1,8 @@
 """The whole campaign: ``python tests/campaign/run.py --lines 10000 --damaged 300 --kills 50``.
 
 Every task is named by its kind and number, and repeated alone with ``--only line:123``. A case is a
-command line, a damage of a file, a kill, or a text for a reader (``--texts``).
+command line, a damage of a file, a kill, a text for a reader (``--texts``), or what a stranger puts
+into a file or folder (``--strangers``).
 """
 
 import argparse
@@ -23,7 +24,7 @@ if __package__ in (None, ""):
 from campaign import work
 from campaign.work import DAMAGES, TEXTS
 
-LIMITS = {"line": 60, "damaged": 300, "kill": 300, "text": 300}  # seconds
+LIMITS = {"line": 60, "damaged": 300, "kill": 300, "text": 300, "stranger": 120}  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--damaged", type=int, default=10)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--texts", type=int, default=1000)
+    parser.add_argument("--strangers", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
@@ -70,6 +72,7 @@ def tasks(asked: argparse.Namespace) -> list[work.Task]:
         "damaged": -(-asked.damaged // DAMAGES),
         "line": asked.lines,
         "text": -(-asked.texts // TEXTS),
+        "stranger": asked.strangers,
     }
     return [
         work.Task(kind, number, asked.seed, asked.command, asked.aloud)

@@ -16,7 +16,7 @@ TEXTS = 200  # of a task
 
 @dataclass(frozen=True)
 class Task:
-    """A command line, damages of a file, a kill, or texts for readers."""
+    """A command line, damages of a file, a kill, texts for readers, or a deed of a stranger."""
 
     kind: str
     number: int
@@ -75,7 +75,7 @@ def serve(pipe: Connection, root: Path) -> None:
 
 def perform(task: Task, place: Any, log: Path) -> Outcome:
     """Do a task; whatever goes wrong with the campaign itself is a finding, too."""
-    from campaign import damage, kills, lines, texts
+    from campaign import damage, kills, lines, strangers, texts
 
     began, clock = time.monotonic(), time.process_time()
     does = {
@@ -83,6 +83,7 @@ def perform(task: Task, place: Any, log: Path) -> Outcome:
         "damaged": damage.perform,
         "kill": kills.perform,
         "text": texts.perform,
+        "stranger": strangers.perform,
     }[task.kind]
     try:
         outcome: Outcome = does(task, place, log)
