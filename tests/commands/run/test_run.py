@@ -1043,6 +1043,21 @@ def test_no_link_and_no_pipe_of_a_folder_is_followed(here: Path, place: str, kin
     assert list((here / "elsewhere").iterdir()) == []
 
 
+def test_what_a_link_leads_to_is_not_even_read(here: Path) -> None:
+    """Reading moves the time of access, where that is behind the time of the last change."""
+    text = '[output]\nformats = ["csv"]\n' + DATASETS + ATTACK + "histogram = true\n"
+    (here / "study.toml").write_text(text)
+    assert command("run", here / "study.toml").code == 0
+    path = here / "study-results" / "birth.histogram.csv"
+    path.rename(here / "equal.csv")
+    path.symlink_to(here / "equal.csv")
+    os.utime(path, ns=(0, path.stat().st_mtime_ns))
+    done = command("run", here / "study.toml")
+    assert done.code == 2
+    assert "is a link" in done.err
+    assert path.stat().st_atime_ns == 0
+
+
 def test_only_results_and_new_files_are_written(here: Path) -> None:
     (here / "birth.csv").write_text("mine")
     text = '[output]\nfolder = "."\nformats = ["csv"]\n' + DATASETS + ATTACK
