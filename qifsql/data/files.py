@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from qifsql.data.formats import PACKED
 from qifsql.errors import DatasetError, quoted
 
-PACKED = (".gz", ".zst")  # endings of files that are read as if they were unpacked
 BLOCK = 1 << 20  # bytes of a file that are read at once
 ENDS = 4096  # bytes at both ends of a file that are compared first
 
@@ -81,9 +81,12 @@ def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def mixed_ends(paths: Iterable[str]) -> bool:
-    """Return whether lines of text files end in two ways: some with CR and LF, some with LF."""
+    """Return whether lines of text files end in two ways: some with CR and LF, some with LF.
+
+    Packed files are left out: they would have to be unpacked once more.
+    """
     with_return = alone = False
-    for path in (path for path in paths if not path.endswith(PACKED)):
+    for path in (path for path in paths if not path.casefold().endswith(PACKED)):
         with Path(path).open("rb") as file:
             last = b""
             while not (with_return and alone) and (block := file.read(BLOCK)):

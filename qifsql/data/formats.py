@@ -12,11 +12,12 @@ Format = Literal[
     "parquet", "csv", "duckdb", "frame", "json", "sqlite", "excel", "statistics", "spark"
 ]
 
-CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+PACKED = (".gz", ".zst")  # endings of texts that are read as if they were unpacked
+CSV_ENDINGS = tuple(f".{kind}{packing}" for packing in ("", *PACKED) for kind in ("csv", "tsv"))
 PARQUET_ENDINGS = (".parquet", ".pq")
 DATABASE_ENDINGS = (".duckdb", ".db", ".sqlite", ".sqlite3")
 JSON_ENDINGS = tuple(
-    f".{kind}{packing}" for kind in ("json", "jsonl", "ndjson") for packing in ("", ".gz", ".zst")
+    f".{kind}{packing}" for kind in ("json", "jsonl", "ndjson") for packing in ("", *PACKED)
 )
 ENDINGS: dict[Format, tuple[str, ...]] = {
     "csv": CSV_ENDINGS,
