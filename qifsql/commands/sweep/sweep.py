@@ -75,9 +75,9 @@ def sweep(
         restart: Discard the workspace and start over.
         time_budget: Seconds after which nothing more is begun.
         explain: Report the plan with estimated and actual seconds (details["plan"]).
-        walk: "auto": compiled if qifsql[fast] is installed and the people are so many that it
-            pays; "sql"; "compiled". The numbers are the same. Where "compiled" is asked for and
-            cannot take the data, the walk is in SQL, and a note says so.
+        walk: "auto": compiled if qifsql[fast] is installed and the people, or the subsets, are
+            so many that it pays; "sql"; "compiled". The numbers are the same. Where "compiled" is
+            asked for and cannot take the data, the walk is in SQL, and a note says so.
 
     Returns:
         A Sweep. frame: one row per subset and question, with the columns of an attack, k, l and
