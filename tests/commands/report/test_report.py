@@ -1098,6 +1098,7 @@ def test_a_pdf_needs_a_browser_and_says_so(here: Path, monkeypatch: pytest.Monke
     refused(here, "risk.parquet", "-o", "out.pdf", says="install one (such as apt install")
 
 
+@pytest.mark.slow(because="10 s; every recorded mutant dies without it")
 def test_a_browser_that_does_not_print_leaves_no_file(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
