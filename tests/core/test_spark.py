@@ -271,6 +271,7 @@ def test_errors_show_no_cell_and_nothing_is_left(
 # Options
 
 
+@pytest.mark.cases(6)  # the last one starts another Spark
 @pytest.mark.parametrize(
     ("options", "words"),
     [

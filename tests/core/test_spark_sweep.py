@@ -177,6 +177,7 @@ def test_an_interrupted_sweep_goes_on_from_where_it_was(
     assert resumed.frame.drop("seconds").equals(alone.frame.drop("seconds"))
 
 
+@pytest.mark.slow(because="9 s; test_spark.py sees that nothing is left")
 def test_nothing_is_left_without_a_workspace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
