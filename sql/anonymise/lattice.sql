@@ -29,6 +29,19 @@ FROM (
     GROUP BY own_step
 ) AS merged;
 
+-- One row per group of one step of one quasi-identifier: what suppression takes from each of its
+-- records that the step has left: values, lengths on the scale, and entropy in 2^-40.
+CREATE OR REPLACE VIEW left_by_step AS
+SELECT
+    qid_number AS number,
+    step_number AS height,
+    own_step AS cell,
+    all_values - CASE WHEN count(*) > 1 THEN count(*) ELSE 0 END AS listed,
+    all_lengths::HUGEINT - (max(place) - min(place)) AS spanned,
+    floor(ln(all_records / sum(people)) * 1099511627776)::HUGEINT AS entropy
+FROM steps_of
+GROUP BY own_step;
+
 -- One row per group of texts that begin alike: its cell. Stars stand for what is behind so many
 -- characters: one for each where all longer texts have one length, else one for any rest; as many
 -- more as it takes for no text of the group to have that length, where only some do. A text that is
@@ -107,6 +120,67 @@ SELECT
         AS squares,
     sum(size::HUGEINT * size)::HUGEINT AS all_squares
 FROM sizes_of_node;
+
+-- One row per class of a node: its steps, and how many records it has.
+CREATE OR REPLACE VIEW classes_of_node AS
+SELECT
+    dense_rank() OVER (ORDER BY step) AS part,
+    step AS step,
+    sum(people)::BIGINT AS size
+FROM tuples_of_node
+GROUP BY step;
+
+-- One row per quasi-identifier: what the suppressed records of a node lose beyond its steps: values,
+-- lengths on the scale, and entropy in 2^-40.
+CREATE OR REPLACE VIEW lost_by_suppression AS
+SELECT
+    left_by_steps.number,
+    sum(cells.size * left_by_steps.listed::HUGEINT) AS listed,
+    sum(cells.size * left_by_steps.spanned) AS spanned,
+    sum(cells.size * left_by_steps.entropy) AS entropy
+FROM (
+    SELECT
+        unnest(range(1, width + 1)) AS number,
+        unnest([step]) AS cell,
+        size
+    FROM classes_of_node LEFT JOIN refused ON classes_of_node.part = refused.part
+    WHERE size < wanted_k OR refused.part IS NOT NULL
+) AS cells
+INNER JOIN heights ON cells.number = heights.number
+INNER JOIN left_by_steps
+    ON cells.number = left_by_steps.number
+    AND heights.height = left_by_steps.height
+    AND cells.cell = left_by_steps.cell
+GROUP BY left_by_steps.number
+ORDER BY left_by_steps.number;
+
+-- One row: what one quasi-identifier loses in the records of a recoded release that show a cell of it:
+-- how many they are; of those whose cell stands for several values: the records, the values, the
+-- lengths on the scale.
+CREATE OR REPLACE VIEW lost_by_cells AS
+SELECT
+    coalesce(sum(cells.people), 0)::BIGINT AS shown,
+    coalesce(sum(cells.people) FILTER (WHERE "values" > 1), 0)::BIGINT AS generalised,
+    coalesce(sum(cells.people::HUGEINT * "values") FILTER (WHERE "values" > 1), 0)::HUGEINT
+        AS listed,
+    coalesce(sum(cells.people::HUGEINT * (highest - lowest)), 0)::HUGEINT AS spanned
+FROM (
+    SELECT
+        own_cell AS cell,
+        sum(people)::BIGINT AS people
+    FROM done ANTI JOIN refused ON done.part = refused.part
+    WHERE own_cell >= 0
+    GROUP BY own_cell
+) AS cells
+INNER JOIN (
+    SELECT
+        own_step AS cell,
+        count(*) AS "values",
+        min(place) AS lowest,
+        max(place) AS highest
+    FROM steps_of
+    GROUP BY own_step
+) AS merged ON cells.cell = merged.cell;
 
 -- One row per class of a node as it is released and combination of secrets: how many people have it.
 -- All suppressed records look alike: they are one class, number 0.

@@ -6,7 +6,7 @@ every value to itself.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -53,37 +53,79 @@ def release(
     )
 
 
-def penalty(step: Mapping[Any, Any], cells: Sequence[Any], *, by_distance: bool) -> Fraction:
-    """The mean certainty penalty of a step over all records: suppression is not counted."""
+def shares_of_groups(
+    step: Mapping[Any, Any], cells: Sequence[Any], *, by_distance: bool
+) -> dict[Any, Fraction]:
+    """The share of all values, or of the length from the first to the last, of each group."""
     scale = places(cells)
-    whole = max(scale.values()) - min(scale.values())
     groups: dict[Any, set[Any]] = defaultdict(set)
     for v in scale:
         groups[step[v]].add(v)
     if not by_distance:
-        widths = {g: len(vs) if len(vs) > 1 else 0 for g, vs in groups.items()}
-        whole = len(scale)
-    else:
-        widths = {
-            g: max(scale[v] for v in vs) - min(scale[v] for v in vs) for g, vs in groups.items()
-        }
-    return Fraction(sum(widths[step[v]] for v in cells), len(cells) * (whole or 1))
+        return {g: Fraction(len(vs), len(scale)) * (len(vs) > 1) for g, vs in groups.items()}
+    whole = max(scale.values()) - min(scale.values()) or 1
+    ends = {g: sorted(scale[v] for v in vs) for g, vs in groups.items()}
+    return {g: Fraction(spots[-1] - spots[0], whole) for g, spots in ends.items()}
 
 
-def entropy(step: Mapping[Any, Any], cells: Sequence[Any]) -> float:
-    """The mean over all records of log(records of the group / records of the value), in nats."""
-    values, groups = Counter(cells), Counter(step[v] for v in cells)
-    return math.fsum(math.log(groups[step[v]] / values[v]) for v in cells) / len(cells)
-
-
-def losses(
-    name: str, node: Node, made: Release, steps: Sequence[Sequence[Fraction]], records: int
+def penalty(
+    step: Mapping[Any, Any], cells: Sequence[Any], *, by_distance: bool, gone: Container[int] = ()
 ) -> Fraction:
-    """The loss of a node by its definition; ``steps`` has that of each step of each attribute."""
-    if name in ("penalty", "entropy"):
-        total = sum((ladder[s] for ladder, s in zip(steps, node, strict=True)), Fraction(0))
-        return total / len(node)
+    """The mean certainty penalty of a step over all records; those that are ``gone`` lose all."""
+    shares = shares_of_groups(step, cells, by_distance=by_distance)
+    lost = [Fraction(1) if n in gone else shares[step[v]] for n, v in enumerate(cells)]
+    return sum(lost, Fraction(0)) / len(cells)
+
+
+def entropy(step: Mapping[Any, Any], cells: Sequence[Any], gone: Container[int] = ()) -> float:
+    """The mean over all records of log(records of the group / records of the value), in nats.
+
+    Those that are ``gone`` are in one group of all.
+    """
+    values, groups = Counter(cells), Counter(step[v] for v in cells)
+    sizes = [len(cells) if n in gone else groups[step[v]] for n, v in enumerate(cells)]
+    return math.fsum(math.log(n / values[v]) for n, v in zip(sizes, cells, strict=True)) / len(
+        cells
+    )
+
+
+def step_losses(
+    name: str, ladders: Sequence[Ladder], columns: Sequence[Sequence[Any]], *, by_distance: bool
+) -> list[list[Fraction]]:
+    """What each step of each attribute loses, suppression not counted."""
+    return [
+        [
+            Fraction(entropy(step, cells))
+            if name == "entropy"
+            else penalty(step, cells, by_distance=by_distance)
+            for step in ladder
+        ]
+        for ladder, cells in zip(ladders, columns, strict=True)
+    ]
+
+
+def loss(
+    name: str,
+    node: Node,
+    made: Release,
+    ladders: Sequence[Ladder],
+    columns: Sequence[Sequence[Any]],
+    *,
+    by_distance: bool,
+) -> Fraction:
+    """The loss of a node by its definition, over all records."""
+    records = len(columns[0])
     if name == "classes":
         return Fraction(records, len(made.classes))
-    squares = sum(len(group) ** 2 for group in made.classes)
-    return Fraction(squares + made.suppressed * records, records)
+    if name == "discernibility":
+        squares = sum(len(group) ** 2 for group in made.classes)
+        return Fraction(squares + made.suppressed * records, records)
+    gone = {n for group in made.refused for n in group} if name != "generalisation" else set()
+    steps = [ladder[s] for ladder, s in zip(ladders, node, strict=True)]
+    lost = [
+        Fraction(entropy(step, cells, gone))
+        if name == "entropy"
+        else penalty(step, cells, by_distance=by_distance, gone=gone)
+        for step, cells in zip(steps, columns, strict=True)
+    ]
+    return sum(lost, Fraction(0)) / len(node)

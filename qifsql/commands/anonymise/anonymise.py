@@ -5,7 +5,6 @@ the same value the same cell. What is written is a release to attack and to comp
 have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -13,7 +12,7 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, Attribute, Microdata
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
@@ -61,7 +60,8 @@ def anonymise(
             age=EXPRESSION. lattice: the steps of a quasi-identifier, finest first.
         hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
         minimise: lattice: penalty (certainty penalty), classes (as many as possible),
-            discernibility or entropy (non-uniform).
+            discernibility, entropy (non-uniform), or generalisation (penalty without what
+            suppressed records lose).
         suppress_cells: recode: quasi-identifiers whose cells are suppressed, least important
             first, in records of classes that break a limit, before the whole record is.
         until: lattice: bounds on the risk of the release: crs<=0.1, cas(SECRET)<=0.8,
@@ -146,23 +146,13 @@ def anonymise(
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     notes += [dependent.note for dependent in revealing]
-    notes += _without_effect(work.details["quasi_identifiers"], attack.qids)
+    notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
     return Result(
         frame=frame,
         origin=origin,
         details=work.details,
         notes=(*notes, *request.remarks(secret=bool(secret))),
     )
-
-
-def _without_effect(columns: pl.DataFrame, qids: Sequence[Attribute]) -> list[str]:
-    """Return notes on changes that generalise no value."""
-    by_name = {qid.name: qid for qid in qids}
-    rows = columns.filter(pl.col("changes").list.len() > 0, pl.col("generalised") == 0)
-    return [
-        nothing_changed(", ".join(row["changes"]), by_name[row["quasi_identifier"]])
-        for row in rows.iter_rows(named=True)
-    ]
 
 
 def _plain_values(microdata: Microdata) -> Microdata:

@@ -19,6 +19,7 @@ from qifsql.counting.passes import Passes
 from qifsql.counting.scales import NOWHERE, Scale, own_name, own_table, scale_table
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
+from qifsql.measures import utility
 from qifsql.query.columns import equal, number
 from qifsql.query.splice import splice
 from qifsql.results import release
@@ -30,16 +31,26 @@ Content = Literal["interval", "set", "value", "node", "label", "prefix", "everyt
 
 @dataclass(frozen=True)
 class Loss:
-    """The information loss of generalising one quasi-identifier.
+    """The information loss of one quasi-identifier in a release.
 
-    Both are in [0, 1], over the records that are not suppressed. ``generalised``: the share of
-    records whose cell stands for several values. ``penalty``: the normalised certainty penalty. It
-    is the mean share of the scale that an interval spans, or of the values that a set of several
+    Both are in [0, 1], over all records, and a suppressed one loses all. ``generalised``: the share
+    of records whose cell stands for several values. ``penalty``: the normalised certainty penalty.
+    It is the mean share of the scale that an interval spans, or of the values that a set of several
     contains (Xu et al. 2006, section 3).
     """
 
     generalised: float
     penalty: float
+
+    @staticmethod
+    def of(generalised: int, covered: int, whole: int, *, suppressed: int, records: int) -> "Loss":
+        """Return the loss of the cells of ``records``, of which some are ``suppressed``.
+
+        Of all others: those that are ``generalised``, and what their cells cover in all, of the
+        ``whole`` length of the scale or number of its values (``utility.penalty``).
+        """
+        penalty = utility.penalty(covered, whole, suppressed=suppressed, records=records)
+        return Loss((generalised + suppressed) / records, float(penalty))
 
 
 @dataclass(frozen=True)
@@ -280,19 +291,17 @@ def _middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
     return exp.cast(exp.paren(exp.Add(this=lower, expression=half)), type_, dialect="duckdb")
 
 
-def lost(passes: Passes, column: Cells, *, records: int) -> Loss:
-    """Return what the cells of one quasi-identifier cost, over records that are not suppressed.
+def lost(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
+    """Return what the cells of one quasi-identifier cost, over all records.
 
     InputError where there are too many values.
     """
-    scale = column.scale
     by_set = column.kind == "listed"
-    written, generalised, spanned = _sums(passes, column, by_set=by_set)
+    written, generalised, covered = _sums(passes, column, by_set=by_set)
     check_sets(column, written)
-    whole = scale.values if by_set else scale.span
-    if not records or not whole:
-        return Loss(0.0, 0.0)
-    return Loss(generalised / records, spanned / (records * whole))
+    whole = column.scale.values if by_set else column.scale.span
+    records = passes.coded.records
+    return Loss.of(generalised, covered, whole, suppressed=suppressed, records=records)
 
 
 def check_sets(column: Cells, values: int) -> None:

@@ -20,8 +20,9 @@ What the search leaves out, and why no better node is lost:
    recursive l and t have no such property (add one class of a single value to one that is just
    diverse enough), so with these limits and suppression this is not used.
 2. *A bound on the loss of a node and all coarser ones* (``Loss``). Penalty and entropy are sums of
-   what each step loses over all records, suppression not counted: known before anything is
-   measured, and never falling, because a union spans at least what its parts span. The number of
+   what each step loses over all records, and of what suppressed records lose beyond that. The first
+   are known before anything is measured, and never fall, because a union spans at least what its
+   parts span; the second are not negative, so the first are the bound. The number of
    classes that are kept may rise or fall along the lattice, but it is at most the number of classes
    in all, which never rises. Discernibility counts the square of the size of a class that is
    kept, and (records x size) >= size^2 for one that is suppressed: it is at least the sum of all
@@ -55,6 +56,8 @@ class Measured:
 
     ``suppressed`` counts records; ``smallest`` is the size of the smallest class that is kept.
     ``squares`` are the sums of the squared sizes of classes that are kept, and of all.
+    ``penalty`` and ``entropy``: what suppressed records lose beyond the steps of the node, as means
+    over all records and quasi-identifiers; measured of nodes that may be allowed.
     """
 
     blocks: int
@@ -63,11 +66,13 @@ class Measured:
     smallest: int | None
     squares: int
     all_squares: int
+    penalty: Fraction = Fraction(0)
+    entropy: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss to minimise: ``penalty``, ``entropy``, ``classes`` or ``discernibility``.
+    """A loss to minimise (``spec.LOSSES``); ``generalisation`` is penalty without suppression.
 
     ``steps`` has what each step of each quasi-identifier loses, as the mean over the records: in
     entropy for ``entropy``, else in penalty; ``records`` is how many records there are.
@@ -79,8 +84,8 @@ class Loss:
 
     @property
     def additive(self) -> bool:
-        """Return whether the loss of a node is known without measuring it."""
-        return self.name in ("penalty", "entropy")
+        """Return whether the loss of a node is at least what its steps lose."""
+        return self.name in ("penalty", "entropy", "generalisation")
 
     def sum(self, node: Node) -> Fraction:
         """Return the mean over the quasi-identifiers of what their steps lose."""
@@ -95,7 +100,8 @@ class Loss:
         ``discernibility``: per record, the size of its class; of a suppressed record, all records.
         """
         if self.additive:
-            return self.sum(node)
+            more = {"penalty": measured.penalty, "entropy": measured.entropy}
+            return self.sum(node) + more.get(self.name, 0)
         if self.name == "classes":
             return Fraction(self.records, measured.classes)
         return Fraction(measured.squares, self.records) + measured.suppressed

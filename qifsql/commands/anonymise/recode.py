@@ -9,7 +9,7 @@ coarser table that was rolled up on the way.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
-from qifsql.commands.anonymise.generalise import Cells, Content, check_sets, make_values
+from qifsql.commands.anonymise.generalise import Cells, Content, Loss, check_sets, make_values
 from qifsql.commands.anonymise.lattice import Measured, Node
 from qifsql.commands.anonymise.nominal import Nominal, nominal
 from qifsql.counting import changed_attributes
@@ -35,7 +35,7 @@ from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps, render
 from qifsql.query.columns import equal, number
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import Numbers, splice
+from qifsql.query.splice import splice
 
 LARGE = 2_000  # rows of which a coarser table is worth making
 SOURCES = 16  # tables that are rolled up, at most
@@ -181,7 +181,7 @@ class Recoding:
                 )
 
     def losses(self, i: int) -> list["StepLoss"]:
-        """Return what each step of a quasi-identifier loses."""
+        """Return what each step of a quasi-identifier loses, and keep what it leaves to lose."""
         scale, records = self.scales[i - 1], self.passes.coded.records
         losses = []
         for s, _ in enumerate(self.ladders[i - 1]):
@@ -192,12 +192,19 @@ class Recoding:
             sizes = (spanned, scale.span) if scale.interval else (listed, scale.values)
             penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
             losses.append(
-                StepLoss(generalised / records, penalty, Fraction(int(lost), records << 40))
+                StepLoss(penalty, Fraction(int(lost), records << 40), idle=not generalised)
             )
+            numbers = {"qid_number": i, "step_number": s, "all_records": records}
+            numbers |= {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
+            left = splice("anonymise/left_by_step", columns=columns, tables=tables, numbers=numbers)
+            if i == 1 and s == 0:
+                self.passes.keep("left_by_steps", left)
+            else:
+                self.passes.append("left_by_steps", left)
         return losses
 
-    def measure(self, node: Node) -> Measured:
-        """Return the classes of a node."""
+    def measure(self, node: Node, most: int) -> Measured:
+        """Return the classes of a node; what suppressed records lose, if at most ``most``."""
         table, rows = self._source(node)
         if table not in self.texts:
             self.texts[table] = render.statement(self._measuring(table))
@@ -207,7 +214,39 @@ class Recoding:
         )
         if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
             self._roll_up(node, table, rows)
-        return Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        made = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        if not 0 < suppressed <= most:
+            return made
+        penalty, entropy = self._suppression(node)
+        return replace(made, penalty=penalty, entropy=entropy)
+
+    def _suppression(self, node: Node) -> tuple[Fraction, Fraction]:
+        """Return what suppressed records lose beyond the steps of a node: penalty and entropy.
+
+        Means over all records and quasi-identifiers.
+        """
+        table, _ = self._source(node)
+        key = f"suppression in {table}"
+        if key not in self.texts:
+            plan = Plan((*self._judged(table), self._heights), self._splice("lost_by_suppression"))
+            self.texts[key] = render.statement(plan)
+        rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
+        penalty = entropy = Fraction(0)
+        for scale, (_, listed, spanned, lost) in zip(self.scales, rows, strict=True):
+            left, whole = (spanned, scale.span) if scale.interval else (listed, scale.values)
+            penalty += Fraction(int(left), whole or 1)
+            entropy += Fraction(int(lost), 1 << 40)
+        cells = self.passes.coded.records * len(node)
+        return penalty / cells, entropy / cells
+
+    @property
+    def _heights(self) -> Step:
+        """Return the table of the step of each quasi-identifier; they are parameters."""
+        steps = exp.Array(expressions=[exp.Placeholder() for _ in self.ladders])
+        numbers = exp.Array(expressions=[number(i) for i, _ in enumerate(self.ladders, 1)])
+        columns = ((numbers, "number"), (steps, "height"))
+        query = exp.select(*(exp.alias_(exp.func("unnest", of), name) for of, name in columns))
+        return Step("heights", "One row per quasi-identifier: its step.", query)
 
     def _source(self, node: Node) -> tuple[str, int]:
         """Return the smallest table of people that a node can be counted from, and its rows."""
@@ -233,6 +272,14 @@ class Recoding:
     def _released(self, node: Node) -> list[Step]:
         """Return the steps to the classes of a node as they are released."""
         table, _ = self._source(node)
+        released = Step("released", "One row per class.", self._splice("released_sides"))
+        return [*self._judged(table, node), released]
+
+    def _judged(self, table: str, node: Node | None = None) -> list[Step]:
+        """Return the steps to the classes of a node, and to those that break a limit on a secret.
+
+        Without a ``node`` its steps are parameters.
+        """
         people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
         steps, coded, sides = [people], self.passes.coded, self._splice("sides_of_node")
         if self.wishes.of_secret:
@@ -241,8 +288,8 @@ class Recoding:
         else:
             none = exp.select(exp.Literal.number(0).as_("part")).where("FALSE")
             steps += [Step("sides", "One row per class.", sides), Step("refused", BROKEN, none)]
-        released = self._splice("released_sides", {"wanted_k": self.wishes.k})
-        return [*steps, Step("released", "One row per class as it is released.", released)]
+        classes = self._splice("classes_of_node")
+        return [*steps, Step("classes_of_node", "One row per class.", classes)]
 
     def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
         """Return the profile of classes for whose record it is (0, 0), and for each secret."""
@@ -268,7 +315,7 @@ class Recoding:
 
         Without a ``node`` its steps are parameters: the text is the same for all nodes.
         """
-        result = splice("anonymise/measured_node", numbers={"wanted_k": self.wishes.k})
+        result = self._splice("measured_node")
         people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
         if not self.wishes.of_secret:
             sizes = Step("sizes_of_node", "One row per class.", self._splice("sizes_of_node"))
@@ -456,30 +503,48 @@ class Recoding:
         rungs = (ladder[s] for ladder, s in zip(self.ladders, node, strict=True))
         return [text for step in rungs for text in step.texts]
 
+    def lost(self, i: int, s: int) -> Loss:
+        """Return what a quasi-identifier loses at a step in the release that was made."""
+        columns = {"own_step": _step(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
+        names = {"steps_of": f"steps_{i}", "done": "done", "refused": "refused"}
+        tables = {name: own_name(table) for name, table in names.items()}
+        row = self.passes.row(splice("anonymise/lost_by_cells", columns=columns, tables=tables))
+        shown, generalised, listed, spanned = map(int, row)
+        scale, records = self.scales[i - 1], self.passes.coded.records
+        covered, whole = (spanned, scale.span) if scale.interval else (listed, scale.values)
+        suppressed = records - shown
+        return Loss.of(generalised, covered, whole, suppressed=suppressed, records=records)
+
     def drop(self) -> None:
         """Drop the tables that were made."""
-        self.passes.drop("tuples", *(name for _, name, _ in self.sources if name != "tuples"))
+        self.passes.drop(
+            "tuples", "left_by_steps", *(name for _, name, _ in self.sources if name != "tuples")
+        )
         self.passes.drop(*(f"steps_{i}" for i, _ in enumerate(self.ladders, 1)))
 
-    def _splice(self, view: str, numbers: Numbers | None = None) -> exp.Select:
+    def _splice(self, view: str) -> exp.Select:
         """Return a view about the people of a node."""
-        places, secrets = range(1, len(self.ladders) + 1), len(self.passes.coded.secrets)
-        return splice(f"anonymise/{view}", places=places, secrets=secrets, numbers=numbers)
+        return splice(
+            f"anonymise/{view}",
+            places=range(1, len(self.ladders) + 1),
+            secrets=len(self.passes.coded.secrets),
+            numbers={"wanted_k": self.wishes.k, "width": len(self.ladders)},
+            tables={"left_by_steps": own_name("left_by_steps")},
+        )
 
 
 @dataclass(frozen=True)
 class StepLoss:
     """The loss of a step, as means over all records: suppression is not counted.
 
-    ``generalised``: the share of the records whose group has several values. ``penalty``: the
-    normalised certainty penalty of the group, in [0, 1]. ``entropy``: nats; log of the share that
-    the group has of the records over the share that the value has (non-uniform entropy; De Waal
-    and Willenborg 1999).
+    ``penalty``: the normalised certainty penalty of the group, in [0, 1]. ``entropy``: nats; log of
+    the share that the group has of the records over the share that the value has (non-uniform
+    entropy; De Waal and Willenborg 1999). ``idle``: no group has several values.
     """
 
-    generalised: float
     penalty: Fraction
     entropy: Fraction
+    idle: bool
 
 
 def _step(i: int, s: int) -> str:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from qifsql.adversary.changes import Change, read
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian
 from qifsql.commands.anonymise.generalise import Cells, lost, make_cells, make_values
+from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding, Rung, StepLoss, rung
 from qifsql.commands.anonymise.spec import Request
@@ -63,10 +64,9 @@ SUMMARY: dict[str, pl.DataType] = {
 ``classes``, those that are left, without that of the suppressed records, which stand for everybody;
 how many records are suppressed. ``generalised`` is the share of the cells of quasi-identifiers that
 stand for several values, ``certainty_penalty`` the mean of their normalised certainty penalty (see
-``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1]. Of mondrian and mdav they are means
-over the records that are not suppressed, of recode and lattice over all records as they were
-before: suppression is not counted. ``penalty`` is ``certainty_penalty`` by the name under which
-lattice minimises it. ``steps``: the step of each quasi-identifier, in their order (recode: the
+``qifsql.commands.anonymise.generalise.Loss``), both in [0, 1] and over all records: a suppressed
+cell stands for all values. ``penalty`` is ``certainty_penalty`` by the name under which lattice
+minimises it. ``steps``: the step of each quasi-identifier, in their order (recode: the
 number of its changes); ``optimal``: whether no other node of the lattice loses less (false: the
 best that was found in time). Both are NULL where the method has none."""
 
@@ -99,9 +99,11 @@ NODES: dict[str, pl.DataType] = {
 """The frontier of risk against loss: one row per node of the lattice that keeps the limits, so that
 no other one that was measured has neither more risk nor more loss; by rising loss. ``risk``: the
 chance of the best guess at whose a record is (classes per record that is not suppressed), in
-[0, 1]. ``loss`` is the one that is minimised: ``penalty`` in [0, 1]; ``entropy`` in bits per cell;
-``classes``: records per class; ``discernibility``: per record, the size of its class, or the number
-of all records where it is suppressed. ``released``: this node was written."""
+[0, 1]. ``loss`` is the one that is minimised: ``penalty`` and ``generalisation`` in [0, 1];
+``entropy`` in bits per cell; ``classes``: records per class; ``discernibility``: per record, the
+size of its class, or the number of all records where it is suppressed. In ``penalty`` and
+``entropy``, too, a suppressed record loses all; in ``generalisation`` no more than the others.
+``released``: this node was written."""
 
 
 class Work:
@@ -127,6 +129,7 @@ class Work:
         self.notes = bounds.remarks(self.rules)
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
+        self.idle: dict[int, str] = {}  # changes that merge no values, by quasi-identifier
 
     def run(self, ending: str) -> dict[str, Any]:
         """Make the tables ``membership`` and ``cells``; the summary without time.
@@ -174,11 +177,11 @@ class Work:
             column = Cells(i, scale, "interval" if scale.interval else "set", shape, ending)
             make_values(passes, column)
             self.cells.append(column)
-        losses = [lost(passes, column, records=sizes["shown"]) for column in self.cells]
+        losses = [lost(passes, column, suppressed=sizes["suppressed"]) for column in self.cells]
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
-        self._describe([(loss.generalised, loss.penalty) for loss in losses])
+        self._describe(losses)
         return self._summary(sizes, steps=None, optimal=None)
 
     def _sizes(self) -> dict[str, Any]:
@@ -342,11 +345,14 @@ class Work:
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
         hidden = recoding.hidden() if request.suppress_cells else None
+        changes = [ladder[s].texts for ladder, s in zip(ladders, node, strict=True)]
+        self._describe([recoding.lost(i, s) for i, s in enumerate(node, 1)], changes, hidden)
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
-        shares = [steps[s] for steps, s in zip(losses, node, strict=True)]
-        changes = [ladder[s].texts for ladder, s in zip(ladders, node, strict=True)]
-        self._describe([(s.generalised, float(s.penalty)) for s in shares], changes, hidden)
+        of_steps = [steps[s] for steps, s in zip(losses, node, strict=True)]
+        for i, (step, texts) in enumerate(zip(of_steps, changes, strict=True), 1):
+            if texts and step.idle:
+                self.idle[i] = ", ".join(texts)
         steps = node if request.method == "lattice" else [len(texts) for texts in changes]
         return self._summary(sizes, steps=list(steps), optimal=optimal)
 
@@ -377,7 +383,7 @@ class Work:
             spent = (time.monotonic() - began) / request.time_budget
             done = max(len(lattice.nodes) / total, min(1.0, spent))
             self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
-            return recoding.measure(node)
+            return recoding.measure(node, most)
 
         def keeps(node: Node) -> bool:
             risks = recoding.risks(node) if self.rules else []
@@ -478,17 +484,17 @@ class Work:
 
     def _describe(
         self,
-        shares: Sequence[tuple[float, float]],
+        losses: Sequence[ColumnLoss],
         changes: Sequence[Sequence[str] | None] | None = None,
         hidden: Sequence[int] | None = None,
     ) -> None:
         """Make the table of quasi-identifiers (``COLUMNS``)."""
         words = {column.number: column.words for column in self.cells}
-        none = [None] * len(shares)
+        none = [None] * len(losses)
         rows = [
-            (scale.attribute.name, scale.values, words.get(i, "left out"), *share, texts, n)
-            for i, (scale, share, texts, n) in enumerate(
-                zip(self.scales, shares, changes or none, hidden or none, strict=True), 1
+            (s.attribute.name, s.values, words.get(i, "left out"), *astuple(loss), texts, n)
+            for i, (s, loss, texts, n) in enumerate(
+                zip(self.scales, losses, changes or none, hidden or none, strict=True), 1
             )
         ]
         self.details = {
@@ -510,7 +516,7 @@ def _frontier(
                 "steps": list(node),
                 "changes": recoding.changes(node),
                 "loss": float(lattice.loss.of(node, m)) / bits,
-                "penalty": float(penalties.sum(node)),
+                "penalty": float(penalties.of(node, m)),
                 "risk": m.classes / (lattice.loss.records - m.suppressed),
                 "suppressed": m.suppressed,
                 "blocks": m.blocks,

@@ -31,7 +31,7 @@ from qifsql.errors import InputError, did_you_mean, quoted
 METHODS = ("mondrian", "mdav", "recode", "lattice")
 Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-LOSSES = ("penalty", "classes", "discernibility", "entropy")
+LOSSES = ("penalty", "classes", "discernibility", "entropy", "generalisation")
 BUDGET = 60.0  # seconds of a search, unless more are asked for
 
 
@@ -50,11 +50,11 @@ class AnonymiseOptions(TypedDict, total=False):
     ``what-if`` (``qifsql.counting.changed_attributes``); of ``lattice`` they are the steps of a
     quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
     of the records that may be suppressed, because they are in classes that break a limit: they get
-    ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss.
-    ``suppress_cells``: before that, in a record of such a class, the cells of these
-    quasi-identifiers, one after the other until its class keeps the limits (``recode``).
-    ``until``: bounds on the risk of the release as it is written, with one class of all suppressed
-    records (``qifsql.study.bounds``).
+    ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss;
+    suppressed records lose all, but for ``generalisation``. ``suppress_cells``: before that, in a
+    record of such a class, the cells of these quasi-identifiers, one after the other until its
+    class keeps the limits (``recode``). ``until``: bounds on the risk of the release as it is
+    written, with one class of all suppressed records (``qifsql.study.bounds``).
     ``cells``: ``interval`` writes intervals and sets that contain the values of all members of a
     class (in a recoded release: of all records with that cell), ``text`` the same as text in
     Parquet, too; ``bounds`` two columns of an interval, its ends; ``midpoint`` its middle;
@@ -87,7 +87,8 @@ class AnonymiseOptions(TypedDict, total=False):
         Option(
             one_of(*LOSSES),
             "lattice: loss to minimise: penalty (default: certainty penalty), classes (as many as "
-            "possible), discernibility or entropy (non-uniform).",
+            "possible), discernibility, entropy (non-uniform), or generalisation (penalty without "
+            "what suppressed records lose).",
         ),
     ]
     until: Annotated[

@@ -72,9 +72,8 @@ def _meaning(*, recoded: bool) -> str:
         return said(
             "Generalised: the share of records whose cell stands for several values. Penalty: the "
             "mean share of all values that a cell covers (normalised certainty penalty), 100 % "
-            "for a quasi-identifier that is dropped. Both are of the generalisation alone: "
-            "suppressed records are not counted as lost. A class of k records hides who is who, "
-            "but not what all its members have in common."
+            "for a quasi-identifier that is dropped and for a suppressed record. A class of k "
+            "records hides who is who, but not what all its members have in common."
         )
     return said(
         "Generalised: the share of cells that stand for several values. Penalty: the mean "

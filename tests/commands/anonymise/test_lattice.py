@@ -1,6 +1,7 @@
 """The search of a lattice finds what a brute force over all nodes finds."""
 
 import csv
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -67,7 +68,7 @@ def people(draw: st.DrawFn) -> tuple[list[Ladder], list[list[int]], list[list[in
 
 def searched(
     name: str,
-    steps: Sequence[Sequence[Fraction]],
+    drawn: tuple[Sequence[Ladder], Sequence[Sequence[int]]],
     releases: dict[Node, Release],
     *,
     most: int,
@@ -76,6 +77,13 @@ def searched(
     **more: Any,
 ) -> tuple[Lattice, Node | None]:
     """The lattice after its search; nodes are measured by the oracle."""
+    steps = oracle.step_losses(name, *drawn, by_distance=True)
+
+    def beyond(kind: str, node: Node) -> Fraction:
+        """What suppressed records lose beyond the steps of a node."""
+        made, whole = releases[node], Release([[0]], [])
+        lost = (oracle.loss(kind, node, m, *drawn, by_distance=True) for m in (made, whole))
+        return next(lost) - next(lost)
 
     def measure(node: Node) -> Measured:
         made = releases[node]
@@ -84,7 +92,9 @@ def searched(
         squares = sum(n * n for n in sizes)
         least = min(sizes, default=None)
         blocks, classes = len(every), len(sizes)
-        return Measured(blocks, classes, made.suppressed, least, squares, sum(n * n for n in every))
+        all_squares = sum(n * n for n in every)
+        lost = {kind: beyond(kind, node) for kind in ("penalty", "entropy")}
+        return Measured(blocks, classes, made.suppressed, least, squares, all_squares, **lost)
 
     records = sum(map(len, (*releases[top(releases)].classes, *releases[top(releases)].refused)))
     heights = top(releases)
@@ -108,19 +118,15 @@ def test_the_search_finds_the_best_node_of_a_brute_force(
         node: oracle.release(node, drawn_ladders, columns, secrets, limits)
         for node in oracle.nodes(drawn_ladders)
     }
-    pairs = zip(drawn_ladders, columns, strict=True)
-    if name == "entropy":
-        steps = [[Fraction(oracle.entropy(s, c)) for s in ladder] for ladder, c in pairs]
-    else:
-        steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
+    of = drawn_ladders, columns
     losses = {
-        node: oracle.losses(name, node, made, steps, records)
+        node: oracle.loss(name, node, made, *of, by_distance=True)
         for node, made in releases.items()
         if made.suppressed <= most
     }
     wishes = Wishes(**vars(limits))
     how: dict[str, Any] = {"most": most, "monotone": wishes.monotone(suppressing=most > 0)}
-    lattice, best = searched(name, steps, releases, **how)
+    lattice, best = searched(name, of, releases, **how)
     assert lattice.optimal
     assert lattice.complete
     assert (best is None) == (not losses)
@@ -147,7 +153,7 @@ def test_the_search_finds_the_best_node_of_a_brute_force(
         assert {(losses[node], risks[node]) for node in lattice.frontier()} == points
     # Where the time ends early, what was found keeps the limits and is called what it is.
     calls = iter(range(1000))
-    hurried, found = searched(name, steps, releases, **how, late=lambda: next(calls) >= stop)
+    hurried, found = searched(name, of, releases, **how, late=lambda: next(calls) >= stop)
     assert found is None or found in losses
     if hurried.optimal:
         assert (found is None) == (not losses)
@@ -216,17 +222,6 @@ def test_the_release_is_that_of_the_best_node(
         with_top = [[{str(v): g for v, g in s.items()} for s in ladder] for ladder in with_top]
     table = pa.table({**dict(zip(names, columns, strict=True)), "s": secrets[0]})
     most = share * records // 20
-    best: Fraction | None = None
-    pairs = list(zip(with_top, columns, strict=True))
-    steps = [
-        [
-            Fraction(oracle.entropy(s, c))
-            if name == "entropy"
-            else oracle.penalty(s, c, by_distance=not texts)
-            for s in ladder
-        ]
-        for ladder, c in pairs
-    ]
     made = {
         n: oracle.release(n, with_top, columns, secrets, limits) for n in oracle.nodes(with_top)
     }
@@ -259,20 +254,25 @@ def test_the_release_is_that_of_the_best_node(
             return
         result = run()
         rows = pl.read_csv(place / "out.csv", infer_schema=False).rows(named=True)
-    best = min(oracle.losses(name, n, m, steps, records) for n, m in allowed.items())
+
+    def loss_of(node: Node, name: str = name) -> float:
+        return float(oracle.loss(name, node, made[node], with_top, columns, by_distance=not texts))
+
     row = result.frame.row(0, named=True)
     node = tuple(row["steps"])
-    loss = oracle.losses(name, node, made[node], steps, records)
-    assert float(loss) == pytest.approx(float(best), abs=1e-9)
+    assert loss_of(node) == pytest.approx(min(map(loss_of, allowed)), abs=1e-9)
     assert row["optimal"]
     assert (row["suppressed"], row["classes"]) == (
         made[node].suppressed,
         len(made[node].classes),
     )
     assert row["blocks"] == len(made[node].classes) + len(made[node].refused)
-    plain = [[oracle.penalty(s, c, by_distance=not texts) for s in ladder] for ladder, c in pairs]
-    penalty = oracle.losses("penalty", node, made[node], plain, records)
-    assert row["penalty"] == pytest.approx(float(penalty), abs=1e-12)
+    assert row["penalty"] == pytest.approx(loss_of(node, "penalty"), abs=1e-12)
+    bits = math.log(2) if name == "entropy" else 1
+    for one in result.details["frontier"].iter_rows(named=True):
+        other = tuple(one["steps"])
+        assert one["loss"] == pytest.approx(loss_of(other) / bits, abs=1e-9)
+        assert one["penalty"] == pytest.approx(loss_of(other, "penalty"), abs=1e-12)
     gone = {n for group in made[node].refused for n in group}
     for n, written in enumerate(rows):
         for q, ladder, column, s in zip(names, drawn_ladders, columns, node, strict=True):
@@ -338,11 +338,6 @@ def test_the_release_is_the_best_of_those_that_keep_a_bound(
         return
     drawn_ladders, with_top = topped(drawn_ladders)
     names = [f"q{i}" for i, _ in enumerate(columns)]
-    pairs = list(zip(with_top, columns, strict=True))
-    if name == "entropy":
-        steps = [[Fraction(oracle.entropy(s, c)) for s in ladder] for ladder, c in pairs]
-    else:
-        steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
     every = {
         n: oracle.release(n, with_top, columns, [secret], limits) for n in oracle.nodes(with_top)
     }
@@ -389,9 +384,11 @@ def test_the_release_is_the_best_of_those_that_keep_a_bound(
     row = result.frame.row(0, named=True)
     node = tuple(row["steps"])
     assert node in allowed
-    best = min(oracle.losses(name, n, made, steps, records) for n, made in allowed.items())
-    loss = oracle.losses(name, node, allowed[node], steps, records)
-    assert float(loss) == pytest.approx(float(best), abs=1e-9)
+    losses = {
+        n: float(oracle.loss(name, n, m, with_top, columns, by_distance=True))
+        for n, m in allowed.items()
+    }
+    assert losses[node] == pytest.approx(min(losses.values()), abs=1e-9)
     assert row["optimal"]
     values = risks(allowed[node], secret, records)
     found = attacked.frame["posterior_probabilistic"].to_list()
@@ -416,16 +413,15 @@ def test_a_search_with_any_condition_finds_the_best_that_keeps_it(
     falling = data.draw(st.booleans())
     if falling:
         chosen = {n for n in releases if any(all(map(le, c, n)) for c in chosen)}
-    pairs = zip(drawn_ladders, columns, strict=True)
-    steps = [[oracle.penalty(s, c, by_distance=True) for s in ladder] for ladder, c in pairs]
+    of = drawn_ladders, columns
     losses = {
-        node: oracle.losses(name, node, made, steps, records)
+        node: oracle.loss(name, node, made, *of, by_distance=True)
         for node, made in releases.items()
         if made.suppressed <= most and node in chosen
     }
     how: dict[str, Any] = {"most": most, "monotone": True}
     more: dict[str, Any] = {"keeps": chosen.__contains__, "falling": falling}
-    lattice, best = searched(name, steps, releases, **how, **more)
+    lattice, best = searched(name, of, releases, **how, **more)
     assert lattice.optimal
     assert lattice.complete
     assert (best is None) == (not losses)
@@ -505,7 +501,7 @@ def test_every_node_of_adult_is_measured_as_it_is(shared: Path, tmp_path: Path) 
     """A brute force in Polars: the best node for limits of suppression from 0 to a tenth."""
     people = pl.read_parquet(shared / "data" / "arx_adult.parquet")
     levels: list[list[pl.Series]] = []
-    penalties: list[list[float]] = []
+    costs: list[pl.Series] = []
     for name in QIDS:
         path = shared / "data" / "arx_adult_hierarchies" / f"{name}.csv"
         with path.open(encoding="utf-8", newline="") as file:
@@ -517,15 +513,18 @@ def test_every_node_of_adult_is_measured_as_it_is(shared: Path, tmp_path: Path) 
         levels.append(
             [pl.Series(f"{name}{s}", [step[v] for v in cells]) for s, step in enumerate(ladder)]
         )
-        by_distance = name == "age"
-        penalties.append([float(oracle.penalty(s, cells, by_distance=by_distance)) for s in ladder])
-    every = pl.DataFrame([s.cast(pl.Categorical) for ladder in levels for s in ladder])
+        for s, step in enumerate(ladder):
+            lost = oracle.shares_of_groups(step, cells, by_distance=name == "age")
+            costs.append(pl.Series(f"{name}{s} cost", [float(lost[step[v]]) for v in cells]))
+    every = pl.DataFrame([s.cast(pl.Categorical) for ladder in levels for s in ladder] + costs)
     found: dict[Node, tuple[float, int]] = {}
     for node in oracle.nodes([[{}] * len(ladder) for ladder in levels]):
         columns = [f"{name}{s}" for name, s in zip(QIDS, node, strict=True)]
-        sizes = every.group_by(columns).len()["len"]
-        loss = sum(ladder[s] for ladder, s in zip(penalties, node, strict=True)) / len(node)
-        found[node] = loss, int(sizes.filter(sizes < 5).sum())
+        cost = pl.mean_horizontal(f"{name} cost" for name in columns)
+        classes = every.group_by(columns).agg(pl.len().alias("size"), cost.first().alias("cost"))
+        lost = pl.when(pl.col("size") < 5).then(1.0).otherwise("cost") * pl.col("size")
+        small = classes.filter(pl.col("size") < 5)["size"].sum()
+        found[node] = classes.select(lost.sum()).item() / every.height, small
     for share in (0, 0.001, 0.01, 0.04, 0.1):
         row = adult(shared, tmp_path / "o.csv", suppress=share, time_budget=600).frame.row(
             0, named=True
