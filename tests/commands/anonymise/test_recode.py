@@ -312,6 +312,29 @@ def test_what_if_measures_the_release_that_recode_writes(
     assert made.n_unique([name for name in CENSUS if name in made.columns]) == row["blocks"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "recode", "change": "NU_ANO:5", "suppress": True},
+        {"method": "recode", "suppress_cells": "CO_MUNICIPIO_END,NU_ANO", "suppress": True},
+        {"method": "lattice", "minimise": "classes", "suppress": 0.05},
+    ],
+)
+def test_a_release_loses_what_compare_finds_that_it_loses(
+    options: dict[str, Any], samples: Path, tmp_path: Path
+) -> None:
+    """Suppressed records and cells lose all, in both."""
+    path, out = samples / "school_census_2019.parquet", tmp_path / "out.csv"
+    qids = "NU_ANO,TP_SEXO,CO_MUNICIPIO_END"
+    made = qifsql.anonymise(path, out, qids=qids, k=5, drop="ID_ALUNO", **options)
+    row = made.frame.row(0, named=True)
+    compared = qifsql.compare(path, out, qids=qids).frame.row(1, named=True)
+    assert row["suppressed"] == compared["suppressed"]
+    assert row["generalised"] == pytest.approx(compared["generalised"], abs=1e-12)
+    # compare takes the ends of an interval as they are written; years are up to a year apart
+    assert row["penalty"] == pytest.approx(compared["certainty_penalty"], rel=5e-3)
+
+
 @pytest.mark.slow(because="test_compare.py reads generalised cells")
 def test_a_recoded_release_is_read_as_what_it_stands_for(samples: Path, tmp_path: Path) -> None:
     path, qids = samples / "school_census_2018.parquet", "TP_SEXO,NU_ANO"
