@@ -92,7 +92,7 @@ def entropy(step: Mapping[Any, Any], cells: Sequence[Any], gone: Container[int] 
 def step_losses(
     name: str, ladders: Sequence[Ladder], columns: Sequence[Sequence[Any]], *, by_distance: bool
 ) -> list[list[Fraction]]:
-    """What each step of each attribute loses, suppression not counted."""
+    """The loss of each step of each attribute, suppression not counted."""
     return [
         [
             Fraction(entropy(step, cells))

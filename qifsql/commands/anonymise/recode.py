@@ -214,11 +214,11 @@ class Recoding:
         )
         if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
             self._roll_up(node, table, rows)
-        made = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        counts = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
         if not 0 < suppressed <= most:
-            return made
+            return counts
         penalty, entropy = self._suppression(node)
-        return replace(made, penalty=penalty, entropy=entropy)
+        return replace(counts, penalty=penalty, entropy=entropy)
 
     def _suppression(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return what suppressed records lose beyond the steps of a node: penalty and entropy.

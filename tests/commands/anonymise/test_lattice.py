@@ -80,7 +80,7 @@ def searched(
     steps = oracle.step_losses(name, *drawn, by_distance=True)
 
     def beyond(kind: str, node: Node) -> Fraction:
-        """What suppressed records lose beyond the steps of a node."""
+        """Return the loss of suppressed records beyond the steps of a node."""
         made, whole = releases[node], Release([[0]], [])
         lost = (oracle.loss(kind, node, m, *drawn, by_distance=True) for m in (made, whole))
         return next(lost) - next(lost)
