@@ -92,15 +92,19 @@ def _questions(stored: Stored) -> list[Question]:
 def counted(stored: Stored, datasets: int) -> Repetition:
     """Return how many quasi-identifiers and datasets each row is about, as the request has them.
 
-    Rows of a progressive attack are about the first ones, one more each time.
+    Rows of a progressive attack are about the first ones, one more each time; those of a sweep
+    about the first and those of their quasi-identifiers.
     """
     numbers: dict[Place, Number] = {}
-    progressive = stored.frame["datasets"].n_unique() > 1
+    progressive = stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1
     prefixes: dict[str, int] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         key = repr([row.get(name) for name in ("model", "secret", "gain", "knows")])
         prefixes[key] = prefixes.get(key, 0) + 1
         numbers[RESULTS, i, "datasets"] = prefixes[key] if progressive else datasets
+        if stored.kind == "sweep" and datasets > 1:
+            used = {1, *(int(name.partition(":")[0]) for name in row["qids"])}
+            numbers[RESULTS, i, "datasets"] = len(used)
         if "n_qids" in row:
             numbers[RESULTS, i, "n_qids"] = len(row["qids"])
     return Repetition(REQUEST, numbers)

@@ -105,7 +105,7 @@ def obstacle(stored: Stored, request: Request) -> str | None:
         return "an attack on one person is not repeated by SQLite"
     if stored.spec.get("prior"):
         return "beliefs before the release are not counts of people"
-    if stored.frame["datasets"].n_unique() > 1:
+    if stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1:
         return "a progressive attack is not repeated by SQLite"
     if stored.frame.filter(pl.col("records") > MOST).height:
         return TOO_MANY

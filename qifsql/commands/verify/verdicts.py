@@ -35,6 +35,7 @@ DIFFERENCES = frozenset(
         *("degradation_deterministic", "leakage_additive", "min_entropy_leakage", "gap"),
         *("prior_entropy", "posterior_entropy", "mutual_information", "capacity_bits"),
         *("pointwise_mean", "pointwise_median", "pointwise_q95", "pointwise_worst"),
+        *("shapley", "share", "alone", "last", "interaction", "saved", "saved_deterministic"),
     )
 )
 """Columns of differences and logarithms, whose rounding errors are not in proportion to them."""

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.commands.verify import (
+    answer_checks,
     level_checks,
     noisy_pairs,
     pasted_sql,
@@ -18,7 +19,7 @@ from qifsql.commands.verify import (
 from qifsql.commands.verify.input_digests import Inputs, locate
 from qifsql.commands.verify.numbers import RESULTS, Repetition, counted, noisy_questions, places
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
-from qifsql.commands.verify.stored_request import RepetitionError, UnfitError, request
+from qifsql.commands.verify.stored_request import RepetitionError, Request, UnfitError, request
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
@@ -32,7 +33,7 @@ DAMAGED = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.Pol
 """Errors of stored files whose parts do not fit together."""
 NOT_COMPARED = (
     "compared by no way: how long it took (seconds), the numbers of subsets, bins, thresholds and "
-    "quantiles, and details of sweeps and levels"
+    "quantiles, histograms, releases and plans of sweeps, and details of levels"
 )
 
 
@@ -49,7 +50,8 @@ def verify(
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
     SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
     SQLite, and knowledge with errors (knows) by all pairs of people and of what may be known of
-    them. The measures are computed in exact fractions, by other code than that of attack. Counts
+    them. What a sweep answers is computed again from its rows, and what coarsening saves by SQLite.
+    The measures are computed in exact fractions, by other code than that of attack. Counts
     must be equal, other numbers within 1e-12. The SQL of the manifest is only a hint: whoever made
     the file has written it.
 
@@ -187,7 +189,20 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
     return [
         *verdicts.rows(stored, chosen, repetitions),
         *verdicts.left_out(stored, set(range(stored.frame.height)) - rows, reason),
-        *verdicts.unchecked(stored, "details of a sweep are not recomputed", stored.details),
+        *_answers(stored, repeated, inputs, settings),
+    ]
+
+
+def _answers(
+    stored: Stored, repeated: Request, inputs: Inputs, settings: Settings
+) -> list[dict[str, Any]]:
+    """Return the verdicts on the answers of a sweep, which follow from all its subsets."""
+    names = [name for name in answer_checks.ANSWERS if name in stored.details]
+    repetitions = answer_checks.repeat(stored, repeated, inputs, settings)
+    others = {name: table for name, table in stored.details.items() if name not in names}
+    return [
+        *(verdicts.rows(stored, list(places(stored, *names)), repetitions) if names else ()),
+        *verdicts.unchecked(stored, "this table of a sweep is not recomputed", others),
     ]
 
 

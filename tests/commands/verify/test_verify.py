@@ -413,7 +413,7 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     result = qifsql.sweep(people, qids="age,sex,height,weight", secret="ill")
     checked = qifsql.verify(result, subsets=4, settings=qifsql.Settings(seed=3))
     assert checked.met
-    rows = checked.frame.filter(pl.col("column") == NUMBER)
+    rows = checked.frame.filter(pl.col("column") == NUMBER, table="results")
     drawn = rows["row"].unique().to_list()
     assert len(drawn) == 8  # two models each
     reasons = checked.frame.filter(pl.col("table") == "results", verdict="not checked")["reason"]
@@ -429,6 +429,41 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     again = qifsql.verify(edited(path, plant), subsets=4, settings=qifsql.Settings(seed=3))
     assert differing(again) == {("results", drawn[-1], "k"), ("results", drawn[0], "blocks")}
     assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
+
+
+def test_each_answer_of_a_sweep_is_compared(people: Path) -> None:
+    """Also with a missing value, which coarsening leaves alone; a changed number is found."""
+    result = qifsql.sweep(people, qids="age,sex,height,weight", secret="ill", threshold=0.5)
+    checked = qifsql.verify(result, subsets=1)
+    assert checked.met
+    planted = set()
+    for table in ("best", "drop_first", "coarsen_first", "shapley", "interactions", "borders"):
+        compared = checked.frame.filter(pl.col("verdict") == "agrees", table=table)
+        frame = result.details[table]
+        kinds = {name: kind for name, kind in frame.schema.items() if name != "subset"}
+        numbers = [name for name, kind in kinds.items() if kind.is_numeric()]
+        assert compared.select("row", "column").n_unique() == frame.height * len(numbers)
+        planted |= {(table, 0, numbers[0]), (table, frame.height - 1, numbers[-1])}
+
+    def plant(document: dict[str, Any]) -> None:
+        for table, row, name in planted:
+            document[table][row][name] += 1
+
+    path = result.save(people.with_name("sweep.json"))
+    assert planted <= differing(qifsql.verify(edited(path, plant), subsets=1))
+
+
+def test_a_sweep_of_a_collection_is_checked(samples: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / f"school_census_{year}.parquet" for year in (2018, 2019)]
+    for path in paths:
+        pl.read_parquet(samples / path.name).sort("ID_ALUNO").head(300).write_parquet(path)
+    qids = "1:TP_SEXO,2:CO_ENTIDADE,1:NU_ANO"
+    result = qifsql.sweep(paths, qids=qids, secret="TP_COR_RACA", key="ID_ALUNO")
+    checked = qifsql.verify(result, subsets=3)
+    assert checked.met
+    assert {"SQL of the request", "SQLite", "request"} <= set(checked.frame["way"])
+    coarser = checked.frame.filter(pl.col("way") == "SQLite", table="coarsen_first")
+    assert coarser.height == 5 * result.details["coarsen_first"].height  # all but rank and before
 
 
 def test_levels_are_counted_again(people: Path) -> None:

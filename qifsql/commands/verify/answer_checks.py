@@ -1,0 +1,225 @@
+"""The answers of a stored sweep again, from its rows and from the people, by their definitions.
+
+What to drop first, Shapley values, interactions and borders follow from the rows; what coarsening
+saves is counted by SQLite. Nothing of the sweep's own measures is used. Source: M34 to M38.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from qifsql.commands.verify import second_engine
+from qifsql.commands.verify.exact_measures import Number
+from qifsql.commands.verify.input_digests import Inputs
+from qifsql.commands.verify.numbers import Place, Repetition
+from qifsql.commands.verify.stored_request import Request
+from qifsql.engine.bare import Answer
+from qifsql.engine.settings import Settings
+from qifsql.errors import EngineError, quoted
+from qifsql.results.stored import Stored
+
+WAY = "rows of the result"
+ANSWERS = ("best", "shapley", "interactions", "drop_first", "borders", "coarsen_first")
+MOST = 12  # quasi-identifiers whose subsets are added up one by one
+SAME = Fraction(1, 10**12)  # numbers that differ by less may be in any order
+MEASURES = ("deterministic", "probabilistic")
+
+Row = Mapping[str, Any]
+Members = frozenset[str]
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Success:
+    """The success by each set of quasi-identifiers of one question, in one measure."""
+
+    qids: tuple[str, ...]
+    of: Mapping[Members, Fraction]
+
+    def gain(self, *more: str) -> Callable[[Members], Fraction]:
+        """Return the function of a set: what these quasi-identifiers add to it together.
+
+        With two of them, beyond what each adds alone.
+        """
+
+        def added(some: Members) -> Fraction:
+            sizes = range(len(more) + 1)
+            parts = [part for n in sizes for part in combinations(more, n)]
+            signs = [(-1) ** (len(more) - len(part)) for part in parts]
+            return sum(
+                (sign * self.of[some | {*part}] for sign, part in zip(signs, parts, strict=True)),
+                Fraction(),
+            )
+
+        return added
+
+    def index(self, *players: str) -> Fraction:
+        """Return the Shapley value of one quasi-identifier, the interaction index of two."""
+        others = [name for name in self.qids if name not in players]
+        n, gain = len(others), self.gain(*players)
+        return sum(
+            (
+                Fraction(math.factorial(size) * math.factorial(n - size), math.factorial(n + 1))
+                * gain(frozenset(some))
+                for size in range(n + 1)
+                for some in combinations(others, size)
+            ),
+            Fraction(),
+        )
+
+    def last(self, name: str) -> Fraction:
+        """Return what a quasi-identifier adds to all others."""
+        return self.gain(name)(frozenset(self.qids) - {name})
+
+
+def repeat(
+    stored: Stored, request: Request, inputs: Inputs, settings: Settings
+) -> list[Repetition]:
+    """Return the numbers of the answers of a stored sweep."""
+    try:
+        successes = dict(_successes(stored))
+    except KeyError:
+        return [Repetition(WAY, reason="some subsets are missing")]
+    numbers: dict[Place, Number] = {}
+    for table in ANSWERS:
+        for i, row in enumerate(_rows(stored, table)):
+            values = _answer(stored, table, row, successes)
+            numbers |= {(table, i, name): value for name, value in values.items()}
+    numbers |= _ranks(stored, "drop_first", ("saved", "shapley"))
+    numbers |= _ranks(stored, "coarsen_first", ("saved", "saved_deterministic"))
+    return [Repetition(WAY, numbers), _coarsened(stored, request, inputs, settings)]
+
+
+def _rows(stored: Stored, table: str) -> list[dict[str, Any]]:
+    return stored.details[table].rows(named=True) if table in stored.details else []
+
+
+def _successes(stored: Stored) -> Iterator[tuple[Key, Success]]:
+    """Yield the success of each question and measure; KeyError where a subset is missing."""
+    qids = tuple(stored.spec["qids"])
+    for key, part in stored.frame.group_by("model", "secret", maintain_order=True):
+        rows = part.rows(named=True)
+        for measure in MEASURES:
+            of = {frozenset(r["qids"]): Fraction(r[f"posterior_{measure}"]) for r in rows}
+            of[frozenset()] = Fraction(rows[0][f"prior_{measure}"])
+            if len(of) < 2 ** len(qids):
+                raise KeyError
+            yield (*key, measure), Success(qids, of)
+
+
+def _answer(
+    stored: Stored, table: str, row: Row, successes: Mapping[Key, Success]
+) -> dict[str, Number]:
+    """Return the numbers of one row of an answer, but for its rank."""
+    deterministic, probabilistic = (successes[row["model"], row["secret"], m] for m in MEASURES)
+    success = successes[row["model"], row["secret"], row.get("measure", MEASURES[1])]
+    everything, small = frozenset(success.qids), len(success.qids) <= MOST
+    if table == "best":
+        return _best(stored, row, (deterministic, probabilistic))
+    if table == "borders":
+        return {"n_qids": len(row["qids"]), "posterior": success.of[frozenset(row["qids"])]}
+    if table == "interactions":
+        return {"interaction": success.index(row["a"], row["b"])} if small else {}
+    if table == "shapley":
+        name, total = row["qid"], success.of[everything] - success.of[frozenset()]
+        alone, last = success.gain(name)(frozenset()), success.last(name)
+        if not small:
+            return {"alone": alone, "last": last}
+        part = success.index(name)
+        share = part / total if total else None
+        return {"shapley": part, "share": share, "alone": alone, "last": last}
+    if table == "coarsen_first":
+        return {"posterior_all": success.of[everything]}
+    values: dict[str, Number] = {
+        "posterior_all": success.of[everything],
+        "posterior_without": success.of[everything - {row["qid"]}],
+        "saved": success.last(row["qid"]),
+        "saved_deterministic": deterministic.last(row["qid"]),
+    }
+    return values | ({"shapley": success.index(row["qid"])} if small else {})
+
+
+def _best(stored: Stored, row: Row, both: Sequence[Success]) -> dict[str, Number]:
+    """Return the numbers of the subset, and the highest success of its size where it is said."""
+    same_question = (pl.col(n).eq_missing(pl.lit(row[n], pl.String())) for n in ("model", "secret"))
+    sized = stored.frame.filter(*same_question, pl.col("qids").list.len() == len(row["qids"]))
+    values = next(r for r in sized.rows(named=True) if set(r["qids"]) == set(row["qids"]))
+    numbers = {name: values[name] for name in row if name.startswith(("degradation", "posterior"))}
+    for measure, success in zip(MEASURES, both, strict=True):
+        if row["best_for"] in (measure, "both"):
+            same = (v for some, v in success.of.items() if len(some) == row["n_qids"])
+            numbers[f"posterior_{measure}"] = max(same)
+    return numbers | {"n_qids": len(row["qids"])}
+
+
+def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Number]:
+    """Return the rank of each row: how many of its question save more, and ties in their order."""
+    rows = _rows(stored, table)
+    numbers: dict[Place, Number] = {}
+    for i, row in enumerate(rows):
+        question = [(j, r) for j, r in enumerate(rows) if r["secret"] == row["secret"]]
+        before = [j for j, other in question if _earlier(other, row, by, j < i)]
+        numbers[table, i, "rank"] = 1 + len(before)
+    return numbers
+
+
+def _earlier(one: Row, other: Row, by: tuple[str, str], first: bool) -> bool:
+    """Return whether one row ranks before another; of rows alike, the ``first``."""
+    for name in by:
+        apart = Fraction(one[name]) - Fraction(other[name])
+        if abs(apart) > SAME:
+            return apart > 0
+    return first
+
+
+def _coarsened(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+    """Return what merging the values of a quasi-identifier in pairs saves, counted by SQLite."""
+    way, rows = second_engine.WAY, _rows(stored, "coarsen_first")
+    names, secrets = list(stored.spec["qids"]), list(stored.spec["secrets"])
+    every, reason = range(len(names)), second_engine.obstacle(stored, request) or ""
+    answer = None
+    if rows and not reason:
+        answer = second_engine.people(request, stored.name, inputs, settings)
+        reason = reason if answer else second_engine.TOO_MANY
+    numbers: dict[Place, Number] = {}
+    of_all: dict[int, dict[str, Number]] = {}
+    for i, row in enumerate(rows if answer is not None else ()):
+        place = names.index(row["qid"])
+        secret = 0 if row["secret"] is None else secrets.index(row["secret"]) + 1
+        assert answer is not None  # noqa: S101 - or there are no rows
+        try:
+            coarser, sizes = _merged(answer, place)
+            if secret not in of_all:
+                of_all[secret] = second_engine.numbers_of(answer, every, len(every), secret)
+            before, after = (
+                of_all[secret],
+                second_engine.numbers_of(coarser, every, len(every), secret),
+            )
+        except EngineError:
+            return Repetition(way, reason=second_engine.TOO_HEAVY)
+        except TypeError:
+            return Repetition(way, reason=f"the values of {quoted(names[place])} have no order")
+        values: dict[str, Number] = {"values": sizes[0], "values_coarser": sizes[1]}
+        values["posterior_coarser"] = after["posterior_probabilistic"]
+        for name, measure in (("saved", MEASURES[1]), ("saved_deterministic", MEASURES[0])):
+            ends = (Fraction(a[f"posterior_{measure}"] or 0) for a in (before, after))
+            values[name] = next(ends) - next(ends)
+        numbers |= {("coarsen_first", i, name): value for name, value in values.items()}
+    return Repetition(way, numbers, reason=reason)
+
+
+def _merged(answer: Answer, place: int) -> tuple[Answer, tuple[int, int]]:
+    """Return the people with the values of a column in pairs, and how many values and pairs.
+
+    The missing value stays alone. TypeError where values have no order.
+    """
+    values = {row[place] for row in answer.rows}
+    ordered = sorted(values - {None}, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
+    pair = {v: i // 2 for i, v in enumerate(ordered)} | {None: None}
+    rows = [(*row[:place], pair[row[place]], *row[place + 1 :]) for row in answer.rows]
+    return replace(answer, rows=rows), (len(values), len({pair[v] for v in values}))
