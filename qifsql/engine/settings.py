@@ -23,6 +23,7 @@ class Progress(Protocol):
 
 
 ENOUGH = 4 * 2**30  # bytes of memory; more makes no attack faster
+FREED_LATE = 128 * 2**20  # bytes of the limit for what many large joins hold beyond it
 ENGINES = ("duckdb", "spark")
 VARIABLE = "QIFSQL_ENGINE"
 """The environment variable that names the engine."""

@@ -20,6 +20,8 @@ LINES = (
     "treat people.csv -o treated.csv --key id --seed 1",
     f"anonymise people.csv -o anonymous.csv --method mondrian --k 5 -q {QIDS}",
     f"anonymise people.parquet -o anonymous.parquet --method mondrian --k 5 -q {QIDS}",
+    f"suda people.parquet -q {QIDS}",
+    f"attack crs,cas people.parquet -q {QIDS} -s transport --knows day:+-1",
     f"compare people.parquet anonymous.parquet -q {QIDS}",
 )
 

@@ -19,6 +19,7 @@ from qifsql.counting.meter import Meter
 from qifsql.counting.scales import Spread, dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
+from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, several
 from qifsql.query import microdata_steps, render
@@ -72,6 +73,8 @@ class MinimalUniques:
 
     def find(self) -> Totals:
         """Find all minimal sample uniques; create the tables of scores and counts."""
+        streams = self._streams()
+        self.engine.set_aside(FREED_LATE)
         spreads = [
             dictionary(self.engine, self.microdata, f"qid_{i}")
             for i, _ in enumerate(self.microdata.qids, 1)
@@ -89,7 +92,7 @@ class MinimalUniques:
         totals = Totals(*map(int, row))
         self._cut()
         self._make_empty()
-        with self._opened() as walkers:
+        with self._opened(streams) as walkers:
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded(position))
@@ -281,11 +284,10 @@ class MinimalUniques:
             self.history.update(dict.fromkeys(walker.history))
 
     @contextmanager
-    def _opened(self) -> Iterator[list[Walker]]:
-        """Open as many streams as memory allows, each with one thread."""
-        streams_that_fit = self._streams()
+    def _opened(self, many: int) -> Iterator[list[Walker]]:
+        """Open so many streams, each with one thread."""
         with self.engine.single_threaded():
-            streams = [self.engine.stream(self.where) for _ in range(streams_that_fit)]
+            streams = [self.engine.stream(self.where) for _ in range(many)]
             try:
                 yield [Walker(stream, self.packing, self.most) for stream in streams]
             finally:
@@ -293,6 +295,7 @@ class MinimalUniques:
                     stream.close()
 
     def _streams(self) -> int:
+        """Return how many streams memory allows."""
         limit = self.engine.memory
         fit = (limit - FIXED) // PER_STREAM
         if fit < 1:

@@ -23,7 +23,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import check_names
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import FREED_LATE, Settings
 from qifsql.errors import InputError
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
@@ -99,6 +99,7 @@ def attack(
         command="attack",
     ) as (engine, bound):
         _check_models(bound)
+        engine.here.set_aside(FREED_LATE)
         noisy = bind.bind(request.laws, bound.microdata.qids)
         listed = coding.listed(noisy, engine)
         exact, priors = keyed.measured(engine, spec, bound, origin)
