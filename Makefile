@@ -50,7 +50,7 @@ slow: $(READY)  ## run the slow tests, and all properties with many examples: an
 	QIFSQL_EFFORT=many HYPOTHESIS_PROFILE=default $(PYTEST) -m "hypothesis and not slow"
 
 campaign: $(READY)  ## hostile command lines, texts, damaged files, strangers, kills: an hour of two cores
-	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 3000 --kills 50 --texts 50000 --strangers 1200 --out campaign.json
+	$(BIN)/python tests/campaign/run.py --lines 10000 --damaged 3000 --kills 50 --texts 50000 --strangers 600 --out campaign.json
 
 mutation: $(READY)  ## change one node of the SQL or of a measure at a time, and see that tests notice: hours
 	$(BIN)/python tests/mutation/run.py --count 500 --seed 0 --report docs/develop/mutation.md

@@ -2,8 +2,11 @@
 
 import itertools
 import json
+import os
 import random
 import shutil
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,15 +20,18 @@ from forgeries import forged
 from openpyxl.utils import get_column_letter
 
 from campaign import tables
-from campaign.damage import again, attack, judged, study, written
+from campaign.damage import again, attack, damaged, judged, study, written
 from campaign.draft import Draft, Step, identifier, row
 from campaign.judging import Finding, Run, digest
 from campaign.running import Place
 from campaign.work import Outcome, Task
+from qifsql.commands.report import sharing
 from qifsql.engine.growth import GROWING, LENGTH_ARGUMENTS, PAIRED, PATTERNS, RANGES
 from qifsql.results.storage import digests
+from qifsql.results.stored import read
 
 FAST = 20.0  # seconds that reading a small file takes at most
+FEW = 10  # people, below which a report for others shows no number
 Case = Callable[[Draft, "Runner"], Iterator[str]]
 """Run lines; yield what is wrong with what came of them."""
 
@@ -186,6 +192,153 @@ def _counts(name: str, heads: tuple[str, ...], counts: Any) -> None:
     Path(name).write_text("\n".join(lines) + "\n")
 
 
+def _subtraction(d: Draft, run: Runner) -> Iterator[str]:
+    """A report for others tells the size of no small group, also by subtraction."""
+    sizes = {f"g{i}": d.one(d.rng.randint(1, 12), d.rng.randint(10, 60)) for i in range(4)}
+    rows = [
+        (g, d.rng.randint(0, 3), d.one("s", "t", "u")) for g, n in sizes.items() for _ in range(n)
+    ]
+    rows += [(g, a, d.one("s", "t", "u")) for g, a, _ in d.rng.sample(rows, len(rows) // 3)]
+    lines = ["g,a,s", *(",".join(map(str, row)) for row in rows)]
+    d.text("people.csv", "\n".join(lines) + "\n")
+    asked = ["people.csv", "-q", d.one("a", "g,a"), "-s", "s"]
+    some = d.rng.sample(sorted(sizes), 3)
+    run("attack", "crs,cas", *asked, "--by", "g", "-o", "by.json")
+    run("sweep", "people.csv", "-q", "g,a", "-s", "s", "--histogram", "-o", "swept.json")
+    run("levels", *asked, "-o", "levels.json")
+    for i, g in enumerate(some):
+        sign = d.one("=", "<>")
+        run(
+            "attack",
+            "crs",
+            "people.csv",
+            "-q",
+            "a",
+            "--where",
+            f"g {sign} '{g}'",
+            "-o",
+            f"{i}.json",
+        )
+    files = [name for name in ("by", "swept", "levels", "0", "1", "2") if d.chance(0.8)]
+    run("report", *(f"{name}.json" for name in files), "-o", "page.md")
+    shown = (
+        sharing.share(read([f"{name}.json" for name in files]), sharing.Reader())[0]
+        if files
+        else []
+    )
+    counts: set[int] = set()
+    for stored in shown:
+        counts |= (
+            {int(n) for n in stored.frame["records"]}
+            if "records" in stored.frame.columns
+            else set()
+        )
+        for name, table in ({"results": stored.frame} | stored.details).items():
+            columns = {"k", "smallest_class"} | (
+                {"individuals"} if "bin" in table.columns else set()
+            )
+            columns |= {"records"} if name == "groups" else set()
+            for column in columns & set(table.columns):
+                few = [n for n in table[column] if n is not None and 0 < n < FEW]
+                if few:
+                    yield f"{column} of {name} is shown: {few}"
+    if close := [(a, b) for a, b in itertools.combinations(sorted(counts), 2) if b - a < FEW]:
+        yield f"results differ by few people: {close}"
+
+
+def _damaged_code(d: Draft, run: Runner) -> Iterator[str]:
+    """Compiled code that somebody has changed is compiled again, and never run."""
+    program, cache = Path("program.py"), Path("cache").absolute()
+    program.write_text(COMPILED)
+    place = {"XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": ""}
+    if alone(program, place)[:2] != (0, "42"):
+        yield "no code is compiled"
+    file = d.one(*sorted(p for p in cache.rglob("*") if p.is_file()))
+    kind = d.one("bytes", "bytes", "mode", "link", "folder", "gone")
+    if kind == "bytes":
+        file.write_bytes(damaged(d.rng, file.read_bytes())[1])
+    elif kind == "mode":
+        d.one(file, file.parent, cache / "qifsql").chmod(0o777)
+    else:
+        file.unlink()
+        if kind == "folder":
+            file.mkdir()
+        elif kind == "link":
+            file.symlink_to(run.place.beside / "hush.txt")
+    done = alone(program, place)
+    if done != (0, "42", ""):
+        yield f"{kind} of {file.name}: {done}"
+
+
+def _another_user(d: Draft, run: Runner) -> Iterator[str]:
+    """Private files can be read by their user alone, whatever the mask of the process is."""
+    before = os.umask(0)
+    try:
+        file = tables.write(d.data, "people", ".parquet")
+        known = ["-q", row(list(d.data.qids)), "-s", row(list(d.data.secrets)[:1])]
+        run("levels", file, *known, "--show-blocks", "-o", "levels.json")
+        run("attack", "crs", file, *known[:2], "--store", "kept.duckdb")
+        run("records", file, *known[:2], "-o", "records.csv")
+        run(*study(d).step.argv)
+    finally:
+        os.umask(before)
+    private = [*run.place.home.rglob("*"), *(Path(n) for n in ("levels.json", "kept.duckdb"))]
+    for path in (p for p in private if p.is_file()):
+        if path.stat().st_mode & 0o077:
+            yield f"{path.name} is open to others"
+
+
+def _fork(d: Draft, run: Runner) -> Iterator[str]:
+    """A process that forks after a call goes on, and its child works or says why not."""
+    file = tables.write(d.data, "people", ".parquet")
+    call = d.one("attack('crs', ", "levels(", "describe(", "suda(", "hyper(")
+    more = "" if call == "describe(" else f", qids={list(d.data.qids)!r}"
+    program = Path("program.py")
+    program.write_text(FORKED.format(call=f"qifsql.{call}{file!r}{more})", early=d.chance(0.8)))
+    done = alone(program, {})
+    if done[0] != 0 or "ended" not in done[1]:
+        yield f"a fork: {done}"
+
+
+def alone(program: Path, environment: dict[str, str]) -> tuple[int, str, str]:
+    """Run a program in a process of its own; its exit code, what it prints, and its errors."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(program)],
+        env=os.environ | {"PYTHONPATH": paths} | environment,
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+COMPILED = """
+from qifsql.commands.sweep.compiled_code import compiled
+@compiled
+def doubled(n):
+    return 2 * n
+print(doubled(21))
+"""
+
+FORKED = """
+import os, sys, qifsql
+from qifsql.errors import QifError
+def call():
+    try:
+        {call}
+    except QifError as e:
+        print(e)
+if {early}:
+    call()
+pid = os.fork()
+if pid == 0:
+    call()
+    sys.stdout.flush()
+    os._exit(0)
+_, status = os.waitpid(pid, 0)
+call()
+print("ended" if status == 0 else f"the child: {{status}}")
+"""
+
 CASES: dict[str, Case] = {
     "forged result": _forged_result,
     "forged study": _forged_study,
@@ -193,4 +346,8 @@ CASES: dict[str, Case] = {
     "expression": _expression,
     "far cell": _far_cell,
     "contradiction": _contradiction,
+    "subtraction": _subtraction,
+    "damaged code": _damaged_code,
+    "another user": _another_user,
+    "fork": _fork,
 }

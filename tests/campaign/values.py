@@ -167,7 +167,7 @@ VALUES: dict[str, Value] = {
     "--member": lambda d: [d.one(d.data.weight, f"flag={identifier(d.data.weight)} > 1")],
     "--memory": _one("400MB", "512MB", "1GB"),
     "--method": _one("mondrian", "mdav", "recode", "lattice"),
-    "--minimise": _one("penalty", "classes", "discernibility", "entropy"),
+    "--minimise": _one("penalty", "classes", "discernibility", "entropy", "generalisation"),
     "--minimum": _one("1", "3", "10", "200"),
     "--name-groups": lambda d: [d.one(*d.data.columns)],
     "--nested": lambda d: [row(d.rng.sample(d.data.columns, 2))],
