@@ -16,6 +16,7 @@ from qifsql.query.splice import splice
 from qifsql.query.templates import script
 
 Rows = Sequence[Mapping[str, Any]] | pl.DataFrame
+ENGINE = duckdb.connect()  # opening one takes longer than most statements here
 
 
 def answer(
@@ -27,7 +28,7 @@ def answer(
     **filled: Any,
 ) -> list[dict[str, Any]]:
     """Return the rows of a view over the given tables, in the order of their values."""
-    with duckdb.connect() as con:
+    with ENGINE.cursor() as con:  # with tables, variables and macros of its own
         for name, rows in given.items():
             con.register(name, pl.DataFrame(rows, infer_schema_length=None))
         for name, value in (variables or {}).items():
