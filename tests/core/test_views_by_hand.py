@@ -595,3 +595,67 @@ def test_subsets_whose_least_attribute_is_complete() -> None:
         macros=[*script("sweep/macros"), "CREATE TEMP MACRO as_named(known) AS known"],
     )
     assert [row["subset"] for row in found] == [0b001, 0b010, 0b101, 0b110]
+
+
+def test_transitions_add_up_over_all_ways_between_two_values() -> None:
+    """From a to b over x with 1/2 x 1/4 and over y with 1/2 x 3/4."""
+    earlier = [{"before": "a", "after": m, "probability": 0.5} for m in "xy"]
+    later = [{"before": m, "after": "b", "probability": p} for m, p in (("x", 0.25), ("y", 0.75))]
+    found = answer("keyless/transitions", given={"earlier": earlier, "later": later})
+    assert found == [{"before": "a", "after": "b", "probability": 0.5}]
+
+
+def test_what_is_seen_and_reached_in_several_ways_adds_up() -> None:
+    way = {"source": 1, "seen": 1, "sight": 2, "kind": 7}
+    chances = [way | {"mass": 3}, way | {"mass": 4}, way | {"kind": 8, "mass": 5}]
+    found = answer("keyless/stages", given={"chances": chances})
+    assert [(row["kind"], row["mass"]) for row in found] == [(7, 7), (8, 5)]
+    assert len({row["seen"] for row in found}) == 1
+
+
+def test_mondrian_cuts_by_the_widest_attribute_that_it_has_not_tried() -> None:
+    """Attribute 1 is wider; where bit 0 says that it was tried, 2 is chosen, and 0 after both."""
+    people = [
+        {"part": tried + 1, "tried": tried, "place_1": 9 * i, "place_2": 5 * i, "people": 4}
+        for tried in range(4)
+        for i in range(2)
+    ]
+    found = answer(
+        "anonymise/chosen",
+        given={"people": people},
+        places=[1, 2],
+        numbers={"wanted_k": 2, "wanted_rows": 1},
+    )
+    assert [row["attribute"] for row in found] == [1, 2, 1, 0]
+
+
+def test_the_mean_of_a_class_weighs_each_value_by_its_people() -> None:
+    """Place 1 has people in two rows: (2 x 1 + 3 x 5 + 1 x 9) / 6."""
+    done = [{"part": 1, "own_place": p, "people": n} for p, n in ((0, 2), (1, 1), (1, 2), (2, 1))]
+    scale = [{"place": p, "code": p, "value": v} for p, v in enumerate((1.0, 5.0, 9.0))]
+    found = answer("anonymise/means", given={"done": done, "scale": scale})
+    assert found == [{"part": 1, "values": 3, "cell": 26 / 6}]
+
+
+def test_a_pair_of_which_something_is_taken_is_two_people_alone() -> None:
+    """Attribute 1 of one is open: dropped, the pair stays; taken, each person is a block."""
+    row = {"part": 0, "state": 1, "question": 2, "bin": 50, "blocks": 1, "people": 2, "mode": 1}
+    row |= {"certain": 0, "k": 2, "l": 2, "worst_case": 0.5, "pass": 1}
+    found = answer(
+        "sweep/pairs",
+        given={"found": [row]},
+        variables={"n": 1, "every": 1, "pass": 1, "with_bins": 1, "bits": "[1]"},  # type: ignore[dict-item]
+        macros=script("sweep/macros"),
+    )
+    assert [{n: r[n] for n in r if n in row} for r in found] == [
+        {n: v for n, v in row.items() if n != "pass"} | {"state": 0},
+        {n: v for n, v in row.items() if n != "pass"}
+        | {"state": 2, "bin": 100, "blocks": 2, "mode": 2, "certain": 2, "k": 1, "l": 1}
+        | {"worst_case": 1.0},
+    ]
+
+
+def test_people_without_a_place_of_the_useful_attribute_are_at_0() -> None:
+    joint = [{"pattern": 1, "secret": "s", "people": n} for n in (3, 4)]
+    found = answer("dp/unplaced", given={"joint": joint})
+    assert found == [{"place": 0, "pattern": 1, "secret": "s", "people": 7}]
