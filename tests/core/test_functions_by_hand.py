@@ -15,7 +15,7 @@ from qifsql.counting.meter import Meter
 from qifsql.counting.session import _check_range
 from qifsql.errors import ColumnError, WeightError
 from qifsql.measures.release_measures import LinkKind, linked
-from qifsql.measures.uniqueness import _left_out
+from qifsql.measures.uniqueness import _left_out, _rarities
 from qifsql.query import columns, templates
 
 
@@ -76,6 +76,13 @@ def _product(n: int, factors: int) -> Fraction:
     for i in range(factors):
         value *= n - i
     return value
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5])
+def test_the_rarities_of_pitmans_model_are_a_sum(alpha: float) -> None:
+    """Of 1/(theta + i alpha) for i from 1 to u - 1, with theta + alpha = 2."""
+    terms = [1 / (2 - alpha + i * alpha) for i in range(1, 5)]
+    assert _rarities(alpha, 2.0, 5) == pytest.approx(sum(terms))
 
 
 def test_a_key_that_is_nested_is_refused(tmp_path: Path) -> None:
