@@ -2,17 +2,21 @@
 
 import math
 import time
+from typing import Any
 
+import polars as pl
 import pytest
 from places import SAMPLES
 
 import qifsql
-from qifsql.commands.sweep import compiled
+from qifsql.commands.sweep import compiled, sweep_run
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import READING, Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
+from qifsql.engine.duckdb import DuckDB
 
 LIMITS = {name: getattr(compiled, name) for name in ("WORTH", "WORK")}
+SMALL = sweep_run.ALONE
 
 ROWS = 100_000
 LEFT = 8
@@ -124,3 +128,21 @@ def test_the_walk_is_compiled_where_sql_takes_longer_than_compiling(
     assert compiled.fits(layout)
     assert compiled.applies("auto", layout, 2**40) == chosen
     assert not compiled.applies("auto", layout, 0)
+
+
+@pytest.mark.parametrize(("rows", "most"), [(5, 1), (20_000, 2)])
+def test_a_small_sweep_takes_one_stream_and_a_large_one_more(
+    rows: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another stream takes longer to prepare than five rows take in all."""
+    together, seen = DuckDB.together, []
+
+    def counted(engine: DuckDB, streams: Any, work: Any, look: Any) -> None:
+        seen.append(len(streams))
+        together(engine, streams, work, look)
+
+    monkeypatch.setattr(DuckDB, "together", counted)
+    monkeypatch.setattr(sweep_run, "ALONE", SMALL)  # as it is, whatever other tests ask for
+    people = pl.DataFrame({"a": range(rows), "b": [i % 7 for i in range(rows)]})
+    qifsql.sweep(people, qids="a,b", settings=qifsql.Settings(threads=2))
+    assert max(seen) == most
