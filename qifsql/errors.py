@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+UNMET = 4  # the exit code of a verdict: a bound, a level or a number does not hold
 INTERRUPTED = "interrupted; nothing was left behind"
 STARVED = (
     "the system gives this process no more memory or threads; raise its limits (ulimit -v, "

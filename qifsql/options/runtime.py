@@ -103,10 +103,13 @@ def _lines() -> Progress:
 def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
     """Print a note if a file is created inside the context: it holds values of cells."""
     new = path is not None and not Path(path).exists()
-    yield
-    if new:
-        note = f"{path} holds values of cells, which only you can read; delete it when it is done"
-        remarks([note], quiet=quiet)
+    try:
+        yield
+    finally:
+        if new and Path(str(path)).exists():
+            note = f"{path} holds values of cells, which only you can read; "
+            note += "delete it when it is done"
+            remarks([note], quiet=quiet)
 
 
 def talk(text: str) -> None:

@@ -4,7 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-from qifsql.errors import InputError, OutputError, printable
+import typer
+
+from qifsql.errors import UNMET, InputError, OutputError, printable
+from qifsql.options import runtime
 from qifsql.options.groups import Output
 from qifsql.presentation.result_files import Shown, save, text
 from qifsql.results.storage import check_ending, check_place
@@ -34,8 +37,23 @@ def differ(path: Path, option: str, other: str | Path | None, another: str) -> N
         raise OutputError(f"{option} and {another} both name {path}; name two files")
 
 
-def show(shown: Shown, output: Output) -> None:
-    """Write a result to stdout, and to a file if one is named."""
+def show(shown: Shown, output: Output, *, met: bool = True, unmet: str = "") -> None:
+    """Write a result to stdout, and to a file if one is named.
+
+    A result that is not ``met`` ends with ``UNMET``, and with the words ``unmet`` on stderr.
+    """
+    try:
+        _show(shown, output)
+    except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
+        if met:
+            raise
+    if not met:
+        if unmet:
+            runtime.talk(unmet)
+        raise typer.Exit(UNMET)
+
+
+def _show(shown: Shown, output: Output) -> None:
     if output.out is not None:
         save(shown, output.out)
         if output.format_ is None and not sys.stdout.isatty():

@@ -11,7 +11,6 @@ from qifsql.data.option import ATTACK, RUN
 from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Others, Output
 
-NOT_MET = 4  # the exit code
 PEOPLE = ("original", "control")  # files to compare a synthetic release with
 
 Policy = Annotated[
@@ -164,10 +163,4 @@ def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
         from qifsql.commands.check.junit import junit as xml
 
         write({junit: xml(result)}, result.origin)
-    try:
-        show.show(view.shown(result, title), output)
-    except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
-        if result.met:
-            raise
-    if not result.met:
-        raise typer.Exit(NOT_MET)
+    show.show(view.shown(result, title), output, met=bool(result.met))

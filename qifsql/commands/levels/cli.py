@@ -11,9 +11,6 @@ from qifsql.options.grouping import described
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.texts import hierarchies_of_secrets
 
-NOT_KEPT = 4  # the exit code if a required level is not met
-
-
 EXAMPLES = {
     "Which k, l and t does the file reach?": (
         "qifsql levels data-samples/school_census_2018.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
@@ -70,7 +67,6 @@ def levels(
         masks.private_outputs(when=show_blocks),
         runtime.store(output.out if show_blocks else None, quiet=limits.quiet),
     ):
-        show.show(show.Shown(result=result, title=title, aside=("attacks",)), output)
-    if enforce and not result:
-        runtime.talk(f"not kept: {', '.join(broken(result.frame))}")
-        raise typer.Exit(NOT_KEPT)
+        shown = show.Shown(result=result, title=title, aside=("attacks",))
+        unmet = f"not kept: {', '.join(broken(result.frame))}"
+        show.show(shown, output, met=bool(result) or not enforce, unmet=unmet)

@@ -10,9 +10,6 @@ from qifsql.errors import InputError, several
 from qifsql.options import runtime
 from qifsql.options.groups import Limits, Output
 
-NOT_MET = 4  # the exit code if a level of a policy is not met
-
-
 EXAMPLES = {
     "Write an example study and run it.": "qifsql init study.toml && qifsql run study.toml",
     "Show what would run again.": "qifsql run study.toml --dry-run",
@@ -85,10 +82,4 @@ def run(
         runtime.remarks([f"{tables} of the study in {folder or spec.folder}"], quiet=limits.quiet)
     if result.report is not None:
         runtime.remarks([f"the report: {result.report}"], quiet=limits.quiet)
-    try:
-        show.show(table(result, spec), output)
-    except (BrokenPipeError, SystemExit):  # output closed early: the exit code still counts
-        if result.met:
-            raise
-    if not (result.met or dry_run):
-        raise typer.Exit(NOT_MET)
+    show.show(table(result, spec), output, met=bool(result.met or dry_run))

@@ -9,8 +9,6 @@ from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
 
-NOT_MET = 4  # the exit code if a required bound does not hold
-
 Releases = Annotated[
     list[str],
     typer.Argument(metavar="SYNTHETIC...", help="Synthetic releases that were made from FILE."),
@@ -62,6 +60,4 @@ def synthetic(
     charts.draw("synthetic", result, quiet=limits.quiet)
 
     title = f"qifsql: {original.name} behind {groups.named(synthetic)}"
-    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)
-    if not result:
-        raise typer.Exit(NOT_MET)
+    show.show(show.Shown(result=result, title=title, aside=ASIDE), output, met=bool(result))

@@ -1,13 +1,9 @@
 """``qifsql tables``."""
 
-import typer
-
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Limits, Output, Records
 from qifsql.options.measuring import Charts
-
-NOT_MET = 4  # the exit code if a required bound does not hold
 
 EXAMPLES = {
     "What do two tables say about race, school by school?": (
@@ -47,6 +43,4 @@ def tables(
     charts.draw("tables", result, quiet=limits.quiet)
 
     title = f"qifsql: tables of {result.spec['dataset']}"
-    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)
-    if not result:
-        raise typer.Exit(NOT_MET)
+    show.show(show.Shown(result=result, title=title, aside=ASIDE), output, met=bool(result))
