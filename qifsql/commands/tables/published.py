@@ -110,6 +110,7 @@ def read(
     across: str | None,
     counts: str | None,
     total: Sequence[str],
+    people: int | None,
 ) -> list[PublishedTable]:
     """Read the files into tables of the engine.
 
@@ -122,6 +123,8 @@ def read(
         counts: The column of counts of long files.
         total: The labels of lines and columns with totals, in any case; an empty one means cells
             without a value.
+        people: How many people the tables are about, if it is known: a table of so many has no
+            totals that nobody declared.
 
     Returns:
         The table of each file, and one for each combination of dimensions over which it has totals.
@@ -146,7 +149,7 @@ def read(
     for name in dict.fromkeys(chain.from_iterable(layout.dims for layout in read_as)):
         _check_spellings(tables, read_as, name, labels)
     both = zip(read_as, totals, strict=True)
-    return [table for layout, texts in both for table in _tables(tables, layout, texts)]
+    return [table for layout, texts in both for table in _tables(tables, layout, texts, people)]
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
@@ -231,7 +234,7 @@ def _check_spellings(
 
 
 def _tables(
-    tables: Tables, layout: Layout, totals: Sequence[Sequence[str]]
+    tables: Tables, layout: Layout, totals: Sequence[Sequence[str]], people: int | None
 ) -> list[PublishedTable]:
     """Make the table of a file, and one for each combination of dimensions with totals."""
     file = layout.file
@@ -263,7 +266,7 @@ def _tables(
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
-            _check_undeclared(tables, file.title, table)
+            _check_undeclared(tables, file.title, table, people)
         _check_totals(tables, file.title, published)
     return list(published.values())
 
@@ -315,11 +318,17 @@ def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
     return query.join("amounts", on="unfolded.text = amounts.text")
 
 
-def _check_undeclared(tables: Tables, title: str, table: PublishedTable) -> None:
+def _check_undeclared(
+    tables: Tables, title: str, table: PublishedTable, people: int | None
+) -> None:
     """Refuse a value whose counts are the sums of those of all other values, line by line.
 
-    Two lines of two values each, or more, are no accident; in one line it may be one.
+    Two lines of two values each, or more, are hardly an accident; in one line it may be one. With
+    totals the table would count its people twice, so one that counts ``people`` has none.
     """
+    everybody = exp.select("sum(published)::BIGINT").from_(exp.table_(table.cells))
+    if people is not None and tables.rows(everybody) == [(people,)]:
+        return
     count, places = exp.column("published"), range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():
         others = [exp.column(f"value_{k}") for k in places if k != j]
@@ -339,7 +348,7 @@ def _check_undeclared(tables: Tables, title: str, table: PublishedTable) -> None
             raise DatasetError(
                 f"line {line} of {title} has the sums of all other values of "
                 f"{quoted(table.dims[j - 1])}: declare the label of totals, as in --total Total, "
-                "or leave them out"
+                "or leave them out; if they are no totals, say how many people there are (--count)"
             )
 
 

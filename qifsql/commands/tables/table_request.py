@@ -176,6 +176,7 @@ class Request:
             across=options["across"],
             counts=options["counts"],
             total=as_tuple(options["total"]),
+            people=options["count"],
         )
 
     def described(self, release: Release) -> dict[str, Any]:

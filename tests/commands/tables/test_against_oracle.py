@@ -20,7 +20,7 @@ from oracle_published import Array, Cell, Dims, Problem, Table
 from test_oracle_published import AUTOWORKERS, PRINTED, by_cell, crossed
 
 import qifsql
-from qifsql.errors import InputError
+from qifsql.errors import DatasetError, InputError
 
 NAMES = "abcd"
 KINDS = ("exact", "suppress", "suppress zeros", "round", "round random", "noise", "atleast")
@@ -400,7 +400,13 @@ def check_tampered(
             with pytest.raises(InputError):
                 qifsql.tables(published=files, **options)
             return
-        (row,) = qifsql.tables(published=files, **options).frame.rows(named=True)
+        try:
+            result = qifsql.tables(published=files, **options)
+        except DatasetError as e:  # drawn counts may look like totals, where nobody counts people
+            if counted or "the sums of all other values" not in str(e):
+                raise
+            result = qifsql.tables(published=files, **options, count=people)
+        (row,) = result.frame.rows(named=True)
     check_sharp(row, problem, arrays, None)
 
 

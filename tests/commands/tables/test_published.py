@@ -50,7 +50,7 @@ def engine(texts: Sequence[str | Path]) -> Iterator[tuple[Tables, list[Any], lis
 
 
 def read(*texts: str | Path, **options: Any) -> list[Read]:
-    asked: dict[str, Any] = {"across": None, "counts": None, "total": (), **options}
+    asked: dict[str, Any] = {"across": None, "counts": None, "total": (), "people": None, **options}
     with engine(texts) as (tables, datasets, protections):
         result = []
         for table in published.read(tables, datasets, protections, **asked):
@@ -210,7 +210,8 @@ def test_lines_of_a_large_file_are_in_order(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     pl.DataFrame({"id": [f"x{i}" for i in range(n)], "n": [1] * n}).write_csv(file)
     with engine([file]) as (tables, datasets, protections):
-        (table,) = published.read(tables, datasets, protections, across=None, counts=None, total=())
+        asked: dict[str, Any] = dict.fromkeys(("across", "counts", "people")) | {"total": ()}
+        (table,) = published.read(tables, datasets, protections, **asked)
         line = exp.column("line")
         number = exp.cast(exp.func("substr", exp.column("value_1"), exp.convert(2)), "BIGINT")
         right = (
@@ -436,6 +437,9 @@ def test_totals_that_are_not_declared_are_refused(write: Any) -> None:
     says = refused(write(lines))
     assert 'line 4 of t.csv has the sums of all other values of "school"' in says
     assert "no published table has a total" in refused(write(summed), across="sex", total=["y"])
+    by_accident = write(lines)  # 44 people, if x is a school
+    assert len(read(by_accident, people=44)) == 1
+    assert "the sums of all other values" in refused(by_accident, people=22)
 
 
 def test_labels_of_totals_occur(write: Any) -> None:
