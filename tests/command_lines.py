@@ -48,10 +48,7 @@ LINES: dict[str, tuple[str, ...]] = {
         "attack crs,cas people.parquet -q age,gender -s illness --knows age:+-2 --records r.csv",
         "attack cas people.parquet -q age -s illness --knows age:right=0.9 --draws 50",
     ),
-    "sweep": (
-        "sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",
-        "sweep people.parquet -q age,gender,occupation -s illness --join sweep.shared",
-    ),
+    "sweep": ("sweep people.parquet -q age,gender,occupation -s illness -o sweep.parquet",),
     "adversaries": (
         "adversaries sweep.parquet --knows age=0.5,gender=1 --threshold 0.5",
         "adversaries sweep.parquet --any 1-2 --attempt 0.05",

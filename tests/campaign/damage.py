@@ -253,14 +253,6 @@ def _stored_sweep(d: Draft) -> Case:
     return Case(kept, before, step, never if kept == "kept.json" else _in_pages, _results)
 
 
-def _shared_sweep(d: Draft) -> Case:
-    """A shared sweep of several machines: one file of its folder."""
-    known = ["--qids", row(list(d.data.qids)[:3]), "--secret", row(list(d.data.secrets))]
-    file = tables.write(d.data, "people", ".parquet")
-    step = Step(["sweep", file, *known, "--join", "kept.shared", "--format", "json"])
-    return Case("kept.shared/**/*.*", [step], step, always, _results)
-
-
 CASES: dict[str, Callable[[Draft], Case]] = {
     "parquet with checksums": _checked_parquet,
     "parquet": _plain(".parquet", never),
@@ -273,5 +265,4 @@ CASES: dict[str, Callable[[Draft], Case]] = {
     "study": study,
     "result": _result,
     "stored sweep": _stored_sweep,
-    "shared sweep": _shared_sweep,
 }

@@ -140,7 +140,6 @@ VALUES: dict[str, Value] = {
     "--hierarchy": _hierarchy,
     "--household": _attribute,
     "--idle": _one("0.1s", "1"),
-    "--join": _new("shared", ""),
     "--junit": _new("junit", ".xml"),
     "--k": _one("2", "5", "2,3,5"),
     "--k-map": NUMBER,

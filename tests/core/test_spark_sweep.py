@@ -329,9 +329,6 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
 def test_what_does_not_run_there_is_refused() -> None:
     with pytest.raises(InputError, match="a sample is drawn on one machine"):
         qifsql.sweep(CENSUS, qids=KNOWN, sample=0.5, settings=SPARK)
-    with pytest.raises(InputError, match="share the work already"):
-        qifsql.sweep(CENSUS, qids=KNOWN, join="shared", settings=SPARK)
-    assert not (ROOT / "shared").exists()
 
 
 def test_executors_with_other_versions_are_refused() -> None:

@@ -22,15 +22,6 @@ Workspace = Annotated[
         rich_help_panel=RUN,
     ),
 ]
-Join = Annotated[
-    Path | None,
-    typer.Option(
-        "--join",
-        help="Folder through which several processes or machines work on this sweep together: "
-        "give all the same file and options.",
-        rich_help_panel=RUN,
-    ),
-]
 
 
 EXAMPLES = {
@@ -41,9 +32,6 @@ EXAMPLES = {
     "Which smallest sets of up to three columns single out half of the pupils?": (
         "qifsql sweep data-samples/school_census_2018.parquet -q "
         "'NU_*,TP_SEXO,CO_ENTIDADE' --sizes 1-3 --threshold 0.5 -o sweep.parquet"
-    ),
-    "Run this on every machine that sees the folder; they share the work.": (
-        "qifsql sweep data-samples/school_census_2018.parquet -q 'NU_*,TP_SEXO' --join sweep.shared"
     ),
 }
 
@@ -56,7 +44,6 @@ def sweep(
     output: Output,
     limits: Limits,
     workspace: Workspace = None,
-    join: Join = None,
 ) -> None:
     """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""
     from qifsql.commands.sweep import view
@@ -71,9 +58,7 @@ def sweep(
     name = named(source)
     if output.out is not None:
         check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
-    file = (
-        workspace if workspace or join else Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
-    )
+    file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     shown = {"histogram": options.get("histogram"), "plan": options.get("explain")}
     shown |= {"borders": options.get("threshold") is not None}
     options["histogram"] = charts.histogram(bool(shown["histogram"]))
@@ -82,7 +67,6 @@ def sweep(
         result = run(
             source,
             workspace=file,
-            join=join,
             told=lambda line: runtime.remarks([line], quiet=limits.quiet),
             settings=settings,
             **options,

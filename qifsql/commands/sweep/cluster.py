@@ -29,9 +29,10 @@ from sqlglot import exp
 from qifsql.commands.sweep import executors, tables
 from qifsql.commands.sweep.executors import ADDED, LEAST, MOST, Job, settler
 from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, streams
-from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows, rows_of
+from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows
 from qifsql.commands.sweep.tables import CHUNK, DROPPED, GIANT, CodedTable, Tables, packing
 from qifsql.commands.sweep.worker import Sums, Worker, typed
+from qifsql.data.relation import escaped
 from qifsql.engine import dialect, distributed
 from qifsql.engine.connections import Stream
 from qifsql.engine.distributed import Spark
@@ -227,12 +228,12 @@ class ClusterPass(Pass):
                 self.folders.remove()
             raise
 
-    def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
+    def _work_on(self, pending: Iterable[Task]) -> None:
         """Do the tasks on small tables here, and each of the others on all executors."""
         tasks = list(pending)
         here = {t.source for t in tasks if self.tables.is_here(t.source)}
         if here:
-            super()._work_on([t for t in tasks if t.source in here], patient=patient)
+            super()._work_on([t for t in tasks if t.source in here])
         for task in tasks:
             if task.source not in here and not self.out_of_time():
                 self._do_there(task)
@@ -411,3 +412,11 @@ def _typed(file: Path) -> exp.Select:
     """Return the rows of a Parquet file with the types of the table ``found``."""
     small = [exp.alias_(typed(exp.column(c), "UTINYINT"), c) for c in ("question", "bin")]
     return exp.select("state", *small, *ADDED, *LEAST, MOST).from_(rows_of(file).subquery("rows"))
+
+
+def rows_of(file: Path) -> exp.Select:
+    """Return the rows of a Parquet file."""
+    path = exp.Literal.string(escaped(str(file)))
+    return exp.select("*").from_(
+        exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path]))
+    )

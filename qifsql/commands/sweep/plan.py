@@ -70,11 +70,6 @@ class Task:
     rows: int
 
     @property
-    def shareable(self) -> bool:
-        """Return whether its result can come from another participant: it writes no table."""
-        return self.kind not in ("drop", "split")
-
-    @property
     def name(self) -> str:
         """Return the name of its result, which depends only on the data and the options."""
         parts = (self.source, self.kind, self.position, self.state, self.least, self.greatest)

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -19,25 +18,20 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task
-from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.tables import ENTRIES, SAMPLE, Tables, coded, heavy, qualify
 from qifsql.commands.sweep.tasks import Tasks
 from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker, number
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.data.relation import escaped
-from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import DatasetError
 from qifsql.query.plan import Plan
-from qifsql.query.render import copying, creating, dropping, render
+from qifsql.query.render import dropping, render
 
 STORE_FOUND = "INSERT INTO kept.found SELECT ?, ?, * FROM found"
 TOGETHER = 64  # most subsets that are settled one by one and stored together
 AT_ONCE = 16_000_000  # people of these subsets, one after the other: about a tenth of a second
-SHARED = 4  # threads for which tables are cut if several machines, which differ, work on a sweep
 
 
 @dataclass(kw_only=True)
@@ -53,7 +47,6 @@ class Pass:
     streams: int
     progress: Progress
     out_of_time: Callable[[], bool]
-    shared: SharedFolder | None = None
     compiled: bool = False
     answers: dict[tuple[int, int], Sums] = field(default_factory=dict)
     history: dict[str, None] = field(default_factory=dict)
@@ -69,7 +62,7 @@ class Pass:
             self.strategy.sizes,
             self.strategy.settle,
             self.progress,
-            self.streams if self.shared is None else SHARED,
+            self.streams,
         )
         self.choices = Choices(
             self.layout.n, may_roll=self.strategy.whole, valued=self.layout.valued
@@ -92,7 +85,7 @@ class Pass:
             light = [task for task in pending if not heavy(task)]
             large = [task for task in pending if heavy(task)]
             if light:
-                self._work_on(light, patient=not large)
+                self._work_on(light)
             if large:
                 self._alone(large[0])
             pending = self.workspace.pending(self.number)
@@ -101,13 +94,11 @@ class Pass:
     def _worker(self, stream: Stream) -> Worker:
         return Worker(stream, self.layout, self.strategy.sizes, compiled=self.compiled)
 
-    def _work_on(self, pending: Iterable[Task], *, patient: bool = True) -> None:
+    def _work_on(self, pending: Iterable[Task]) -> None:
         """Let every stream take task after task."""
         tasks = Tasks(
             pending,
             self.out_of_time,
-            self.shared,
-            patient=patient,
             together=max(1, min(TOGETHER, AT_ONCE // max(1, self.layout.people))),
             streams=self.streams,
         )
@@ -218,7 +209,7 @@ class Pass:
             Task(0, self.number, "coarsen", self.tables.first, position, state, least, greatest, 0)
             for least, greatest in self.tables.chunks(pairs=position == 0)
         ]
-        queue = Tasks(tasks, lambda: False, self.shared)
+        queue = Tasks(tasks, lambda: False)
         parts: list[dict[tuple[int, int], Sums]] = []
 
         def work(stream: Stream) -> None:
@@ -228,16 +219,9 @@ class Pass:
                     if not batch:
                         break
                     (task,), works = batch, True
-                    if not self._received(worker, task):
-                        chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                        group(worker, chunk, self.layout.every, coarser=position)
-                        if self.shared is None:
-                            continue
-                        worker.sum_up()
-                        self._publish(worker, task, task.kind, 0.0)
-                    parts.append(self._summed(worker.rows("sums")))
-                    worker.forget()
-            if self.shared is None and works:
+                    chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
+                    group(worker, chunk, self.layout.every, coarser=position)
+            if works:
                 worker.sum_up()
                 parts.append(self._summed(worker.rows("sums")))
                 worker.forget()
@@ -279,21 +263,16 @@ class Pass:
             qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
         method, wasted = task.kind, 0.0
-        received = self._received(worker, task)
-        if received:
-            method = received["method"]
-        elif task.kind == "walk":
+        if task.kind == "walk":
             method, wasted = settle(worker, chunk, self.choices.of(chunk.position))
         elif task.kind == "group":
             method = self._settle_groups(worker, tasks)
         elif task.kind == "split":
             whole_block(worker, chunk)
         part = task.number if task.source.endswith(SAMPLE) else 0
-        if task.kind != "drop" and not received:
+        if task.kind != "drop":
             worker.sum_up()
-        seconds = received["seconds"] if received else time.perf_counter() - began
-        if self.shared is not None and task.shareable and not received:
-            self._publish(worker, task, method, seconds)
+        seconds = time.perf_counter() - began
         new: Sequence[Task] = ()
         with worker.stream.transaction():
             if task.kind != "drop":
@@ -310,36 +289,6 @@ class Pass:
         for each in tasks:
             self.progress.done(each, seconds, method, wasted)
         return new
-
-    def _received(self, worker: Worker, task: Task) -> dict[str, Any] | None:
-        """Load the result of a task from the shared folder; return its note, None if not there."""
-        if self.shared is None or not (task.shareable and self.shared.has(task.name)):
-            return None
-        file = self._passing(task)
-        note = self.shared.fetch(task.name, file)
-        damaged = self.shared.damaged(task.name)
-        with ledger.readable(damaged):
-            worker.stream.rows(creating("found", rows_of(file)))
-            if ledger.sums(worker.stream, "found") != [note["rows"], int(note["digest"])]:
-                raise DatasetError(damaged)
-        file.unlink()
-        return note
-
-    def _publish(self, worker: Worker, task: Task, method: str, seconds: float) -> None:
-        """Put the result of a task into the shared folder."""
-        if self.shared is None:
-            return
-        rows, digest = ledger.sums(worker.stream, "found")
-        facts = {"rows": rows, "digest": str(digest), "method": method, "seconds": seconds}
-        note = self.shared.note(task.name, **facts)
-        file = self._passing(task)
-        rows_found = Plan((), exp.select("*").from_("found"))
-        worker.stream.rows(copying(rows_found, str(file), note))
-        self.shared.publish(task.name, file.read_bytes())
-        file.unlink()
-
-    def _passing(self, task: Task) -> Path:
-        return self.engine.scratch / task.name
 
     def _settle_groups(self, worker: Worker, tasks: Sequence[Task]) -> str:
         """Settle one subset for each task; return how."""
@@ -368,14 +317,6 @@ class Pass:
         """Return the names of the coded tables of the pass."""
         query = "SELECT DISTINCT source FROM kept.tasks WHERE pass = ? ORDER BY source"
         return [source for (source,) in self.workspace.stream.rows(query, [self.number])]
-
-
-def rows_of(file: Path) -> exp.Select:
-    """Return the rows of a Parquet file."""
-    path = exp.Literal.string(escaped(str(file)))
-    return exp.select("*").from_(
-        exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[path]))
-    )
 
 
 def found_rows(number_of_pass: int, part: int) -> exp.Select:

@@ -28,7 +28,6 @@ class SweepSpec:
     histogram: bool = False
     workspace: Path | None = None
     keep: bool = True
-    join: Path | None = None
     restart: bool = False
     time_budget: float | None = None
     explain: bool = False

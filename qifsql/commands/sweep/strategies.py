@@ -9,7 +9,6 @@ the plans of an attack (``attacks``), if it can list them. A sweep does the same
 quasi-identifiers need more bits than it has.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +22,6 @@ from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
-from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
@@ -224,11 +222,10 @@ def attacks(
     *,
     histogram: bool,
     out_of_time: Callable[[], bool],
-    shared: SharedFolder | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
     """Return the rows of all subsets, their histograms, and whether all subsets are done.
 
-    The workspace, or the shared folder, stores each subset as soon as it is done.
+    The workspace stores each subset as soon as it is done.
     """
     if strategy.subsets > ATTACKS:
         raise InputError(
@@ -241,49 +238,26 @@ def attacks(
     )
     subsets = list(strategy.numbers())
     answers: dict[int, dict[str, Any]] = {}
-    while len(answers) < len(subsets):
-        before = len(answers)
-        for mask in subsets:
-            if mask in answers:
-                continue
-            answer = _stored(workspace, shared, mask, histogram=histogram)
-            if answer is None:
-                if out_of_time():
-                    break
-                if shared is not None and not shared.available(_name(mask, histogram=histogram)):
-                    continue  # another participant attacks it
-                answer = _stored(workspace, shared, mask, histogram=histogram)
-            if answer is None:
-                answer = attack(mask)
-                workspace.tell(f"subset {mask}", answer)
-                if shared is not None:
-                    shared.keep(_name(mask, histogram=histogram), answer)
-            answers[mask] = answer
-            engine.settings.progress("sweeping", len(answers) / strategy.subsets)
-        if out_of_time():
-            break
-        if len(answers) == before:
-            time.sleep(GLANCE)
-    done = [answers[mask] for mask in subsets if mask in answers]
+    for mask in subsets:
+        answer = _stored(workspace, mask, histogram=histogram)
+        if answer is None:
+            if out_of_time():
+                break
+            answer = attack(mask)
+            workspace.tell(f"subset {mask}", answer)
+        answers[mask] = answer
+        engine.settings.progress("sweeping", len(answers) / strategy.subsets)
+    done = list(answers.values())
     rows = [row for answer in done for row in answer["rows"]]
     bins = [row for answer in done for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
     return pl.DataFrame(rows, schema=SWEPT), histograms, len(answers) == len(subsets)
 
 
-def _stored(
-    workspace: Workspace, shared: SharedFolder | None, mask: int, *, histogram: bool
-) -> dict[str, Any] | None:
+def _stored(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
     """Return the stored rows of a subset; None if it is not done, or lacks its histogram."""
     held: dict[str, Any] | None = workspace.fact(f"subset {mask}")
-    if held is None and shared is not None and shared.has(_name(mask, histogram=histogram)):
-        held = shared.document(_name(mask, histogram=histogram))
     return None if held is None or (histogram and held["histogram"] is None) else held
-
-
-def _name(mask: int, *, histogram: bool) -> str:
-    """Return the name of the result of one subset in a shared folder."""
-    return f"subset_{mask}{'_histogram' if histogram else ''}.json"
 
 
 def _attack(

@@ -29,7 +29,6 @@ def sweep(
     *,
     workspace: str | Path | None = None,
     keep: bool = True,
-    join: str | Path | None = None,
     told: Tell | None = None,
     settings: Settings | None = None,
     **options: Unpack[SweepOptions],
@@ -45,9 +44,6 @@ def sweep(
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         workspace: File that stores finished work to resume from; by default memory.
         keep: Keep the workspace after success.
-        join: Folder through which several processes, on one or several machines, work on this
-            sweep together. All need the same file and options; each returns the whole result.
-            The folder is created if it is missing, and it stays.
         told: Called with each line about what is going to happen.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
@@ -113,13 +109,6 @@ def sweep(
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if options.get("secret") else "crs"
-    if join is not None and workspace is not None:
-        raise InputError("the folder keeps what is done; leave --workspace or --join out")
-    if join is not None and options.get("restart"):
-        raise InputError(
-            "other participants may be at work in the folder; remove it to start over, and leave "
-            "--restart out"
-        )
     attack = Attack.of(model, source, **cast("Options", adversary)).fitting()
     if attack.key and not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
@@ -139,7 +128,6 @@ def sweep(
         histogram=options.get("histogram", False),
         workspace=None if workspace is None else followed(Path(workspace)),
         keep=keep,
-        join=None if join is None else Path(join),
         restart=options.get("restart", False),
         time_budget=budget,
         explain=options.get("explain", False),
@@ -216,8 +204,6 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
 
 def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:
     """Return the end of a message: whether finished work is kept, and in which file."""
-    if spec.join is not None:
-        return f"what is done is kept in {spec.join}: run the same command again to resume"
     if spec.workspace is None or not useful:
         return "nothing was left behind"
     return f"what is done is kept in {spec.workspace}: run the same command again to resume"

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,11 +16,10 @@ from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
-from qifsql.commands.sweep.shared import SharedFolder
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attacks
 from qifsql.commands.sweep.subset_sums import Collected, collect
-from qifsql.commands.sweep.workspace import Workspace, signed
+from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.scales import Spread, dictionary
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
@@ -64,31 +62,16 @@ class SweepRun:
             raise InputError(
                 "a sample is drawn on one machine; leave --sample out, or use --engine duckdb"
             )
-        if self.on_spark and spec.join is not None:
-            raise InputError(
-                "the executors of Spark share the work already; leave --join out, or use --engine "
-                "duckdb"
-            )
         self.streams = engine.workers if self.on_spark else plan.streams(engine)
         self.began = time.monotonic()
-        self.shared: SharedFolder | None = None
-        identity = self._identify()
-        if spec.join is not None:
-            self.shared = SharedFolder(spec.join, signed(identity))
-        self.workspace = Workspace(
-            engine.here,
-            spec.workspace,
-            identity,
-            passing=engine.scratch / "tables" if spec.join else None,
-        )
+        self.workspace = Workspace(engine.here, spec.workspace, self._identify())
         self.finished = False
         self.passes: list[Pass] = []
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
         try:
-            with self.shared.participating() if self.shared else nullcontext():
-                measured = self._measured()
+            measured = self._measured()
         finally:
             self.workspace.close_streams()
         frame = measured.frame
@@ -140,7 +123,6 @@ class SweepRun:
             self.workspace,
             histogram=self.spec.histogram,
             out_of_time=self._out_of_time,
-            shared=self.shared,
         )
         details = {} if histograms is None else {"histogram": histograms}
         return self._answered(frame, details, samples.NONE)
@@ -258,7 +240,6 @@ class SweepRun:
                 streams=streams,
                 progress=progress,
                 out_of_time=self._out_of_time,
-                shared=self.shared,
                 compiled=compiled.applies(self.spec.walk, layout, self.engine.here.memory),
             )
             for number, layout in enumerate(layouts)
@@ -284,7 +265,7 @@ class SweepRun:
         return progress
 
     def _too_early(self, what: str) -> InputError:
-        place = self.spec.join or self.spec.workspace or "memory"
+        place = self.spec.workspace or "memory"
         return InputError(
             f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in {place}: run "
             "the same command again to resume, or give more time with --time-budget"
@@ -396,12 +377,6 @@ class SweepRun:
             f"{several(self.strategy.subsets, 'subset')} of "
             f"{several(len(self.names), 'quasi-identifier')}: about {need}"
         )
-        if self.shared is not None:
-            others = self.shared.participants()
-            self.spec.tell(
-                f"{self.shared.path}: {several(self.shared.results(), 'result')} of tasks so far, "
-                f"{several(others, 'other participant')}"
-            )
         if self.spec.explain:
             for line in progress.lines([self.names[i] for i in layouts[0].order]):
                 self.spec.tell(line)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from qifsql.commands.sweep.plan import Task
-from qifsql.commands.sweep.shared import GLANCE, SharedFolder
 from qifsql.engine.connections import Stream
 from qifsql.errors import Interrupted
 
@@ -15,18 +14,15 @@ from qifsql.errors import Interrupted
 class Tasks:
     """A queue that ends when no task waits and no task at work can add more.
 
-    ``stop``: no more tasks are given out once it returns True. ``shared``: tasks that another
-    participant works on are not given out; ``patient``: they are waited for at the end. Tasks that
-    settle one subset each are given out up to ``together`` at a time, to ``streams`` streams.
+    ``stop``: no more tasks are given out once it returns True. Tasks that settle one subset each
+    are given out up to ``together`` at a time, to ``streams`` streams.
     """
 
     def __init__(
         self,
         tasks: Iterable[Task],
         stop: Callable[[], bool],
-        shared: SharedFolder | None = None,
         *,
-        patient: bool = True,
         together: int = 1,
         streams: int = 1,
     ) -> None:
@@ -35,8 +31,6 @@ class Tasks:
         self._streams = streams
         self._working = 0
         self._stop = stop
-        self._shared = shared
-        self._patient = patient
         self._changed = threading.Condition()
 
     def add(self, tasks: Iterable[Task]) -> None:
@@ -74,13 +68,13 @@ class Tasks:
     def _take(self, stream: Stream) -> list[Task]:
         with self._changed:
             while not self._stop():
-                task = self._available()
-                if task is not None:
+                if self._waiting:
                     self._working += 1
+                    task = self._waiting.popleft()
                     return [task, *self._groups(task)]
-                if not self._working and not (self._waiting and self._patient):
+                if not self._working:
                     break
-                self._changed.wait(GLANCE if self._waiting else None)
+                self._changed.wait()
                 if stream.interrupted.is_set():
                     raise Interrupted("interrupted")
             self._waiting.clear()
@@ -89,19 +83,10 @@ class Tasks:
 
     def _groups(self, task: Task) -> list[Task]:
         """Return the waiting groups that are settled together with a task."""
-        if task.kind != "group" or self._shared is not None:
+        if task.kind != "group":
             return []
         share = min(self._together, math.ceil((1 + len(self._waiting)) / self._streams))
         groups: list[Task] = []
         while len(groups) + 1 < share and self._waiting and self._waiting[0].kind == "group":
             groups.append(self._waiting.popleft())
         return groups
-
-    def _available(self) -> Task | None:
-        """Return the first waiting task that no other participant works on."""
-        for _ in range(len(self._waiting)):
-            task = self._waiting.popleft()
-            if self._shared is None or not task.shareable or self._shared.available(task.name):
-                return task
-            self._waiting.append(task)
-        return None

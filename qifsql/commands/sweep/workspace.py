@@ -44,23 +44,13 @@ ADD_DONE = "INSERT INTO kept.done SELECT unnest(?), ?, ?"
 
 
 class Workspace:
-    """The tables of one sweep, in a file, or in memory if there is no file.
+    """The tables of one sweep, in a file, or in memory if there is no file."""
 
-    ``passing`` is a new file to use instead of memory if nothing is kept for another run.
-    """
-
-    def __init__(
-        self,
-        engine: LocalEngine,
-        path: Path | None,
-        request: Mapping[str, Any],
-        *,
-        passing: Path | None = None,
-    ) -> None:
+    def __init__(self, engine: LocalEngine, path: Path | None, request: Mapping[str, Any]) -> None:
         self.engine = engine
         self.path = path
         try:
-            held = engine.open_kept(path or passing)
+            held = engine.open_kept(path)
         except DatasetError as e:
             raise InputError(
                 f"the workspace {path} cannot be made or opened; name another file with "
