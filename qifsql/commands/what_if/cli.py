@@ -1,14 +1,9 @@
 """``qifsql what-if``."""
 
-import typer
-
 from qifsql.commands.what_if.spec import WhatIfOptions
 from qifsql.options import runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
-
-POLICY_BROKEN = 4
-
 
 EXAMPLES = {
     "What would it help to drop the day of birth, or to publish ages in steps of five years?": (
@@ -42,6 +37,4 @@ def what_if(
     charts.draw("what_if", result, quiet=limits.quiet)
 
     title = f"qifsql: {dataset.name}, what if"
-    show.show(show.Shown(result=result, title=title, prose=True), output)
-    if result.met is False:
-        raise typer.Exit(POLICY_BROKEN)
+    show.show(show.Shown(result=result, title=title, prose=True), output, met=bool(result))
