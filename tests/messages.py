@@ -182,7 +182,7 @@ if __name__ == "__main__":
     with CATALOGUE.open("rb") as source:
         current = updated(read_po(source, locale="pt_BR"), messages())
     with CATALOGUE.open("wb") as target:
-        write_po(target, current, 100, sort_output=True, include_lineno=False, ignore_obsolete=True)
+        write_po(target, current, 100, sort_output=True, no_location=True, ignore_obsolete=True)
     CATALOGUE.with_suffix(".mo").write_bytes(compiled(current))
     english = [entry.id for entry in current if entry.fuzzy or not "".join(entry.string or "")]
     print(f"{len(current)} messages; to be translated: {english or 'none'}")
