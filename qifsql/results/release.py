@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 from qifsql.data.dataset import Column
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
-from qifsql.errors import InternalError, OutputError, quoted
+from qifsql.errors import InternalError, quoted
 from qifsql.query.columns import SHOWABLE
 from qifsql.query.plan import Plan
-from qifsql.results.storage import Origin, check_output, whole, write_manifest
+from qifsql.results.storage import Origin, check_output, whole, write_manifest, wrong_ending
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
@@ -35,7 +35,7 @@ def ending(path: Path) -> str:
     suffix = next((e for e in ENDINGS if name.endswith(e)), None)
     check_output(path)
     if suffix is None:
-        raise OutputError(f"{path} must end in one of {', '.join(ENDINGS)}")
+        raise wrong_ending(path, ENDINGS)
     return suffix
 
 

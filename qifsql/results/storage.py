@@ -173,12 +173,17 @@ def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any
     return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
 
 
+def wrong_ending(path: Path, endings: Iterable[str]) -> OutputError:
+    """Return the error about a file whose ending is none of these."""
+    name = str(path) if str(path).isprintable() else quoted(str(path))
+    return OutputError(f"{name} must end in one of {', '.join(endings)}")
+
+
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file if its ending is not that of a format, or its format needs an extra."""
     check_output(path)
     if path.suffix.casefold() not in endings:
-        name = str(path) if str(path).isprintable() else quoted(str(path))
-        raise OutputError(f"{name} must end in one of {', '.join(endings)}")
+        raise wrong_ending(path, endings)
     if path.suffix.casefold() == ".xlsx" and find_spec("xlsxwriter") is None:
         raise OutputError(f"Excel files need the extra: {installation.command('excel')}")
 
