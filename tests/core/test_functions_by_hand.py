@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -10,7 +11,8 @@ from sqlglot import exp
 
 import qifsql
 from qifsql.adversary import roles
-from qifsql.adversary.spec import Attribute, ColumnRoles
+from qifsql.adversary.spec import Attack, Attribute, ColumnRoles
+from qifsql.counting.guessing import Guessing
 from qifsql.counting.meter import Meter
 from qifsql.counting.session import _check_range
 from qifsql.errors import ColumnError, WeightError
@@ -91,6 +93,37 @@ def test_a_key_that_is_nested_is_refused(tmp_path: Path) -> None:
         pl.DataFrame({"id": [[1], [2]], "a": [1, 2 + i]}).write_parquet(path)
     with pytest.raises(ColumnError, match="is nested; name another"):
         qifsql.attack("crl", paths, qids="1:a,2:a", key="id")
+
+
+def test_the_fewest_facts_are_those_that_only_the_target_shares() -> None:
+    """The second person shares a and c, the third none: b alone singles the target out."""
+    people = pl.DataFrame({"a": ["x", "x", "y"], "b": ["p", "q", "q"], "c": ["u", "u", "v"]})
+    found = qifsql.receipt(people, qids="a,b,c", target={"a": "x", "b": "p", "c": "u"})
+    assert found.frame["qids"].to_list() == [["b"]]
+
+
+def test_all_rows_of_a_weighted_sweep_are_about_people_without_a_missing_value() -> None:
+    people = pl.DataFrame({"a": [1, 1, 2, None], "b": [None, 1, 2, 2], "w": [1, 2, 3, 4]})
+    swept = qifsql.sweep(people, qids="a,b", weight="w", null="drop")
+    assert swept.frame["records"].to_list() == [2, 2, 2]
+    assert qifsql.attack("crs", people, qids="a", null="drop").notes == (
+        "1 of 4 records with missing values are left out",
+    )
+
+
+def test_the_file_of_a_prior_is_one_that_the_attack_reads(tmp_path: Path) -> None:
+    prior = tmp_path / "prior.csv"
+    prior.write_text("s,probability\nx,1\n")
+    attack = Attack.of(
+        "cas", pl.DataFrame({"a": [1], "s": ["x"]}), qids="a", secret="s", prior=prior
+    )
+    assert [table.paths for table in attack.tables] == [(str(prior),)]
+
+
+def test_a_learner_names_the_release_that_it_has_learnt_from() -> None:
+    files = SimpleNamespace(releases=[SimpleNamespace(title=t) for t in ("first", "second")])
+    titles = [Guessing._title(SimpleNamespace(_files=files), number) for number in (1, 2)]  # type: ignore[arg-type]
+    assert titles == ["first", "second"]
 
 
 @pytest.mark.parametrize(("first", "second", "tied"), [(3, 4, 2), (4, 3, 3), (2, 2, 2)])
