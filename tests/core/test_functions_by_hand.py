@@ -93,6 +93,8 @@ def test_a_key_that_is_nested_is_refused(tmp_path: Path) -> None:
         pl.DataFrame({"id": [[1], [2]], "a": [1, 2 + i]}).write_parquet(path)
     with pytest.raises(ColumnError, match="is nested; name another"):
         qifsql.attack("crl", paths, qids="1:a,2:a", key="id")
+    with pytest.raises(ColumnError, match="is nested; name another"):
+        qifsql.attack("crl", paths, qids="a", link="a:+1", presence=1, truth="id")
 
 
 def test_the_fewest_facts_are_those_that_only_the_target_shares() -> None:
@@ -106,9 +108,9 @@ def test_all_rows_of_a_weighted_sweep_are_about_people_without_a_missing_value()
     people = pl.DataFrame({"a": [1, 1, 2, None], "b": [None, 1, 2, 2], "w": [1, 2, 3, 4]})
     swept = qifsql.sweep(people, qids="a,b", weight="w", null="drop")
     assert swept.frame["records"].to_list() == [2, 2, 2]
-    assert qifsql.attack("crs", people, qids="a", null="drop").notes == (
-        "1 of 4 records with missing values are left out",
-    )
+    note = "1 of 4 records with missing values are left out"
+    assert qifsql.attack("crs", people, qids="a", null="drop").notes == (note,)
+    assert note in qifsql.blocks(people, qids="a", null="drop").notes
 
 
 def test_the_file_of_a_prior_is_one_that_the_attack_reads(tmp_path: Path) -> None:

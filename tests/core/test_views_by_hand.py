@@ -613,6 +613,24 @@ def test_what_is_seen_and_reached_in_several_ways_adds_up() -> None:
     assert len({row["seen"] for row in found}) == 1
 
 
+def test_the_chance_of_what_is_seen_adds_up_over_the_last_records() -> None:
+    seen = {"source": 1, "seen": 1, "sight": 2}
+    chances = [seen | {"kind": kind, "mass": mass} for kind, mass in ((7, 3), (8, 5))]
+    found = answer("keyless/endings", given={"chances": chances})
+    assert found == [seen | {"mass": 8}]
+
+
+def test_the_median_of_a_class_weighs_each_value_by_its_people() -> None:
+    """Places 0 to 2 have 2, 1 + 2 and 1 people; place 1 has two rows, and the third of six."""
+    done = [{"part": 1, "own_place": p, "people": n} for p, n in ((0, 2), (1, 1), (1, 2), (2, 3))]
+    scale = [{"place": p, "code": p, "value": v} for p, v in enumerate((1.0, 5.0, 9.0))]
+    found = answer("anonymise/medians", given={"done": done, "scale": scale})
+    assert found == [{"part": 1, "values": 3, "cell": 5.0}]
+    few = [row for row in done if row["own_place"]]
+    found = answer("anonymise/medians", given={"done": few, "scale": scale})
+    assert found == [{"part": 1, "values": 2, "cell": 5.0}]
+
+
 def test_mondrian_cuts_by_the_widest_attribute_that_it_has_not_tried() -> None:
     """Attribute 1 is wider; where bit 0 says that it was tried, 2 is chosen, and 0 after both."""
     people = [
