@@ -136,8 +136,9 @@ def private_folder(parent: Path | str | None) -> PrivateFolder:
         )
     try:
         return PrivateFolder.make(parent)
-    except OSError as e:
+    except (OSError, ValueError) as e:  # a name with a null byte is a wrong value
+        reason = e.strerror if isinstance(e, OSError) else e
         raise InputError(
             f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
-            f"cannot be used: {e.strerror}; name another with --temp"
+            f"cannot be used: {reason}; name another with --temp"
         ) from e

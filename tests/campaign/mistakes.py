@@ -175,7 +175,7 @@ def strange_words(d: Draft, argv: Words) -> tuple[Words, str]:
             d.one("--nosuch", "--k=", "--qidss=age", "-Z", "--no-quiet"),
         ], "an unknown option"
     if kind == 1:
-        word = d.one("atack", "", "ATTACK", "help", "\x1b[31m", "-")
+        word = d.one("atack", "", "ATTACK", "helps", "\x1b[31m", "-")
         return [word, *argv[1:]], "an unknown command"
     if kind == 2:
         return argv[:1], ""

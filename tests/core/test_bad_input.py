@@ -392,6 +392,7 @@ def test_a_filter_that_is_no_condition(here: Path):
         (("describe", "people.parquet", "--threads", "99999999999"), "from 1 to"),
         (("attack", "crs", "people.parquet", "-q", "age", "--threads", str(2**70)), "from 1 to"),
         (("attack", "crs", "people.parquet", "-q", "age", "--temp", "no"), "--temp"),
+        (("attack", "crs", "people.parquet", "-q", "age", "--temp", "a\0b"), "--temp"),
         (("sql", "crs", "people.parquet", "-q", "age", "--step", "x"), 'no step "x"'),
         (("sql", "crs", "people.parquet", "-q", "age", "--dialect", "oracle"), "oracle"),
         (("attack", "crs"), "FILE"),

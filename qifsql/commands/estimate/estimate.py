@@ -59,6 +59,8 @@ sample has no uniques. ``caution`` states why the estimate is out of the range i
 was near the truth; NULL if it is in range. No estimate has an interval. ``fitted_*`` are the
 parameters of a fitted model, ``fitted_classes`` is its number of blocks in the population."""
 
+MOST = 10**15  # people of a population
+
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
     "expected_reidentified": pl.Float64(),
@@ -194,8 +196,10 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
         )
     if fraction is not None:
         return Share(fraction=share(fraction))
-    if population is not None and (isinstance(population, bool) or population < 1):
-        raise InputError("a population is a whole number of people, at least 1")
+    if population is not None and (isinstance(population, bool) or not 1 <= population <= MOST):
+        raise InputError(
+            f"a population is a whole number of people, at least 1 and at most {MOST:,}"
+        )
     return Share(population=population)
 
 

@@ -152,7 +152,8 @@ class _Run:
             )
         self.store.check(folder if self.anywhere else home)
         written = Outputs(folder, self.study.formats)
-        report = [] if self.study.report is None else [self.study.report]
+        page = self.study.report
+        report = [] if page is None else [page, page.with_name(page.name + ENDING)]
         names = [WHOLE, *(entry.name for entry in self.study.entries)]
         written.check([*report, *(path for name in names for path in written.planned(name))])
 

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.sweep import charts
+from qifsql.commands.sweep.result import DROP_FIRST, SHAPLEY
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
@@ -24,6 +25,7 @@ KIND = Kind(
     columns=("model", "secret"),
     shared=("best", *REMEDIES, "histogram", "plan", "releases"),
     essential=True,
+    types=SHAPLEY | DROP_FIRST,
 )
 
 

@@ -398,6 +398,7 @@ def test_fractions_that_are_none_are_refused(table: Path, fraction: str):
         ({"fraction": 0.1, "sampling_weight": "w"}, InputError, "in one way"),
         ({"population_size": 2}, InputError, "smaller than the sample"),
         ({"population_size": 0}, InputError, "at least 1"),
+        ({"population_size": 10**20}, InputError, "at most 1,000,000,000,000,000"),
         ({"sampling_weight": "zero"}, WeightError, "is 0 in 1 record"),
         ({"sampling_weight": "gap"}, WeightError, "missing, negative or infinite"),
         ({"sampling_weight": "less"}, WeightError, "missing, negative or infinite"),

@@ -1043,19 +1043,25 @@ def test_no_link_and_no_pipe_of_a_folder_is_followed(here: Path, place: str, kin
     assert list((here / "elsewhere").iterdir()) == []
 
 
-def test_what_a_link_leads_to_is_not_even_read(here: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["birth.histogram.csv", "birth.csv.manifest.json", "report.html.manifest.json"]
+)
+def test_what_a_link_leads_to_is_not_even_read(here: Path, name: str) -> None:
     """Reading moves the time of access, where that is behind the time of the last change."""
     text = '[output]\nformats = ["csv"]\n' + DATASETS + ATTACK + "histogram = true\n"
     (here / "study.toml").write_text(text)
     assert command("run", here / "study.toml").code == 0
-    path = here / "study-results" / "birth.histogram.csv"
+    path = here / "study-results" / name
     path.rename(here / "equal.csv")
     path.symlink_to(here / "equal.csv")
+    before = path.read_bytes()
     os.utime(path, ns=(0, path.stat().st_mtime_ns))
-    done = command("run", here / "study.toml")
-    assert done.code == 2
-    assert "is a link" in done.err
+    for more in ((), ("--fresh",)):
+        done = command("run", here / "study.toml", *more)
+        assert done.code == 2
+        assert "is a link" in done.err
     assert path.stat().st_atime_ns == 0
+    assert (here / "equal.csv").read_bytes() == before
 
 
 def test_only_results_and_new_files_are_written(here: Path) -> None:

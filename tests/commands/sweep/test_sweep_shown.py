@@ -2,14 +2,18 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from places import SAMPLES
+from terminal import run
 
 import qifsql
 from qifsql.commands.sweep import charts, view
 from qifsql.presentation.parts import Table
+from qifsql.results.stored import read
 
 NUMBER = re.compile(r"[+-]? ?(x )?[\d.,]+( %| pp)?( to \d+)?")
 
@@ -38,3 +42,12 @@ def test_the_chart_says_what_its_dots_are(
         monkeypatch.setattr(charts, "DOTS", most)
         drawn = charts.charts(swept.frame, swept.details, swept.spec)
         assert text in json.dumps(next(iter(drawn.values())).to_dict())
+
+
+def test_a_sweep_that_tells_nothing_is_drawn_from_json_too(tmp_path: Path) -> None:
+    """No share of nothing: the column has no value, and JSON does not tell its type."""
+    people = pl.DataFrame({"a": [1, 1], "b": [2, 2], "s": ["x", "x"]})
+    result = qifsql.sweep(people, qids="a,b", secret="s")
+    path = result.save(tmp_path / "swept.json")
+    assert read([path])[0].details["shapley"].schema == result.details["shapley"].schema
+    assert run("report", path, "-o", tmp_path / "page.html").code == 0
