@@ -126,7 +126,8 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     try:
         return command() or 0
     except QifError as e:
-        talk(f"error: {e}")
+        text = str(e)  # which may begin with the name of a file that begins with a line break
+        talk(f"error: {printable(text) if text.startswith(chr(10)) else text}")
         if debug and e.detail:
             talk(e.detail)
         return e.exit_code

@@ -20,6 +20,7 @@ from terminal import run, wait_for_work
 
 import qifsql
 from qifsql.engine.duckdb import DuckDB
+from qifsql.errors import InputError
 from qifsql.options.runtime import guarded
 from qifsql.results.assessment import SCHEMA
 
@@ -295,6 +296,16 @@ def test_an_interruption_while_the_types_of_csv_are_read(tmp_path: Path):
     assert (running.returncode, output) == (130, "")
     assert errors == "error: interrupted; nothing was left behind\n"
     assert list(temp.iterdir()) == []
+
+
+def test_an_error_begins_on_its_own_line(capsys: pytest.CaptureFixture[str]):
+    """The name of a file may be a line break."""
+
+    def command() -> None:
+        raise InputError("\n is no file; name another")
+
+    assert guarded(command, debug=False) == 2
+    assert re.fullmatch(r"error: \S is no file; name another\n", capsys.readouterr().err)
 
 
 def test_an_interruption_that_the_engine_reports(capsys: pytest.CaptureFixture[str]):

@@ -18,7 +18,7 @@ from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.engine.settings import Settings, silent
-from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, unwritable
+from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, quoted, unwritable
 from qifsql.presentation import words
 from qifsql.presentation.language import speaking
 from qifsql.results.result import Result
@@ -188,7 +188,12 @@ def _announce(seconds: float, sizes: str | None, tell: Tell) -> None:
 
 def _make(folder: Path) -> None:
     try:
+        str(folder).encode()
         folder.mkdir(parents=True, exist_ok=True)
+    except UnicodeEncodeError as e:  # the study in it could not be read
+        raise OutputError(
+            f"{quoted(str(folder))} is a name that is not valid UTF-8; name another folder"
+        ) from e
     except OSError as e:
         raise OutputError(unwritable(folder, e)) from e
 

@@ -167,6 +167,8 @@ def test_what_cannot_be_studied_leaves_nothing(here: Path):
         qifsql.start("people.parquet", yes=True, lang="xx")
     with pytest.raises((InputError, TypeError)):
         qifsql.start(pl.read_parquet("people.parquet"), yes=True)  # type: ignore[arg-type]
+    with pytest.raises(OutputError, match="not valid UTF-8"):
+        qifsql.start("people.parquet", folder="\udcff", yes=True)
     assert {p.name for p in here.iterdir()} == {"people.parquet", "constant.parquet"}
 
 
