@@ -12,6 +12,7 @@ from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import command_lines
@@ -87,9 +88,9 @@ def results() -> Iterator[list[Shown]]:
     shown: list[Shown] = []
     show_result = show.show
 
-    def kept(result: Shown, output: Output) -> None:
+    def kept(result: Shown, output: Output, **verdict: Any) -> None:
         shown.append(result)
-        show_result(result, output)
+        show_result(result, output, **verdict)
 
     with patch.object(show, "show", kept):
         yield shown
