@@ -126,8 +126,10 @@ def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     try:
         return command() or 0
     except QifError as e:
-        text = str(e)  # which may begin with the name of a file that begins with a line break
-        talk(f"error: {printable(text) if text.startswith(chr(10)) else text}")
+        text = str(e)
+        if text.startswith("\n"):  # the name of a file
+            text = printable(text)
+        talk(f"error: {text}")
         if debug and e.detail:
             talk(e.detail)
         return e.exit_code

@@ -181,7 +181,7 @@ class Recoding:
                 )
 
     def losses(self, i: int) -> list["StepLoss"]:
-        """Return what each step of a quasi-identifier loses, and keep what it leaves to lose."""
+        """Return what each step of a quasi-identifier loses."""
         scale, records = self.scales[i - 1], self.passes.coded.records
         losses = []
         for s, _ in enumerate(self.ladders[i - 1]):
@@ -194,14 +194,25 @@ class Recoding:
             losses.append(
                 StepLoss(penalty, Fraction(int(lost), records << 40), idle=not generalised)
             )
-            numbers = {"qid_number": i, "step_number": s, "all_records": records}
-            numbers |= {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
-            left = splice("anonymise/left_by_step", columns=columns, tables=tables, numbers=numbers)
-            if i == 1 and s == 0:
-                self.passes.keep("left_by_steps", left)
-            else:
-                self.passes.append("left_by_steps", left)
         return losses
+
+    def make_left(self) -> None:
+        """Make the table ``left_by_steps`` of what each step leaves for suppression to lose."""
+        parts = [
+            splice(
+                "anonymise/left_by_step",
+                columns={"own_step": _step(i, s), "place": f"place_{i}"},
+                tables={"steps_of": own_name(f"steps_{i}")},
+                numbers={
+                    **{"qid_number": i, "step_number": s, "all_values": scale.values or 1},
+                    **{"all_lengths": scale.span or 1, "all_records": self.passes.coded.records},
+                },
+            )
+            for i, (scale, ladder) in enumerate(zip(self.scales, self.ladders, strict=True), 1)
+            for s, _ in enumerate(ladder)
+        ]
+        every = exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+        self.passes.keep("left_by_steps", every)
 
     def measure(self, node: Node, most: int) -> Measured:
         """Return the classes of a node; what suppressed records lose, if at most ``most``."""

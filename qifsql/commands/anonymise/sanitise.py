@@ -376,6 +376,8 @@ class Work:
         if request.minimise == "entropy":
             loss = replace(loss, steps=[[s.entropy for s in steps] for steps in losses])
         most = int(request.suppress * records)
+        if most:
+            recoding.make_left()
         total = math.prod(height + 1 for height in recoding.heights)
         began = time.monotonic()
 
