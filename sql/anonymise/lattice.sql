@@ -75,10 +75,11 @@ CROSS JOIN (
     WHERE rest > 0
 ) AS usual;
 
--- One row per class of a node: how many records it has, by the steps of the node.
+-- One row per class of a node: its steps, and how many records it has.
 CREATE OR REPLACE VIEW sizes_of_node AS
 SELECT
     FALSE AS refused,
+    step AS step,
     sum(people)::BIGINT AS size
 FROM tuples_of_node
 GROUP BY step;
@@ -121,14 +122,22 @@ SELECT
     sum(size::HUGEINT * size)::HUGEINT AS all_squares
 FROM sizes_of_node;
 
--- One row per class of a node: its steps, and how many records it has.
-CREATE OR REPLACE VIEW classes_of_node AS
+-- One row per class of a node: its steps, how many records it has, and whether it breaks a limit on a
+-- secret.
+CREATE OR REPLACE VIEW judged_classes AS
 SELECT
-    dense_rank() OVER (ORDER BY step) AS part,
+    refused.part IS NOT NULL AS refused,
     step AS step,
-    sum(people)::BIGINT AS size
-FROM tuples_of_node
-GROUP BY step;
+    size
+FROM (
+    SELECT
+        dense_rank() OVER (ORDER BY step) AS part,
+        step AS step,
+        sum(people)::BIGINT AS size
+    FROM tuples_of_node
+    GROUP BY step
+) AS classes
+LEFT JOIN refused ON classes.part = refused.part;
 
 -- One row per quasi-identifier: what the suppressed records of a node lose beyond its steps: values,
 -- lengths on the scale, and entropy in 2^-40.
@@ -143,8 +152,8 @@ FROM (
         unnest(range(1, width + 1)) AS number,
         unnest([step]) AS cell,
         size
-    FROM classes_of_node LEFT JOIN refused ON classes_of_node.part = refused.part
-    WHERE size < wanted_k OR refused.part IS NOT NULL
+    FROM sizes_of_node
+    WHERE size < wanted_k OR refused
 ) AS cells
 INNER JOIN heights ON cells.number = heights.number
 INNER JOIN left_by_steps

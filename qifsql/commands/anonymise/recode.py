@@ -239,7 +239,8 @@ class Recoding:
         table, _ = self._source(node)
         key = f"suppression in {table}"
         if key not in self.texts:
-            plan = Plan((*self._judged(table), self._heights), self._splice("lost_by_suppression"))
+            sized = self._sized(table, None, "judged_classes")
+            plan = Plan((*sized, self._heights), self._splice("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
         rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
         penalty = entropy = Fraction(0)
@@ -283,14 +284,6 @@ class Recoding:
     def _released(self, node: Node) -> list[Step]:
         """Return the steps to the classes of a node as they are released."""
         table, _ = self._source(node)
-        released = Step("released", "One row per class.", self._splice("released_sides"))
-        return [*self._judged(table, node), released]
-
-    def _judged(self, table: str, node: Node | None = None) -> list[Step]:
-        """Return the steps to the classes of a node, and to those that break a limit on a secret.
-
-        Without a ``node`` its steps are parameters.
-        """
         people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
         steps, coded, sides = [people], self.passes.coded, self._splice("sides_of_node")
         if self.wishes.of_secret:
@@ -299,8 +292,8 @@ class Recoding:
         else:
             none = exp.select(exp.Literal.number(0).as_("part")).where("FALSE")
             steps += [Step("sides", "One row per class.", sides), Step("refused", BROKEN, none)]
-        classes = self._splice("classes_of_node")
-        return [*steps, Step("classes_of_node", "One row per class.", classes)]
+        released = self._splice("released_sides")
+        return [*steps, Step("released", "One row per class as it is released.", released)]
 
     def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
         """Return the profile of classes for whose record it is (0, 0), and for each secret."""
@@ -322,24 +315,26 @@ class Recoding:
         return above * SERVED >= math.prod(h + 1 for h in self.heights)
 
     def _measuring(self, table: str, node: Node | None = None) -> Plan:
-        """Return the plan that measures a node in a table of people.
+        """Return the plan that measures a node in a table of people."""
+        return Plan(self._sized(table, node, "judged_sizes"), self._splice("measured_node"))
+
+    def _sized(self, table: str, node: Node | None, judged: str) -> tuple[Step, ...]:
+        """Return the steps to the sizes of the classes of a node; ``judged`` is their view.
 
         Without a ``node`` its steps are parameters: the text is the same for all nodes.
         """
-        result = self._splice("measured_node")
         people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
         if not self.wishes.of_secret:
             sizes = Step("sizes_of_node", "One row per class.", self._splice("sizes_of_node"))
-            return Plan((people, sizes), result)
+            return people, sizes
         coded, sides = self.passes.coded, self._splice("sides_of_node")
         broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
-        steps = [
+        return (
             people,
             *broken.steps,
             Step("refused", BROKEN, broken.result),
-            Step("sizes_of_node", "One row per class.", splice("anonymise/judged_sizes")),
-        ]
-        return Plan(tuple(steps), result)
+            Step("sizes_of_node", "One row per class.", self._splice(judged)),
+        )
 
     def _of_node(self, table: str, node: Node | None) -> exp.Select:
         """Return people by the steps of a node: its parameters, if none is said."""
