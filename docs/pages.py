@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TextIO
 from unittest import mock
 
+from hatch_build import compile_catalogues
 from qifsql import app
 
 DOCS = Path(__file__).resolve().parent
@@ -209,7 +210,9 @@ def main() -> None:
     """Write the output of all blocks, and the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", nargs="*", type=Path, help="only these pages")
-    for page in parser.parse_args().page or pages():
+    chosen = parser.parse_args().page or pages()
+    compile_catalogues(ROOT)
+    for page in chosen:
         with workplace() as folder:
             text = written(page.resolve(), folder)
             for match in PICTURE.finditer(text):

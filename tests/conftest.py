@@ -16,9 +16,13 @@ from effort import examples
 from hypothesis import HealthCheck, Phase, settings
 from places import ROOT, TESTS
 
+from hatch_build import compile_catalogues
+
 os.environ["LC_ALL"] = "C.UTF-8"  # help texts are in the user's language
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="qifsql-tests-")  # for the user's key
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables are as wide
+
+compile_catalogues(ROOT)  # what gettext reads is built from the catalogues as they are now
 
 # A shell lets what it starts in the background ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,7 +8,6 @@ tables, which are followed here from the call that looks a message up.
 
 import ast
 import inspect
-import io
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,13 +16,13 @@ from pathlib import Path
 from typing import TypeAlias, get_args
 
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 from places import ROOT
 from trees import parsed
 from typer.models import ParameterInfo
 
+from hatch_build import compile_catalogues
 from qifsql import commands
 from qifsql.options.grouping import grouped
 
@@ -171,18 +170,11 @@ def updated(catalogue: Catalog, said: Mapping[Message, Sequence[str]]) -> Catalo
     return catalogue
 
 
-def compiled(catalogue: Catalog) -> bytes:
-    """The catalogue as ``gettext`` reads it."""
-    made = io.BytesIO()
-    write_mo(made, catalogue)
-    return made.getvalue()
-
-
 if __name__ == "__main__":
     with CATALOGUE.open("rb") as source:
         current = updated(read_po(source, locale="pt_BR"), messages())
     with CATALOGUE.open("wb") as target:
         write_po(target, current, 100, sort_output=True, no_location=True, ignore_obsolete=True)
-    CATALOGUE.with_suffix(".mo").write_bytes(compiled(current))
+    compile_catalogues(ROOT)
     english = [entry.id for entry in current if entry.fuzzy or not "".join(entry.string or "")]
     print(f"{len(current)} messages; to be translated: {english or 'none'}")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
-from gettext import GNUTranslations, NullTranslations, bindtextdomain, textdomain
+from gettext import NullTranslations, bindtextdomain, textdomain, translation
 from pathlib import Path
 
 from qifsql.errors import InputError
@@ -99,6 +99,7 @@ def number(text: str) -> str:
 def _catalogue(code: str) -> NullTranslations:
     if code == ENGLISH.code:  # the messages in the code are English
         return NullTranslations()
-    path = LOCALE / code.replace("-", "_") / "LC_MESSAGES" / "qifsql.mo"
-    with path.open("rb") as file:
-        return GNUTranslations(file)
+    try:
+        return translation("qifsql", LOCALE, [code.replace("-", "_")])
+    except FileNotFoundError as e:  # sources that were not installed
+        raise InputError(f"the catalogue of {code} is not built: pip install -e .") from e

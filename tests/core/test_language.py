@@ -3,6 +3,7 @@
 That the catalogues are complete is a rule of the lint.
 """
 
+import gettext
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
@@ -28,6 +29,7 @@ from qifsql.errors import InputError
 from qifsql.presentation import words
 from qifsql.presentation.language import (
     LANGUAGES,
+    LOCALE,
     Language,
     counted,
     number,
@@ -414,6 +416,16 @@ def test_english_messages_are_recognised(tmp_path: Path, results: Path):
     assert {"What is assumed", "before", "Summary"} < leaks
     assert any(text.startswith("Re-identification (CRS), knowing") for text in leaks)
     assert len(leaks) > 100
+
+
+@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
+def test_gettext_reads_the_catalogue_that_is_built_from_the_source(code: str) -> None:
+    built = gettext.translation("qifsql", LOCALE, [code.replace("-", "_")])
+    for message, forms in translations(catalogue(code)).items():
+        if len(message) == 1:
+            assert (built.gettext(*message),) == forms
+        else:
+            assert tuple(built.ngettext(*message, n) for n in (1, 2)) == forms
 
 
 def english(code: str, shown: Collection[str]) -> set[str]:

@@ -94,8 +94,7 @@ def test_translations_stay_and_what_is_not_said_goes():
 def test_a_catalogue_that_is_up_to_date_stays_as_it_is():
     catalog = messages.updated(Catalog(locale="pt_BR"), {"before": ["a.py"]})
     catalog["before"].string = "antes"
-    compiled = messages.compiled(catalog)
     again = messages.updated(catalog, {"before": ["a.py"]})
-    assert messages.compiled(again) == compiled
+    assert [(m.id, m.string) for m in again if m.id] == [("before", "antes")]
     assert not again.obsolete
     assert not again["before"].fuzzy
