@@ -173,7 +173,8 @@ def judged(
                 alone = (promising or {}).get(mutant.key)
                 if alone and (kill := judge(mutant, copy, [alone])).outcome != "survived":
                     return kill
-                tests = [by for by, _ in killers[mutant.file].most_common() if by][:FEW]
+                tests = [by for by, _ in killers[mutant.file].most_common()]
+                tests = [test for test in tests if touched.exists(test)][:FEW]
                 return judge(mutant, copy, effort=effort, killers=tests)
             except NotJudged as e:
                 return e

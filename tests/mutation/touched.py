@@ -63,7 +63,7 @@ def tests(target: str) -> list[str]:
     These are quick and use little else. The table names none for a view or function that is newer,
     or that no traced test uses.
     """
-    found = [name for name in table()[1].get(target, []) if _is_judge(name) and _exists(name)]
+    found = [name for name in table()[1].get(target, []) if _is_judge(name) and exists(name)]
     side = _side(target)
     return sorted(found, key=lambda name: seconds([name]) * _uses()[side][name])
 
@@ -147,7 +147,8 @@ def _is_judge(name: str) -> bool:
 
 
 @cache
-def _exists(name: str) -> bool:
+def exists(name: str) -> bool:
+    """Return whether there is a test of this name."""
     file, _, function = name.partition("::")
     return function in _functions(ROOT / file)
 

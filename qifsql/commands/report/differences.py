@@ -2,11 +2,11 @@
 
 A number about fewer people than the limit is left out, whether it is shown or follows from two that
 are: the size of the smallest block, a bar of a histogram, a result whose filter leaves few people,
-or all but few of those of another result about the same files.
+or whose number of people, added to and subtracted from those of other results about the same files,
+leaves few.
 """
 
 from collections.abc import Sequence, Set
-from itertools import combinations
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from qifsql.results.stored import Stored
 
 SMALLEST, BIN, PEOPLE = "k", "bin", "individuals"
 COUNTED = ("records", "people")  # columns of the number of people of a result
+TERMS = 4  # so many numbers are added and subtracted
+NUMBERS = 12  # so many different numbers are shown about the same files
 
 
 def few(stored: Sequence[Stored], minimum: int) -> Set[int]:
@@ -22,23 +24,39 @@ def few(stored: Sequence[Stored], minimum: int) -> Set[int]:
     Results without a filter come first; a filter is what others can subtract.
     """
     out: set[int] = set()
-    by_files: dict[tuple[str, ...], list[int]] = {}
+    by_files: dict[tuple[str, ...], dict[tuple[str, int], None]] = {}
     order = sorted(range(len(stored)), key=lambda i: (bool(_where(stored[i])), -_people(stored[i])))
     for i in order:
-        n = _people(stored[i])
-        shown = by_files.setdefault(_files(stored[i]), [])
-        if _where(stored[i]) and (n < minimum or _tells(n, shown, minimum)):
+        where, n = _where(stored[i]), _people(stored[i])
+        facts = by_files.setdefault(_files(stored[i]), {})
+        numbers = [people for _, people in facts]
+        repeated = (where, n) in facts
+        if where and (n < minimum or not (repeated or _is_safe(n, numbers, minimum))):
             out.add(i)
         elif n:
-            shown.append(n)
+            facts[where, n] = None
     return out
 
 
-def _tells(n: int, shown: Sequence[int], minimum: int) -> bool:
-    """Return whether sums and differences of numbers of people leave fewer than the limit."""
-    rests = [abs(n - other) for other in shown]
-    rests += [abs(a - b - n) for a, b in combinations(sorted(shown, reverse=True), 2)]
-    return any(0 < rest < minimum for rest in rests)
+def _is_safe(n: int, numbers: Sequence[int], minimum: int) -> bool:
+    """Return whether a further number of people and those before leave no fewer than the limit.
+
+    What a filter means is not read: each may lie within, or apart from, each other. Added and
+    subtracted are up to four numbers, as for the last cell of two crossed filters, and all parts
+    that a larger number may consist of, as for the last of many regions.
+    """
+    if len(numbers) >= NUMBERS:
+        return False
+    terms = {n: 1}
+    parts = {0}
+    for m in numbers:
+        for rest, count in [(rest, count) for rest, count in terms.items() if count < TERMS]:
+            for sum_ in (rest + m, rest - m):
+                terms[sum_] = min(count + 1, terms.get(sum_, TERMS))
+        parts |= {sum_ + m for sum_ in parts}
+    rests = terms.keys() | {n - sum_ for sum_ in parts}
+    rests |= {m - n - sum_ for m in numbers for sum_ in parts}
+    return not any(0 < abs(rest) < minimum for rest in rests)
 
 
 def _where(stored: Stored) -> str:

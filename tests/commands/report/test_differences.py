@@ -1,7 +1,8 @@
 """Numbers of few people do not follow from the numbers of a report for others."""
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,35 @@ def test_what_is_shown_leaves_no_small_rest(numbers: list[int], whole: bool, min
     filtered = [n for n in shown if not whole or n != max(numbers) + 30]
     assert all(n >= minimum for n in filtered)
     assert not any(0 < abs(a - b) < minimum for a, b in combinations(shown, 2))
+    for terms in (part for size in (3, 4) for part in combinations(shown, size)):
+        rests = {sum(map(mul, terms, signs)) for signs in product((1, -1), repeat=len(terms))}
+        assert all(rest == 0 or abs(rest) >= minimum for rest in rests)
+    for place, total in enumerate(shown):
+        others = shown[:place] + shown[place + 1 :]
+        parts = (p for size in range(len(others) + 1) for p in combinations(others, size))
+        assert all(sum(p) == total or abs(total - sum(p)) >= minimum for p in parts)
+
+
+def test_the_last_region_and_the_last_cell_of_crossed_filters_are_not_shown(people: Path) -> None:
+    everybody = pl.read_parquet(people)
+    parts = [f"a = {i}" for i in range(7)]
+    count = everybody.filter(pl.col("a") == 6).height
+    results = [qifsql.attack("crs", people, qids="h", where=where) for where in (None, *parts[:-1])]
+    stored, line = share(read(results), Reader(minimum=count + 1))
+    assert len(stored) < 7  # all but one region, and all people, would tell the last
+    assert "differ from another" in line
+    crossed = [None, "s = 's0'", "a = 0", "s = 's0' AND a = 0"]
+    counts = [
+        everybody.sql(f"SELECT COUNT(*) FROM self WHERE {w or 'true'}").item() for w in crossed
+    ]
+    neither = counts[0] - counts[1] - counts[2] + counts[3]
+    results = [qifsql.attack("crs", people, qids="h", where=where) for where in crossed]
+    assert len(share(read(results), Reader(minimum=neither + 1))[0]) < 4
+
+
+def test_the_same_filter_and_number_again_are_shown(people: Path) -> None:
+    results = [qifsql.attack("crs", people, qids=qids, where="g = 'A'") for qids in ("h", "a")]
+    assert len(share(read(results), Reader())[0]) == 2
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 15))
