@@ -677,3 +677,97 @@ def test_people_without_a_place_of_the_useful_attribute_are_at_0() -> None:
     joint = [{"pattern": 1, "secret": "s", "people": n} for n in (3, 4)]
     found = answer("dp/unplaced", given={"joint": joint})
     assert found == [{"place": 0, "pattern": 1, "secret": "s", "people": 7}]
+
+
+STATES = {"n": 2, "every": 3, "whole_state": 15, "this": 1, "bit": 1, "two": 2 << 28}
+"""Variables of a walk over two attributes: a state has bits of the undecided, then of the known."""
+
+
+def test_a_walk_enters_the_people_of_its_chunk() -> None:
+    coded = [{"entry": entry, "rest": 10 * entry, "word": 1} for entry in range(1, 6)]
+    found = answer(
+        "sweep/entered",
+        given={"coded": coded},
+        variables={"least": 2, "greatest": 4, "this": 8, "state": 3},
+        macros=["CREATE TEMP MACRO keyed(number, state) AS number * 16 + state"],
+    )
+    assert [row["rest"] for row in found] == [20, 30, 40]
+
+
+def test_a_roll_up_begins_with_the_people_of_its_chunk() -> None:
+    coded = [{"entry": entry, "rest": 10 * entry, "word": 1} for entry in range(1, 6)]
+    found = answer(
+        "sweep/chosen_rows",
+        given={"coded": coded},
+        variables={"least": 2, "greatest": 4},
+        macros=["CREATE TEMP MACRO packed(entry, rest) AS rest"],
+    )
+    assert [row["packed_key"] for row in found] == [20, 30, 40]
+
+
+def test_two_people_who_take_an_attribute_are_settled_in_their_state() -> None:
+    """In state 2 the second attribute is open; a larger block drops it, a block of two does not."""
+    taken = [{"size": size, "state": 2, "word": size} for size in (1, 2, 3)]
+    found = answer(
+        "sweep/settled_taken",
+        given={"taken": taken},
+        variables=STATES,
+        macros=script("sweep/macros"),
+    )
+    assert [(row["word"], row["state"]) for row in found] == [(1, 0), (3, 0), (2, 2)]
+
+
+def test_blocks_go_on_until_their_turn() -> None:
+    """Of two attributes that vary, the first decides the turn: only blocks without it go on."""
+    two = STATES["two"]
+    live = [{"block": 16 * i, "rest": i, "word": 1, "turn": turn}
+            for i, turn in enumerate((two + 1, two + 2, two + 4, 2), 1)]  # fmt: skip
+    stripped = pl.DataFrame(schema=dict.fromkeys(("block", "rest", "word", "turn"), pl.Int64))
+    found = answer(
+        "sweep/onward",
+        given={"live": live, "stripped": stripped},
+        variables=STATES | {"later": 6, "spare": 0},
+        macros=script("sweep/macros"),
+    )
+    assert [row["rest"] for row in found] == [2, 3]
+
+
+def test_values_are_counted_in_blocks_whose_turn_has_come() -> None:
+    """Two people of block 0 with one value, and a third in a block whose turn comes later."""
+    live = [{"block": block, "rest": 1, "word": 1, "turn": turn}
+            for block, turn in ((0, 9), (0, 9), (16, 8))]  # fmt: skip
+    found = answer(
+        "sweep_valued/settled_parts",
+        given={"live": live},
+        variables=STATES
+        | {"this_and_another": 9, "chosen": 0, "seen": 4, "secret": 3, "secret_bits": 2},
+        macros=script("sweep/macros"),
+    )
+    assert [(row["size"], row["mode"], row["values"], row["blocks"]) for row in found] == [
+        (2, 2, 1, 1)
+    ]
+
+
+def test_a_secret_is_taken_away_once() -> None:
+    whole = [{"code": code, "people": people} for code, people in ((1, 4), (2, 1), (3, 5))]
+    found = answer("dit/secrets_left", given={"whole": whole}, numbers={"wanted_code": 1})
+    assert found == [
+        {"code": 0, "people": 3}, {"code": 1, "people": 1}, {"code": 2, "people": 5}
+    ]  # fmt: skip
+    found = answer("dit/secrets_left", given={"whole": whole}, numbers={"wanted_code": 2})
+    assert found == [{"code": 0, "people": 4}, {"code": 1, "people": 5}]
+
+
+def test_where_a_cut_is_refused_its_attribute_has_been_tried() -> None:
+    people = [{"part": part, "place_1": 0, "place_2": 7, "secrets_1": 1, "people": 3}
+              for part in (1, 2, 3)]  # fmt: skip
+    cuts = [{"part": part, "tried": 0, "attribute": attribute, "cut": 5, "child": 10 * part,
+             "allowed": part != 2} for part, attribute in ((1, 2), (2, 2), (3, 1))]  # fmt: skip
+    refused = [{"part": 3}]
+    found = answer(
+        "anonymise/people_next",
+        given={"people": people, "cuts": cuts, "refused": refused},
+        places=[1, 2],
+        secrets=1,
+    )
+    assert [(row["part"], row["tried"]) for row in found] == [(2, 2), (3, 1), (11, 0)]
