@@ -299,6 +299,7 @@ def test_who_is_in_a_release_is_told_by_a_flag_or_by_its_file(
 # The same as one table.
 
 
+@pytest.mark.slow(because="4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(6))
 @given(collections(most=3))
 def test_a_collection_is_the_table_that_is_joined_by_hand(drawn: Drawn) -> None:

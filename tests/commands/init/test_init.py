@@ -67,6 +67,7 @@ def test_columns_are_listed_with_their_suggested_roles(here: Path):
     assert (here / "own-results" / "report.html").exists()
 
 
+@pytest.mark.slow(because="3 s; every recorded mutant dies without it")
 def test_examples_in_comments_are_a_study_too(here: Path):
     """Every line that begins with # and no space: all that may be said, and it is known."""
     pl.DataFrame(

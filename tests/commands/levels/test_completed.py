@@ -15,6 +15,7 @@ import qifsql
 from qifsql.errors import InputError
 
 
+@pytest.mark.slow(because="4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(12), deadline=None)
 @given(ROWS)
 def test_levels_are_within_their_bounds(rows: list[dict[str, Any]]) -> None:

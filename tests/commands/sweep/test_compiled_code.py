@@ -51,6 +51,7 @@ def flipped(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+@pytest.mark.slow(because="8 s; every recorded mutant dies without it")
 @pytest.mark.cases(2)
 @pytest.mark.parametrize("damage", [emptied, cut, flipped])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])

@@ -71,6 +71,7 @@ def test_a_release_more_never_lowers_a_success(swept: qifsql.Sweep) -> None:
                 assert row[name] <= larger[name]
 
 
+@pytest.mark.slow(because="5 s; every recorded mutant dies without it")
 def test_releases_are_the_focal_dataset_with_every_set_of_others(years: list[Path]) -> None:
     found = qifsql.sweep(years, key="ID_ALUNO", qids=KNOWN, secret=SECRET, releases=True)
     values: dict[tuple[str, tuple[int, ...]], Fraction] = {}

@@ -63,6 +63,7 @@ def test_a_classifier_has_the_success_of_an_attack_that_learns(learner: str) -> 
         assert (rapid["low"], rapid["high"]) == pytest.approx(wilson(rapid["count"], sizes[1]))
 
 
+@pytest.mark.slow(because="3 s; every recorded mutant dies without it")
 def test_a_copy_leaks_and_an_independent_release_does_not() -> None:
     """A tree that learns from a copy is right about more of the original than of the control."""
     table = pl.read_parquet(SAMPLES / "school_census_2018.parquet")

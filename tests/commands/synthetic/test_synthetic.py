@@ -163,6 +163,7 @@ def test_subsets_are_the_same_in_rows_of_cells_and_in_rows_of_blocks(
         assert_frame_equal(alone.select(names), packed.details["subsets"].select(names))
 
 
+@pytest.mark.slow(because="3 s; every recorded mutant dies without it")
 @given(original=lines, release=lines, control=lines)
 @settings(max_examples=examples(60), deadline=None)
 def test_groups_and_records_are_those_of_the_oracle(

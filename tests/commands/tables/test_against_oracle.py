@@ -242,6 +242,7 @@ def check_custodian(case: Case, budget: float | None) -> None:
     check_rows(result, case, None)
 
 
+@pytest.mark.slow(because="4 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40))
 @given(cases(), st.sampled_from([None, NO_TIME]))
 def test_custodian(case: Case, budget: float | None) -> None:
