@@ -71,7 +71,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "blocks": {"results": ANY},
     "check": {
         "results": Rows(columns=["commands.check.result.SCHEMA"]),
-        "uncovered": Rows(columns=["results.coverage.SCHEMA"]),
+        "uncovered": Rows(columns=["results.uncovered.SCHEMA"]),
         "columns": Rows(
             plain={"name": pl.String(), "role": pl.String(), "covered": pl.Boolean()}, open=True
         ),

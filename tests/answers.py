@@ -22,7 +22,7 @@ from terminal import Done, run
 from qifsql.engine.duckdb import DuckDB
 from qifsql.options import show
 from qifsql.options.groups import Output
-from qifsql.presentation.result_files import Shown
+from qifsql.results.result import Shown
 
 CAN_DRAW = find_spec("altair") is not None and find_spec("vl_convert") is not None
 SETTINGS = ("enable_external_access", "lock_configuration", "allowed_paths")

@@ -1,7 +1,6 @@
 """Further groups of options: charts, and summaries of written releases."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,12 +38,13 @@ class Charts:
         """Draw the charts of a result with the module ``charts`` of the command."""
         if self.charts is None:
             return
-        from qifsql.presentation import figures
+        from qifsql.results.exports import save_charts
+        from qifsql.results.kinds import charts_of
 
-        room = import_module(f"qifsql.commands.{command}.charts")
+        room = charts_of(command)
         tables = getattr(result, "details", {})
-        drawn = room.charts(result.frame, tables, result.origin.spec)
-        written = figures.write(drawn, self.charts, self.chart_format, result.origin)
+        drawn = room.charts(result.frame, tables, result.origin.spec) if room else {}
+        written = save_charts(drawn, self.charts, self.chart_format, result.origin)
         runtime.remarks([f"written: {path}" for path in written], quiet=quiet)
 
 

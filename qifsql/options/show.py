@@ -9,7 +9,7 @@ import typer
 from qifsql.errors import UNMET, InputError, OutputError, printable
 from qifsql.options import runtime
 from qifsql.options.groups import Output
-from qifsql.presentation.result_files import Shown, save, text
+from qifsql.results.result import Shown, save, text
 from qifsql.results.storage import check_ending, check_place
 
 __all__ = ["FORMATS", "Shown", "check", "save", "show"]

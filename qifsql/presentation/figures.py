@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -14,7 +14,6 @@ from qifsql.errors import InputError, OutputError
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import Figure, Part
 from qifsql.presentation.theme import Chart, extra
-from qifsql.results.storage import Origin, check_ending, whole
 
 ENDINGS = (".html", ".png", ".svg", ".json")
 OPTIONS = {"ast": True, "actions": {"source": False, "compiled": False, "editor": False}}
@@ -45,29 +44,18 @@ def check(folder: Path, kind: str) -> None:
         raise OutputError(f"{folder} cannot be a folder for charts: {e.strerror}") from e
 
 
-def write(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:
-    """Draw charts as files in a folder; return the paths of the files."""
-    paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
-    for path, chart in paths.items():
-        save(chart, path, origin)
-    return list(paths)
-
-
-def save(chart: Chart, path: Path, origin: Origin) -> None:
-    """Write a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
-    check_ending(path, ENDINGS)
+def content(chart: Chart, ending: str) -> bytes:
+    """Return a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
     _, converter = extra()
-    spec, ending = chart.to_dict(), path.suffix.casefold()
+    spec = chart.to_dict()
     if ending == ".png":
-        content = converter.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
-    elif ending == ".svg":
-        content = vector(spec).encode()
-    elif ending == ".html":
-        content = _page(spec, library()).encode()
-    else:
-        content = json.dumps(spec).encode() + b"\n"
-    with whole(path, origin) as temporary:
-        temporary.write_bytes(content)
+        picture: bytes = converter.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
+        return picture
+    if ending == ".svg":
+        return vector(spec).encode()
+    if ending == ".html":
+        return _page(spec, library()).encode()
+    return json.dumps(spec).encode() + b"\n"
 
 
 def vector(spec: dict[str, Any]) -> str:

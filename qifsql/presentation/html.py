@@ -6,7 +6,7 @@ security policy of the page lets the browser run only the page's scripts.
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -31,21 +31,22 @@ from qifsql.presentation.parts import (
     Table,
 )
 from qifsql.presentation.theme import Chart, distinct, extra
-from qifsql.results.storage import Origin
 
 PAGE = Path(__file__).resolve().parent / "page"
 
 
-def of_result(title: str, parts: list[Part], origin: Origin) -> str:
+def of_result(
+    title: str, parts: Sequence[Part], *, notes: Sequence[str], sql: str, started: str
+) -> str:
     """Return the page of one result.
 
     It shows the same parts as the terminal, the remarks, and the SQL that ran.
     """
-    method: list[Part] = [Heading(said("Remarks"))] if origin.notes else []
-    method += [Paragraph(note) for note in origin.notes]
-    method += [Fold(said("The SQL that ran"), origin.sql)] if origin.sql else []
+    method: list[Part] = [Heading(said("Remarks"))] if notes else []
+    method += [Paragraph(note) for note in notes]
+    method += [Fold(said("The SQL that ran"), sql)] if sql else []
     section = Section("result", said("Result"), [*parts, *method])
-    return page(Document(title, (section,), imprint=imprint(origin.started)))
+    return page(Document(title, (section,), imprint=imprint(started)))
 
 
 def imprint(when: str) -> str:

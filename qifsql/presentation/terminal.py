@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -40,6 +41,14 @@ def draw(parts: Iterable[Part], stream: TextIO | None = None) -> None:
         console.print(rendered(parts), crop=False)
     lines = drawing.get().removesuffix("\n").split("\n")
     stream.write("".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def plain(parts: Iterable[Part], width: int) -> str:
+    """Return the text that a terminal of this width shows, without colours."""
+    stream = StringIO()
+    console = Console(file=stream, width=width, highlight=False, markup=False, color_system=None)
+    console.print(rendered(parts), crop=False)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:

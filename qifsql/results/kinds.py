@@ -31,14 +31,23 @@ class Kind:
     essential: bool = False
 
 
-@cache
 def view_of(name: str) -> ModuleType | None:
     """Return the view of a command by the name of its results (``what-if``), None if unknown."""
+    return _module_of(name, "view")
+
+
+def charts_of(name: str) -> ModuleType | None:
+    """Return the charts of a command by the name of its results, None if it has none."""
+    return _module_of(name, "charts")
+
+
+@cache
+def _module_of(name: str, part: str) -> ModuleType | None:
     room = name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", room) or find_spec("qifsql.commands") is None:
         return None
     try:
-        return import_module(f"qifsql.commands.{room}.view")
+        return import_module(f"qifsql.commands.{room}.{part}")
     except ModuleNotFoundError as e:
         if e.name is not None and e.name.startswith(f"qifsql.commands.{room}"):
             return None

@@ -1,15 +1,21 @@
-"""The result of a command: one table, tables of details, notes, and their origin."""
+"""The result of a command: tables, notes and their origin, and how they are shown and written."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
 
-from qifsql.results.storage import Origin
+from qifsql import __version__
+from qifsql.errors import InputError
+from qifsql.presentation.parts import Paragraph, Part, View
+from qifsql.presentation.theme import Chart
+from qifsql.results.kinds import charts_of, view_of
+from qifsql.results.storage import Content, Origin, check_ending, check_place, write
+
+WIDTH = 120
+"""Width of a result as text, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -45,14 +51,19 @@ class Result:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        """Return the text that the terminal shows."""
-        shown: str = _display().text(self)
-        return shown
+        """Return the text that the terminal shows, and the notes, without colours."""
+        from qifsql.presentation import terminal
+
+        notes = [Paragraph(f"note: {note}") for note in self.notes]
+        return terminal.plain([*shown_of(self).parts, *notes], WIDTH)
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the tables of the terminal and the first chart."""
-        shown: str = _display().html(self)
-        return shown
+        from qifsql.presentation import figures, html
+
+        notes = [Paragraph(note) for note in self.notes]
+        drawn = charts(self) if figures.can_draw() else {}
+        return html.fragment([*shown_of(self).parts, *notes], next(iter(drawn.values()), None))
 
     @property
     def sql(self) -> str:
@@ -70,7 +81,12 @@ class Result:
             OutputError: The packages of ``qifsql[charts]`` are missing.
 
         """
-        return _display().chart(self, name)
+        drawn = charts(self)
+        if not drawn:
+            raise InputError(f"a result of {self.kind} has no charts")
+        if name is not None and name not in drawn:
+            raise InputError(f"there is no chart {name}; the charts are {', '.join(drawn)}")
+        return drawn[name or next(iter(drawn))]
 
     def save(self, path: str | Path) -> Path:
         """Write the result to a file with its manifest; return the path of the file.
@@ -83,8 +99,11 @@ class Result:
             OutputError: The file cannot be written, or its ending is unknown.
 
         """
-        written: Path = _display().save(self, path)
-        return written
+        path = Path(path)
+        check_ending(path)
+        path = check_place(path, self.origin.paths)
+        save(shown_of(self), path)
+        return path
 
     def __bool__(self) -> bool:
         """Return False if a required level does not hold, else True."""
@@ -110,6 +129,88 @@ class Result:
         return self.frame.to_dicts()
 
 
-def _display() -> ModuleType:
-    """Return the module that shows results, imported by name: results must not depend on it."""
-    return import_module("qifsql.presentation.display")
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A result in all its formats.
+
+    JSON has each table of ``details`` under its name. CSV and Markdown on stdout have them after
+    empty lines. For Parquet and CSV files, each is a separate file (``out.histogram.parquet``).
+    Nobody asked for those named ``aside``: CSV and Markdown leave them out. Only CSV on stdout
+    leaves out those named ``not_in_csv``. ``more`` are further entries of JSON. ``view`` draws the
+    result for people (default: the view of its kind). ``prose``: it is text, on a pipe too.
+    """
+
+    result: Result
+    title: str
+    aside: Collection[str] = ()
+    not_in_csv: Collection[str] = ()
+    more: Mapping[str, object] = field(default_factory=dict)
+    view: View | None = None
+    prose: bool = False
+
+    @property
+    def origin(self) -> Origin:
+        """Return the origin of the result, with its remarks."""
+        return replace(self.result.origin, notes=self.result.notes)
+
+    @property
+    def parts(self) -> list[Part]:
+        """Return the parts of the result that people are shown."""
+        result = self.result
+        view: View = self.view or getattr(view_of(result.kind), "parts")  # noqa: B009 - of any room
+        return view(result.frame, result.details, result.spec)
+
+
+def shown_of(result: Result) -> Shown:
+    """Return a result as its command shows it."""
+    name = result.spec.get("dataset")
+    title = f"qifsql: {result.kind} of {name}" if name else f"qifsql: {result.kind}"
+    shown: Callable[..., Shown] = getattr(view_of(result.kind), "shown", Shown)
+    return shown(result=result, title=title)
+
+
+def charts(result: Result) -> dict[str, Chart]:
+    """Return the charts of a result by name; an empty dictionary if its kind has no charts."""
+    room = charts_of(result.kind)
+    if room is None:
+        return {}
+    drawn: dict[str, Chart] = room.charts(result.frame, result.details, result.spec)
+    return drawn
+
+
+def save(shown: Shown, out: Path) -> None:
+    """Write a result to files in the format of their ending, all or none."""
+    write(contents(shown, out), shown.origin)
+
+
+def contents(shown: Shown, out: Path) -> dict[Path, Content]:
+    """Return the contents of the files of a result, by path, in the format of ``out``'s ending."""
+    from qifsql.results import exports
+
+    ending, origin = out.suffix.casefold(), shown.origin
+    if ending == ".html":
+        from qifsql.presentation import html
+
+        page = html.of_result(
+            shown.title, shown.parts, notes=origin.notes, sql=origin.sql, started=origin.started
+        )
+        return {out: page}
+    if ending in (".json", ".md"):
+        return {out: text(shown, "json" if ending == ".json" else "markdown")}
+    frame, details = shown.result.frame, shown.result.details
+    if ending == ".xlsx":
+        return {out: exports.as_workbook({shown.result.kind: frame, **details}, origin.started)}
+    return exports.as_files(out, frame, details)
+
+
+def text(shown: Shown, kind: str) -> str:
+    """Return a result as ``json``, ``csv`` or ``markdown``."""
+    from qifsql.results import exports
+
+    frame, details = shown.result.frame, shown.result.details
+    if kind == "json":
+        document = {"qifsql": __version__, "spec": dict(shown.result.spec)} | dict(shown.more)
+        return exports.as_json(document, {"results": frame, **details})
+    aside = {*shown.aside, *(shown.not_in_csv if kind == "csv" else ())}
+    tables = [table for name, table in details.items() if name not in aside]
+    return exports.as_text([frame, *tables], kind)

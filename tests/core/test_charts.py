@@ -23,7 +23,8 @@ from qifsql.commands.attack.keyless import charts
 from qifsql.commands.attack.keyless.calibrate import CALIBRATION
 from qifsql.commands.sweep import charts as subsets
 from qifsql.errors import InputError, OutputError
-from qifsql.presentation import figures, people_charts, theme
+from qifsql.presentation import people_charts, theme
+from qifsql.results import exports
 from qifsql.results.assessment import SCHEMA
 from qifsql.results.storage import Origin
 
@@ -441,7 +442,7 @@ class Page(HTMLParser):
 @EVERY
 def test_a_page_loads_nothing_and_no_name_breaks_out_of_it(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
-    figures.save(chart, tmp_path / "chart.html", Origin.now())
+    exports.save_chart(chart, tmp_path / "chart.html", Origin.now())
     text = (tmp_path / "chart.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags == [
@@ -457,7 +458,7 @@ def test_a_page_loads_nothing_and_no_name_breaks_out_of_it(name: str, tmp_path: 
 
 
 def test_the_browser_is_told_to_run_the_two_scripts_alone(tmp_path: Path) -> None:
-    figures.save(subsets.success(sweep(QIDS)), tmp_path / "chart.html", Origin.now())
+    exports.save_chart(subsets.success(sweep(QIDS)), tmp_path / "chart.html", Origin.now())
     text = (tmp_path / "chart.html").read_bytes().decode()
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     digests = [b64encode(sha256(s.encode()).digest()).decode() for s in scripts]
@@ -471,7 +472,7 @@ def test_the_browser_is_told_to_run_the_two_scripts_alone(tmp_path: Path) -> Non
 @EVERY
 def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
-    figures.save(chart, tmp_path / "chart.svg", Origin.now())
+    exports.save_chart(chart, tmp_path / "chart.svg", Origin.now())
     root = ElementTree.fromstring((tmp_path / "chart.svg").read_bytes())
     space = "{http://www.w3.org/2000/svg}"
     spec = chart.to_dict()
@@ -484,7 +485,7 @@ def test_a_picture_in_svg_is_well_formed_and_described(name: str, tmp_path: Path
 @pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")
 @EVERY
 def test_a_picture_in_png_has_twice_the_pixels(name: str, tmp_path: Path) -> None:
-    figures.save(CHARTS[name](QIDS, "income"), tmp_path / "chart.PNG", Origin.now())
+    exports.save_chart(CHARTS[name](QIDS, "income"), tmp_path / "chart.PNG", Origin.now())
     content = (tmp_path / "chart.PNG").read_bytes()
     width, height = struct.unpack(">II", content[16:24])
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
@@ -496,7 +497,7 @@ def test_a_picture_in_png_has_twice_the_pixels(name: str, tmp_path: Path) -> Non
 @EVERY
 def test_the_specification_is_written_as_it_is(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
-    figures.save(chart, tmp_path / "chart.json", Origin.now())
+    exports.save_chart(chart, tmp_path / "chart.json", Origin.now())
     spec = json.loads((tmp_path / "chart.json").read_bytes())
     assert spec == chart.to_dict()
     assert "vega-lite" in spec["$schema"]
@@ -505,14 +506,14 @@ def test_the_specification_is_written_as_it_is(name: str, tmp_path: Path) -> Non
 def test_a_chart_takes_the_place_of_an_older_one_and_leaves_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "chart.json"
     path.write_text("old")
-    figures.save(subsets.success(sweep(QIDS)), path, Origin.now())
+    exports.save_chart(subsets.success(sweep(QIDS)), path, Origin.now())
     assert [p.name for p in tmp_path.iterdir()] == ["chart.json"]
     assert path.read_text() != "old"
 
 
 def test_another_ending_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"one of \.html, \.png, \.svg, \.json"):
-        figures.save(subsets.success(sweep(QIDS)), tmp_path / "chart.pdf", Origin.now())
+        exports.save_chart(subsets.success(sweep(QIDS)), tmp_path / "chart.pdf", Origin.now())
     assert not list(tmp_path.iterdir())
 
 
@@ -563,5 +564,5 @@ def test_what_altair_is_set_to_stays_as_it_is(tmp_path: Path, large: pl.DataFram
         return (transformers.active, dict(transformers.options), alt.theme.active)
 
     before = state()
-    figures.save(subsets.success(large), tmp_path / "chart.json", Origin.now())
+    exports.save_chart(subsets.success(large), tmp_path / "chart.json", Origin.now())
     assert state() == before

@@ -13,7 +13,7 @@ from terminal import run
 
 from qifsql.errors import printable
 from qifsql.options.runtime import talk
-from qifsql.presentation.result_files import text
+from qifsql.results.result import text
 
 STEERING = [
     *("\x1b[31m", "\x1b]0;title\x07", "\x07", "\x08", "\x0b", "\x7f", "\x9b2J", "\x85", "\t"),

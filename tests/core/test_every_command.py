@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 from answers import Answers, of_each
 
-from qifsql.presentation import result_files, terminal
-from qifsql.presentation.result_files import Shown
+from qifsql.presentation import terminal
+from qifsql.results import exports
+from qifsql.results import result as results
+from qifsql.results.result import Shown, contents
 
 EVERY = of_each(command_lines.LINES)
 SHOWING = of_each({*command_lines.LINES} - {*command_lines.JSON_LESS})
@@ -63,7 +65,7 @@ def test_people_read_every_result(answers: Answers, name: str) -> None:
     for line, result in shown(answers, name):
         with chdir(answers.folder), redirect_stdout(io.StringIO()) as drawn:
             terminal.draw(result.parts)
-        for text in (drawn.getvalue(), result_files.text(result, "markdown")):
+        for text in (drawn.getvalue(), results.text(result, "markdown")):
             assert text.strip(), line
             assert unsteering(text), line
 
@@ -73,11 +75,11 @@ def test_people_read_every_result(answers: Answers, name: str) -> None:
 def test_the_rows_of_csv_are_those_of_the_result(answers: Answers, name: str) -> None:
     for line, result in shown(answers, name):
         frame = result.result.frame
-        table = result_files.comma_separated(frame)
+        table = exports.comma_separated(frame)
         header, *rows = csv.reader(io.StringIO(table))
         assert header == frame.columns, line
         assert len(rows) == frame.height, line
-        assert result_files.text(result, "csv").startswith(table), line
+        assert results.text(result, "csv").startswith(table), line
 
 
 @pytest.mark.cases(3)
@@ -86,7 +88,7 @@ def test_every_result_is_a_file_with_each_ending(answers: Answers, name: str) ->
     line, result = shown(answers, name)[0]
     for ending in ENDINGS if find_spec("xlsxwriter") else ENDINGS[:-1]:
         with chdir(answers.folder):
-            made = result_files.contents(result, Path(f"result{ending}"))
+            made = contents(result, Path(f"result{ending}"))
         assert {path.suffix for path in made} == {ending}, line
         for content in made.values():
             assert isinstance(content, pl.DataFrame) or len(content) > 0, line

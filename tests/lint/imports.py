@@ -19,10 +19,9 @@ ROOMS = (  # from the ground up: a module imports from its own room and those be
         "adversary",
         "query",
         "engine",
-        "results",
         "counting",
     ),
-    *("study", "presentation", "options", "commands", "app", "__main__"),
+    *("presentation", "results", "study", "options", "commands", "app", "__main__"),
 )
 FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside its own function
 IMPORTERS = {  # library -> the rooms that may import it
@@ -43,10 +42,7 @@ IMPORTERS = {  # library -> the rooms that may import it
 }
 IN_ONE_ROOM = {"engine.duckdb": "engine"}  # module -> the room that may import it
 OF_THE_PACKAGE = ("__version__", *ROOMS)  # what modules may import from qifsql itself
-BY_NAME = {  # modules that import from a room above while they run: the command's, by its name
-    *("options.measuring", "presentation.display", "results.kinds", "study.forms"),
-    "results.result",  # its pictures and pages; this closes a circle
-}
+BY_NAME = {"results.kinds", "study.forms"}  # they import from the room of a command by its name
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,19 @@ def imports(project: Project) -> list[Import]:
                 below = f"{source}.{alias.name}".removeprefix("qifsql.")
                 full = f"qifsql.{below}" if below in project.modules else source
                 found.append(Import(module, full, alias.name, node.lineno))
+        for call in module.nodes(ast.Call):
+            if (name := imported_by_name(call)) and isinstance(call.args[0], ast.Constant):
+                found.append(Import(module, name, "", call.lineno))
     return found
+
+
+def imported_by_name(call: ast.Call) -> str:
+    """Return what ``import_module`` imports, up to what is filled in; empty for other calls."""
+    if getattr(call.func, "id", getattr(call.func, "attr", "")) != "import_module":
+        return ""
+    name = call.args[0] if call.args else None
+    first = name.values[0] if isinstance(name, ast.JoinedStr) and name.values else name
+    return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
 def absolute(node: ast.ImportFrom, module: Module) -> str:
@@ -190,21 +198,11 @@ def no_import_is_hidden(project: Project) -> Iterator[Finding]:
                 if getattr(node, "id", getattr(node, "attr", "")) == "TYPE_CHECKING":
                     yield Finding(module.file, node.lineno, "TYPE_CHECKING hides an import")
             for call in module.nodes(ast.Call):
-                own = _imported_by_name(call)
-                if own and is_above(own, module.name) and module.name not in BY_NAME:
-                    message = f"import_module hides an import from {own}, which is above"
+                package, _, below = imported_by_name(call).partition(".")
+                hidden = package == "qifsql" and is_above(below, module.name)
+                if hidden and module.name not in BY_NAME:
+                    message = f"import_module hides an import from {room(below)}, which is above"
                     yield Finding(module.file, call.lineno, message)
-
-
-def _imported_by_name(call: ast.Call) -> str:
-    """Return the room from which ``import_module`` imports; empty where a text does not say it."""
-    if getattr(call.func, "id", getattr(call.func, "attr", "")) != "import_module":
-        return ""
-    name = call.args[0] if call.args else None
-    first = name.values[0] if isinstance(name, ast.JoinedStr) and name.values else name
-    text = first.value if isinstance(first, ast.Constant) else ""
-    package, _, below = str(text).partition(".")
-    return room(below) if package == "qifsql" else ""
 
 
 def a_library_is_imported_in_its_rooms(project: Project) -> Iterator[Finding]:

@@ -86,6 +86,9 @@ PLANTED = [
     module(imports.no_import_is_hidden, "data/x", "if TYPE_CHECKING:\n    import y\n", "hides"),
     module(imports.no_import_is_hidden, "data/x", "if t.TYPE_CHECKING:\n    import y\n", "hides"),
     module(imports.no_import_is_hidden, "data/x", 'import_module("qifsql.app")\n', "app"),
+    module(imports.a_room_imports_what_is_below_it, "data/x", 'import_module("qifsql.app")\n', "a"),
+    module(imports.no_module_imports_itself, "data/x", 'import_module("qifsql.data.x")\n', "its"),
+    module(imports.a_library_is_imported_in_its_rooms, "data/x", 'import_module("rich")\n', "pr"),
     module(
         imports.no_import_is_hidden, "data/x", 'i.import_module(f"qifsql.commands.{x}")\n', "comm"
     ),

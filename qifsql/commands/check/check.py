@@ -27,9 +27,9 @@ from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
-from qifsql.results.coverage import IGNORED, OF_NOBODY
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+from qifsql.results.uncovered import IGNORED, OF_NOBODY
 from qifsql.study import baseline as last
 from qifsql.study import policy as policies
 from qifsql.study import release_rules

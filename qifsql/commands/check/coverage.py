@@ -26,7 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
-from qifsql.results.coverage import ELSEWHERE, NAMELESS, SCHEMA
+from qifsql.results.uncovered import ELSEWHERE, NAMELESS, SCHEMA
 
 WHAT = "measuring columns that no rule covers"
 

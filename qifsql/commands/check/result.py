@@ -45,7 +45,7 @@ bounds. ``model`` is ``synthetic`` for rules about a synthetic release beside it
 class Verdict(Result):
     """The levels of a policy, met or not, and the columns that no rule covers.
 
-    ``details["uncovered"]`` (``qifsql.results.coverage.SCHEMA``) counts the people whom these
+    ``details["uncovered"]`` (``qifsql.results.uncovered.SCHEMA``) counts the people whom these
     columns would single out. A verdict is true if the policy is met: every level is met, and no
     column is refused. ``assert qifsql.check(...)`` enforces the policy.
     """

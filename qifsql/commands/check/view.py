@@ -8,19 +8,19 @@ import polars as pl
 
 from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.commands.synthetic.view import limits
-from qifsql.presentation import escaping, uncovered, words
+from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
-from qifsql.presentation.result_files import Shown
-from qifsql.results import coverage as results_coverage
+from qifsql.results import uncovered
 from qifsql.results.kinds import Kind
+from qifsql.results.result import Shown
 from qifsql.results.stored import Stored
 from qifsql.study.release_rules import MODEL
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
     shared=("uncovered",),
-    types=SCHEMA | results_coverage.SCHEMA,
+    types=SCHEMA | uncovered.SCHEMA,
     essential=True,
 )
 

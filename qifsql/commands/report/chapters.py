@@ -10,9 +10,10 @@ from qifsql.commands.check import view as verdicts
 from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
 from qifsql.commands.report.summary import shown_by_others
-from qifsql.presentation import escaping, listings, people_charts, uncovered, words
+from qifsql.presentation import escaping, listings, people_charts, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
+from qifsql.results import uncovered
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 

@@ -16,7 +16,7 @@ from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
 from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Document, Part, Section
-from qifsql.presentation.result_files import comma_separated
+from qifsql.results.exports import comma_separated, save_charts
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
@@ -103,7 +103,7 @@ def report(
             safe = [s for s in reader_results if private or not s.shows_people]
             write(_tables(safe, path), origin)
         if charts is not None:
-            figures.write(
+            save_charts(
                 {figure.name: figure.chart for figure in document.figures},
                 Path(charts),
                 chart_format,

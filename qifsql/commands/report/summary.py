@@ -9,9 +9,10 @@ import polars as pl
 
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
-from qifsql.presentation import uncovered, words
+from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
+from qifsql.results import uncovered
 from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 

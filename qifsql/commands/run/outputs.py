@@ -15,8 +15,7 @@ from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
 from qifsql.data import json_text
 from qifsql.errors import OutputError
-from qifsql.presentation.result_files import Shown, contents
-from qifsql.results.result import Result
+from qifsql.results.result import Result, Shown, contents
 from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
 from qifsql.study.entry import Entry
 

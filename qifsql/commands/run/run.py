@@ -33,8 +33,7 @@ from qifsql.errors import (
     several,
 )
 from qifsql.presentation.language import speaking
-from qifsql.presentation.result_files import Shown
-from qifsql.results.result import Result
+from qifsql.results.result import Result, Shown
 from qifsql.results.storage import ENDING, Origin
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry

@@ -18,7 +18,7 @@ from qifsql.commands.check.spec import _rules
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError
 from qifsql.presentation.parts import Bad
-from qifsql.results import coverage as results_coverage
+from qifsql.results import uncovered as results_uncovered
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.baseline import Baseline, Place
@@ -46,7 +46,7 @@ def level(**values: object) -> Row:
 
 def verdict(*levels: Row, unnamed: str = "warn", uncovered: Sequence[Row] = ()) -> Verdict:
     origin = Origin("now", 0.0, spec=SPEC | {"unnamed": unnamed}, columns=COLUMNS)
-    rest = pl.DataFrame(list(uncovered), schema=results_coverage.SCHEMA)
+    rest = pl.DataFrame(list(uncovered), schema=results_uncovered.SCHEMA)
     return Verdict.of(pl.DataFrame(list(levels), schema=SCHEMA), origin, ("a note",), rest)
 
 
@@ -83,7 +83,7 @@ def test_columns_that_are_covered_in_no_form_are_not_considered() -> None:
     found = verdict(level(), uncovered=[UNCOVERED])
     assert found.not_considered == ("town",)
     assert found.columns == COLUMNS
-    assert found.uncovered.to_dicts() == [dict.fromkeys(results_coverage.SCHEMA) | UNCOVERED]
+    assert found.uncovered.to_dicts() == [dict.fromkeys(results_uncovered.SCHEMA) | UNCOVERED]
 
 
 def test_the_first_letter_of_a_summary_is_large() -> None:
@@ -504,7 +504,7 @@ def test_rules_about_a_release_share_a_comparison_of_each_column_of_groups(tmp_p
         ("INTEGER[]", True, ""),  # what a value may be
         ("INTEGER[]", False, "nested (LIST)"),
         ("MAP(VARCHAR, INTEGER)", True, "nested (MAP)"),
-        (None, True, results_coverage.NAMELESS),
+        (None, True, results_uncovered.NAMELESS),
     ],
 )
 def test_a_column_that_cannot_be_measured_has_a_reason(
@@ -516,7 +516,7 @@ def test_a_column_that_cannot_be_measured_has_a_reason(
 
 
 def test_a_row_of_an_uncovered_column_has_its_numbers_or_its_reason() -> None:
-    nothing = dict.fromkeys(results_coverage.SCHEMA)
+    nothing = dict.fromkeys(results_uncovered.SCHEMA)
     town = {"column": "town", "role": COLUMNS[2].role}
     numbers = {"people": 8, "singled_out": 6, "share": 0.75, "added": 4}
     assert coverage._row(None, 8, 6, 2) == nothing | numbers

@@ -245,7 +245,8 @@ def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:
     result = qifsql.hyper(path, qids="[red]q", secret="s\n")
     from qifsql.commands.hyper import view
 
-    text = html.of_result("x", view.parts(result.frame, result.details, result.spec), result.origin)
+    parts = view.parts(result.frame, result.details, result.spec)
+    text = html.of_result("x", parts, notes=(), sql="", started="")
     assert "[b]" in text
     assert "&lt;/td&gt;" in text
 

@@ -25,9 +25,11 @@ from terminal import run
 import qifsql
 from qifsql.commands.report import chapters, summary
 from qifsql.commands.report.report import report
-from qifsql.presentation import paper, result_files, words
+from qifsql.presentation import paper, words
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part, Table
+from qifsql.results import exports
 from qifsql.results.assessment import SCHEMA
+from qifsql.results.result import Shown, save
 from qifsql.results.stored import Stored
 
 pytestmark = pytest.mark.xdist_group("report")  # their fixtures take long
@@ -189,8 +191,8 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
         folder = tmp_path / ending
         folder.mkdir()
         for name, result in {"risk": attacked, "sweep": swept}.items():
-            shown = result_files.Shown(result=result, title=name)
-            result_files.save(shown, folder / f"{name}.{ending}")
+            shown = Shown(result=result, title=name)
+            save(shown, folder / f"{name}.{ending}")
         report([folder / f"{n}.{ending}" for n in ("risk", "sweep")], folder / "r.html")
         pages[ending] = (folder / "r.html").read_text("utf-8")
     assert pages["parquet"] == pages["json"]
@@ -203,8 +205,8 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
     assert swept.details["interactions"].is_empty()
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        shown = result_files.Shown(result=swept, title="sweep")
-        result_files.save(shown, path)
+        shown = Shown(result=swept, title="sweep")
+        save(shown, path)
         report([path], tmp_path / f"{ending}.md")
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
 
@@ -220,7 +222,7 @@ def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_
     pages = {}
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        result_files.save(result_files.Shown(result=swept, title="sweep"), path)
+        save(Shown(result=swept, title="sweep"), path)
         report([path], tmp_path / f"{ending}.md")
         pages[ending] = (tmp_path / f"{ending}.md").read_text("utf-8")
     assert "share of the rise" in pages["json"]
@@ -597,8 +599,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(path, qids=known, secret=[wanted], threshold=0.5, sizes="1-2")
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        shown = result_files.Shown(result=result, title=name)
-        result_files.save(shown, folder / f"{name}.parquet")
+        shown = Shown(result=result, title=name)
+        save(shown, folder / f"{name}.parquet")
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     for form in ("html", "md", "csv"):
@@ -684,10 +686,10 @@ def is_formula(text: str) -> bool:
 @pytest.mark.parametrize("sign", SIGNS)
 def test_no_blank_hides_a_formula_from_csv(sign: str) -> None:
     hidden = [between + sign + "cmd()" for blank in BLANK for between in (blank, f"\u200b{blank} ")]
-    written = result_files.comma_separated(pl.DataFrame({"text": hidden}))
+    written = exports.comma_separated(pl.DataFrame({"text": hidden}))
     cells = [row[0] for row in csv.reader(io.StringIO(written, newline=""))][1:]
     assert [(c, t) for c, t in zip(cells, hidden, strict=True) if c != f"'{t}"] == []
-    names = csv.reader(io.StringIO(result_files.comma_separated(pl.DataFrame({hidden[0]: ["-1"]}))))
+    names = csv.reader(io.StringIO(exports.comma_separated(pl.DataFrame({hidden[0]: ["-1"]}))))
     assert [row[0] for row in names] == [f"'{hidden[0]}", "-1"]
 
 
@@ -700,7 +702,7 @@ def test_csv_gives_every_text_back_and_none_is_a_formula(
 ) -> None:
     rows = data.draw(st.lists(st.tuples(*[texts | st.none()] * len(names)), max_size=4))
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    written = result_files.comma_separated(frame)
+    written = exports.comma_separated(frame)
     head, *lines = (line or [""] for line in csv.reader(io.StringIO(written, newline="")))
     assert len(set(head)) == len(names)
     assert {len(line) for line in lines} <= {len(names)}

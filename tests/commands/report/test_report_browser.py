@@ -16,7 +16,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.report.report import report
-from qifsql.presentation import result_files
+from qifsql.results.result import Shown, save
 
 WANTED = "install playwright and axe-playwright-python to test reports in a browser"
 driver = pytest.importorskip("playwright.sync_api", reason=WANTED)
@@ -131,8 +131,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(source, threshold=0.5, **asked)
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        told = result_files.Shown(result=result, title=name)
-        result_files.save(told, folder / f"{name}.parquet")
+        told = Shown(result=result, title=name)
+        save(told, folder / f"{name}.parquet")
     made = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     more = {"title": HOSTILE[0], "people": HOSTILE[1], "name_groups": "group"}
     report(made, folder / "hostile.html", **more)

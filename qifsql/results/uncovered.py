@@ -1,4 +1,4 @@
-"""Columns of a file that no rule covers, in words for verdicts and reports."""
+"""Columns of a file that no rule covers: their table, and words for verdicts and reports."""
 
 import re
 from collections.abc import Sequence
@@ -11,18 +11,38 @@ from qifsql.adversary.spec import NOT_CONSIDERED, ColumnRoles
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
-from qifsql.results.coverage import ELSEWHERE, IGNORED, NAMELESS, OF_NOBODY
 from qifsql.results.stored import Stored
 
 MOST = 5  # columns whose numbers a sentence gives
 
 Columns = Sequence[ColumnRoles]
 
+SCHEMA: dict[str, pl.DataType] = {
+    "column": pl.String(),
+    "role": pl.String(),
+    "people": pl.Int64(),
+    "singled_out": pl.Int64(),
+    "share": pl.Float64(),
+    "added": pl.Int64(),
+    "reason": pl.String(),
+}
+"""One row for all uncovered columns together (``column`` is NULL), then one for each of them.
+
+An adversary who knows the named quasi-identifiers and the column (first row: all columns) singles
+out ``singled_out`` of the ``people``; ``share`` is their share in [0, 1]. ``added`` are those whom
+the named quasi-identifiers alone do not single out. ``reason`` states why a column is not measured.
+Its numbers are then NULL, and the first row does not include it. A missing value is a value."""
+
+IGNORED = "ignored by the policy"
+OF_NOBODY = "records of a synthetic release are of nobody"
+NAMELESS = "it has no name"
+ELSEWHERE = "the quasi-identifiers are those of the population"
+
 
 def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
     """Return the caveats of a verdict: columns that no rule covers, and people they single out.
 
-    ``columns`` and ``frame`` (``qifsql.results.coverage.SCHEMA``) are None if they were not
+    ``columns`` and ``frame`` (``SCHEMA``) are None if they were not
     stored.
     """
     if columns is None:
