@@ -12,7 +12,7 @@ from qifsql.adversary.gains import Gain
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, is_nan, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.errors import InputError, quoted
 
 MISSING = ("", "(missing)")  # names of the column for the missing value in a wide matrix

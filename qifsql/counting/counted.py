@@ -1,20 +1,18 @@
 """Counts of a set of cells, and the measures that follow from them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from sqlglot import exp
 
+from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Disclosure, Guesses, Measure, Overlap
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from qifsql.counting.session import check_records, dropped
 from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
 from qifsql.data.frames import digest_of
-from qifsql.data.relation import LOADED, STORE, attaching
+from qifsql.data.readers import LOADED, STORE, attaching
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import Engine

@@ -28,7 +28,7 @@ from qifsql.counting.learners import (
     lessons_limit,
 )
 from qifsql.data.dataset import Dataset
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several

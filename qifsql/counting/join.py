@@ -9,7 +9,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.query.plan import Plan, Step

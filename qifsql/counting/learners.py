@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.errors import InputError, did_you_mean, quoted
 
 TABLE = "table"

@@ -13,7 +13,7 @@ from qifsql.counting.composition import Compared
 from qifsql.counting.scales import measured, position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family, nested
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility

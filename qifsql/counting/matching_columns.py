@@ -14,7 +14,7 @@ from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import Collection, tagged, together
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier, parse
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted, several

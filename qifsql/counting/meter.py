@@ -1,6 +1,6 @@
 """Progress of work in stages, each with many statements."""
 
-from qifsql.engine.settings import Progress
+from qifsql.engine.progress import Progress
 
 
 class Meter:

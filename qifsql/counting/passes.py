@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused
 from qifsql.counting.scales import Secret, own_name, own_table
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
 from qifsql.query.columns import number

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, Microdata
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata_steps

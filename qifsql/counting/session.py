@@ -14,7 +14,8 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import split_name
 from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import Engine, LocalEngine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine, LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
 from qifsql.errors import DatasetError, InputError, WeightError, quoted, several

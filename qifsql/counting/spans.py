@@ -21,7 +21,7 @@ from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse
 from qifsql.data.dataset import Dataset
 from qifsql.data.domains import Domain, clash, domain, parts, together
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted

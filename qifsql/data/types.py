@@ -1,9 +1,13 @@
-"""Types of values, as the engine names them: numbers, nested types and comparable types."""
+"""Types of values, as the engine names them: numbers, nested types, comparable types; rows."""
 
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from qifsql.data.expressions import FLOATING
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table of results: its values by column."""
 
 INTEGERS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",

@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import CONVERTED
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.query.render import setting
 
 # Settings that statements may change:

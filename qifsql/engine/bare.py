@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import duckdb
 
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.engine.access import lock
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, private_folder

@@ -19,7 +19,7 @@ from qifsql.data.expressions import SOURCE, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies, mixed_ends
 from qifsql.data.formats import partition_columns
-from qifsql.data.relation import header_line, relation
+from qifsql.data.readers import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
 from qifsql.engine import growth
 from qifsql.engine.csv_types import read_writings, remarks

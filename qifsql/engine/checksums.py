@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from sqlglot import exp
 
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.errors import DatasetError
 
 BLOCK = 2**20  # bytes that are read at a time

@@ -14,7 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from qifsql.engine.errors import translated
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings
 from qifsql.engine.threads import in_threads
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
-from qifsql.data.relation import LOADED, escaped
+from qifsql.data.readers import LOADED, escaped
 from qifsql.engine import json_records, sqlite_tables, statistics_files, workbooks
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted

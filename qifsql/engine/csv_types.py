@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS
 from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted

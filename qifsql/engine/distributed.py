@@ -21,7 +21,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.expressions import identifier
-from qifsql.data.relation import LOADED, STORE, escaped, loading, relation
+from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
 from qifsql.engine import dialect
 from qifsql.engine.access import Source, datasets_of
 from qifsql.engine.connections import Stream

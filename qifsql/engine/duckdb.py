@@ -16,7 +16,7 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
 from qifsql.data.frames import view_name
-from qifsql.data.relation import STORE, attaching, loading, openings
+from qifsql.data.readers import STORE, attaching, loading, openings
 from qifsql.engine.access import Source, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, register, together

@@ -14,7 +14,7 @@ from sqlglot import exp
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.formats import check_names
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.errors import DatasetError
 
 TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")

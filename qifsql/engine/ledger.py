@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from sqlglot import exp
 
-from qifsql.data.relation import STORE
+from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
 from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
 from qifsql.query.render import render

@@ -5,22 +5,11 @@ import re
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from qifsql.engine import notebook
+from qifsql.engine.progress import Progress, usual
 from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import InputError, quoted
-
-
-class Progress(Protocol):
-    """A function that shows progress: the current work, and the finished share of it, 0 to 1.
-
-    ``detail`` may add further words.
-    """
-
-    def __call__(self, what: str, share: float, detail: str = "", /) -> None:
-        """Show the progress."""
-
 
 ENOUGH = 4 * 2**30  # bytes of memory; more makes no attack faster
 FREED_LATE = 128 * 2**20  # bytes of the limit for what many large joins hold beyond it
@@ -28,15 +17,6 @@ ENGINES = ("duckdb", "spark")
 VARIABLE = "QIFSQL_ENGINE"
 """The environment variable that names the engine."""
 PER_CORE, ALWAYS = 8, 64  # most threads for each core; threads that any machine may use
-
-
-def silent(*_: object) -> None:
-    """Show no progress."""
-
-
-def usual() -> Progress:
-    """Return the default progress: a line in a notebook, nothing elsewhere."""
-    return notebook.line() if notebook.is_notebook() else silent
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.engine.dialect import SESSION
 from qifsql.engine.settings import URL, Settings, machine_memory, private_folder
 from qifsql.engine.temporary import PrivateFolder

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.errors import DatasetError

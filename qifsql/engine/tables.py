@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.engine.protocol import Engine
 from qifsql.query import render
 from qifsql.query.plan import Plan

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine

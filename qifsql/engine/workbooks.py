@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.engine import sheet_text

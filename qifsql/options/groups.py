@@ -14,7 +14,8 @@ import typer
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, LIMITS, RUN
-from qifsql.engine.settings import Progress, Settings, local_folder
+from qifsql.engine.progress import Progress
+from qifsql.engine.settings import Settings, local_folder
 from qifsql.engine.temporary import STANDARD_INPUT
 from qifsql.options import standard_input
 
@@ -180,9 +181,10 @@ class Limits:
     @contextmanager
     def settings(self) -> Iterator[Settings]:
         """Open the settings of an engine, with progress shown while it runs."""
-        from qifsql.options.runtime import progress
+        from qifsql.options.runtime import talk
+        from qifsql.presentation.progress_bar import progress
 
-        with progress(self.progress) as shown:
+        with progress(self.progress, talk) as shown:
             yield self.engine_settings(shown)
 
     def engine_settings(self, shown: Progress) -> Settings:

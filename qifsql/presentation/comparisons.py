@@ -1,14 +1,12 @@
 """Tables of risk and information loss of several releases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isinf
-from typing import Any
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
-
-Row = Mapping[str, Any]
 
 
 def named(row: Row) -> str:

@@ -102,4 +102,4 @@ def _catalogue(code: str) -> NullTranslations:
     try:
         return translation("qifsql", LOCALE, [code.replace("-", "_")])
     except FileNotFoundError as e:  # sources that were not installed
-        raise InputError(f"the catalogue of {code} is not built: pip install -e .") from e
+        raise InputError(f"the catalogue of {code} is not built; install qifsql") from e

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.errors import InputError, quoted
 from qifsql.presentation.language import said, spoken
 

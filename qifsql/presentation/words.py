@@ -4,12 +4,11 @@ Rounding never turns a chance into certainty or into impossibility. The words ar
 current language (``language``).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from qifsql.data.types import Row
 from qifsql.presentation.language import counted, number, said, spoken
 
-Row = Mapping[str, Any]
 SCALES = (100, 1_000, 10_000)  # of natural frequencies
 
 

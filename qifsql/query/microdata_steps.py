@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import SOURCE, read, with_one_missing
-from qifsql.data.relation import openings, relation
+from qifsql.data.readers import openings, relation
 from qifsql.query.plan import Plan, Step
 
 RECORD = "record"  # the position of a record in the input, from 1

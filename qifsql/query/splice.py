@@ -39,7 +39,7 @@ from qifsql.query.templates import Template, load
 
 Tally = tuple[int, int]  # number of the secret, number of its value
 Numbers = Mapping[str, int | Sequence[int]]
-Row = Mapping[str, exp.Expr]  # one row of parameters: its values by column
+Parameters = Mapping[str, exp.Expr]  # one row of parameters: its values by column
 
 PLACES = ("place", "step", "low", "least", "top", "high")
 EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
@@ -79,7 +79,7 @@ def splice(
     columns: Mapping[str, str] | None = None,
     numbers: Numbers | None = None,
     tables: Mapping[str, str] | None = None,
-    rows: Mapping[str, Row] | None = None,
+    rows: Mapping[str, Parameters] | None = None,
     domain: Domain | None = None,
 ) -> exp.Select:
     """Return the query of a view with its placeholders filled.
@@ -249,7 +249,7 @@ def _functions(query: exp.Select, domain: Domain | None) -> None:
 
 
 def _columns(
-    query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Row]
+    query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
     if not columns and not numbers and not rows:
         return
@@ -263,7 +263,7 @@ def _columns(
             column.set("this", exp.to_identifier(columns[column.name]))
 
 
-def _tables(query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Row]) -> None:
+def _tables(query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]) -> None:
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():

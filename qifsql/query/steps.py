@@ -18,7 +18,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters
 from qifsql.query.columns import number
 from qifsql.query.plan import Step
-from qifsql.query.splice import Row, Tally, splice
+from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
 
 SHARED = (  # one for all secrets
@@ -234,7 +234,7 @@ def _spliced(
     positions: tuple[int, int] | None,
 ) -> Step:
     """Return the step of a file; attacks of the same form share it, and its text."""
-    places: Row = {}
+    places: Parameters = {}
     if positions is not None:
         places = dict(zip(("first_tally", "last_tally"), map(number, positions), strict=True))
     query = splice(

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars.selectors import by_name
 
-from qifsql import __version__, installation
+from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
+from qifsql.data import installation
 from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks

@@ -32,7 +32,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.domains import domain
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import texts as option_texts

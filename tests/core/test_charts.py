@@ -17,11 +17,11 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from qifsql import installation
 from qifsql.commands.attack import charts as steps
 from qifsql.commands.attack.keyless import charts
 from qifsql.commands.attack.keyless.calibrate import CALIBRATION
 from qifsql.commands.sweep import charts as subsets
+from qifsql.data import installation
 from qifsql.errors import InputError, OutputError
 from qifsql.presentation import people_charts, theme
 from qifsql.results import exports

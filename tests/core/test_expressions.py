@@ -19,7 +19,7 @@ from strategies import NAMES
 import qifsql
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, parse, split_name
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.functions import ALLOWED

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.errors import DatasetError
 
 CELL = "SECRETCELL"

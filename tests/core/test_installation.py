@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from places import PACKAGE
 
-from qifsql import __version__, installation
+from qifsql import __version__
+from qifsql.data import installation
 
 INDEX = "pip install 'qifsql[ml]'"
 

@@ -8,8 +8,8 @@ import pytest
 from places import SAMPLES
 
 import qifsql
-from qifsql.engine import notebook
-from qifsql.engine.settings import silent
+from qifsql.engine import progress
+from qifsql.engine.progress import silent
 
 
 @pytest.fixture
@@ -41,13 +41,13 @@ def test_an_imported_kernel_is_no_notebook(shell: Any, monkeypatch: pytest.Monke
     package.get_ipython = lambda: shell  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    assert not notebook.is_notebook()
+    assert not progress.is_notebook()
     assert qifsql.Settings().progress is silent
 
 
 def test_a_notebook_shows_one_line_after_two_seconds(cell: list[str]) -> None:
     seconds = iter([0.0, 1.9, 2.5, 2.6, 3.0, 3.01])
-    show = notebook.line(clock=lambda: next(seconds))
+    show = progress.line(clock=lambda: next(seconds))
     for share in (0.1, 0.3, 0.4, 0.5):
         show("sweeping", share, "3 of 9")
     show("sweeping", 1.0)
@@ -55,6 +55,6 @@ def test_a_notebook_shows_one_line_after_two_seconds(cell: list[str]) -> None:
 
 
 def test_settings_take_it_by_themselves(cell: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook, "AFTER", -1.0)
+    monkeypatch.setattr(progress, "AFTER", -1.0)
     qifsql.sweep(SAMPLES / "thesis_table_3_2.csv", qids="age,gender", secret="illness")
     assert cell[-1].startswith("sweeping")

@@ -22,9 +22,9 @@ from strategies_collections import Drawn, collections
 from test_golden_sql import CASES
 
 import qifsql
-from qifsql import installation
 from qifsql.adversary.spec import Attack
 from qifsql.counting.session import opened
+from qifsql.data import installation
 from qifsql.engine.distributed import ON_SPARK
 from qifsql.engine.placing import Placed
 from qifsql.engine.settings import Settings

@@ -13,7 +13,6 @@ from lint.project import Finding, Module, Project, Rule
 ROOMS = (  # from the ground up: a module imports from its own room and those before it
     *(
         "errors",
-        "installation",
         "measures",
         "data",
         "adversary",

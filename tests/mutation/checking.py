@@ -1,12 +1,12 @@
 """Kills that still hold: their tests are among those of ``make test``, and say what they said."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from places import ROOT
 
 from mutation import copies, mutants, sources
 from mutation.mutants import Mutant
+from qifsql.data.types import Row
 
 SAME, CHANGED, GONE, UNNAMED = "same", "changed", "gone", "unnamed"
 WORDS = {
@@ -15,7 +15,6 @@ WORDS = {
     GONE: "by a test that make test does not run",
     UNNAMED: "by a test that is not known",
 }
-Row = Mapping[str, Any]
 
 
 def states(rows: Mapping[str, Row]) -> dict[str, str]:

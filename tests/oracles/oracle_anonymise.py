@@ -1,5 +1,7 @@
 """The slow oracle of ``anonymise``, without SQL, written from the documentation alone.
 
+from qifsql.data.types import Row
+
 Places of values, Mondrian, MDAV, the limits on secrets by their definitions, cells and what a
 written cell stands for.
 """
@@ -8,7 +10,7 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -17,7 +19,6 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-Row = Mapping[str, Any]
 Tuple = tuple[int, ...]
 
 

@@ -1,13 +1,13 @@
 """All completions of the missing quasi-identifiers of a tiny table, one by one."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
-from typing import Any
 
 import oracle
 
-Row = Mapping[str, Any]
+from qifsql.data.types import Row
+
 Tuples = list[tuple[Hashable, ...]]
 
 

@@ -1,7 +1,7 @@
 """Households and people with several records, person by person, from the definitions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as F
 from math import prod
@@ -9,7 +9,7 @@ from typing import Any
 
 import oracle
 
-Row = Mapping[str, Any]
+from qifsql.data.types import Row
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Adversaries who know only some of the quasi-identifiers, in words and tables."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import polars as pl
 
 from qifsql.commands.adversaries import charts
+from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import number, said
@@ -27,8 +27,6 @@ KIND = Kind(
 ASIDE = ("by_size", "histogram")
 """The details that CSV and Markdown leave out."""
 SHOWN = 40  # adversaries of a table
-
-Row = Mapping[str, Any]
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -21,10 +21,10 @@ from qifsql.counting.dependents import dependents
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import complete
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, quoted
 from qifsql.query.render import expressions, statement

@@ -10,7 +10,7 @@ from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import identifier, read
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.errors import ColumnError, did_you_mean, quoted
 from qifsql.query.plan import Plan
 from qifsql.results import release

@@ -1,9 +1,8 @@
 """Attacks as people read them: success before and after, with a sentence on its meaning."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from qifsql.commands.attack.keyless import view as keyless
 from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.commands.attack.learning import view as learning
 from qifsql.commands.attack.noisy import view as noisy
+from qifsql.data.types import Row
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
 from qifsql.presentation.language import counted, said
@@ -19,7 +19,6 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-Row = Mapping[str, Any]
 NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),

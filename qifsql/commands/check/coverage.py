@@ -21,7 +21,8 @@ from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import family, generalised, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan

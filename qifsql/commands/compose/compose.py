@@ -23,8 +23,8 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.exact import exact
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
-from qifsql.data.relation import openings
-from qifsql.engine.protocol import open_engine
+from qifsql.data.readers import openings
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted, several

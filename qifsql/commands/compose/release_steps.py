@@ -9,7 +9,7 @@ from qifsql.counting.spans import make_places, make_spans
 from qifsql.data.dataset import Column
 from qifsql.data.domains import Domain, domain, together
 from qifsql.data.expressions import FLOATING, SOURCE, column, with_one_missing
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError

@@ -16,7 +16,8 @@ from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted
 from qifsql.measures.entropy import entropy

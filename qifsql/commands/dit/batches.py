@@ -15,7 +15,7 @@ from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.relation import STORE
+from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
 from qifsql.errors import several
 from qifsql.query.render import render

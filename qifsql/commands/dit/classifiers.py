@@ -11,7 +11,7 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any
 
-from qifsql import installation
+from qifsql.data import installation
 from qifsql.errors import InputError, did_you_mean, quoted
 
 BAYES = "naive-bayes"

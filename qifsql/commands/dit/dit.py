@@ -21,11 +21,12 @@ from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
+from qifsql.engine.engines import open_engine
 from qifsql.engine.masks import private
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query.render import render

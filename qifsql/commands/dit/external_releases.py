@@ -14,7 +14,7 @@ from qifsql.counting.spans import HELD, Generalised, Raw, make_places, make_span
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.domains import domain, together
 from qifsql.data.expressions import SOURCE, column
-from qifsql.data.relation import LOADED, relation
+from qifsql.data.readers import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables

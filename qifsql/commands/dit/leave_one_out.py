@@ -9,7 +9,7 @@ from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale, Secret, own_name, own_table, position, scale_table
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import adding, render, statement
 from qifsql.query.splice import splice

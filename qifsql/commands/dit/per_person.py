@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.dit.spec import Question
 from qifsql.counting.scales import own_table
-from qifsql.data.relation import STORE
+from qifsql.data.readers import STORE
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata_steps
 from qifsql.query.columns import SHOWABLE, STORABLE, equal, named, written

@@ -27,7 +27,7 @@ from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, quoted, several
 from qifsql.query.plan import Plan

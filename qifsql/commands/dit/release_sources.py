@@ -12,9 +12,10 @@ from qifsql.commands.dit.spec import COMMAND, FILES, Question
 from qifsql.counting.constraints import Wishes
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
+from qifsql.engine.progress import silent
 from qifsql.engine.protocol import LocalEngine
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.settings import Settings
 from qifsql.query.plan import Plan
 from qifsql.results import release
 

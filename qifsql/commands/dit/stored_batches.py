@@ -14,10 +14,11 @@ from sqlglot import exp
 from qifsql import __version__
 from qifsql.data import json_text
 from qifsql.data.files import misplaced
-from qifsql.data.relation import LOADED, STORE
+from qifsql.data.readers import LOADED, STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding, dropping, keeping, render

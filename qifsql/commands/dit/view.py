@@ -1,23 +1,20 @@
 """Show how guesses depend on the person's own record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import isinf
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.dit import charts
 from qifsql.commands.dit.spec import BAYES
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
-
-Row = Mapping[str, Any]
-
 
 KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distribution"))
 

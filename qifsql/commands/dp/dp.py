@@ -16,7 +16,7 @@ from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted, several
 from qifsql.results.result import Result

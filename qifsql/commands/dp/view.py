@@ -1,14 +1,14 @@
 """Show privacy against utility of noisy counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import isclose
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.dp import charts
 from qifsql.commands.dp.spec import CORRELATED, INFERRED, LOW
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
@@ -22,7 +22,6 @@ LONG = {
     "local": "local: noise on each record",
     "randomised_response": "response: randomised response on each record",
 }
-Row = Mapping[str, Any]
 Written = Callable[[Row], str]
 
 

@@ -18,7 +18,7 @@ from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
 from qifsql.query.columns import double
 from qifsql.query.compiler import union
-from qifsql.query.splice import Row
+from qifsql.query.splice import Parameters
 
 CLOSE, LEAST = 1e-9, 1e-12  # relative and absolute distance of scores compared exactly
 LARGEST = 700  # exp of larger numbers may overflow
@@ -81,7 +81,7 @@ def _scores(
     return {(name, j): score for j, name, score in tables.rows(steps.plan(union(parts)))}
 
 
-def _height(height: Mapping[int, int], j: int) -> dict[str, Row]:
+def _height(height: Mapping[int, int], j: int) -> dict[str, Parameters]:
     if j not in height:
         return {}
     return {"hierarchy_height": {"height": number(height[j], "BIGINT")}}
@@ -144,7 +144,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
     return Finding(value, *at_worst, counts=least, violated=violated)
 
 
-def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
+def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
     """Return the range of scores near the required level, and the least one near the worst."""
     definition = measure(name)
     edge = worst if math.isinf(worst) else worst - _room(worst)
@@ -158,7 +158,7 @@ def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Row:
     return _between(at - room, at + room, edge)
 
 
-def _between(low: float, high: float, edge: float) -> Row:
+def _between(low: float, high: float, edge: float) -> Parameters:
     return {"low": double(low), "high": double(high), "edge": double(edge)}
 
 
@@ -248,7 +248,7 @@ def look(
     )
 
 
-def sought(name: str, level: Finding) -> dict[str, Row]:
+def sought(name: str, level: Finding) -> dict[str, Parameters]:
     """Return the rows that define the level of the worst block that is sought."""
     if level.level is None:
         counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])

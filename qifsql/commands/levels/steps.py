@@ -14,10 +14,10 @@ from sqlglot import exp
 from qifsql.counting.counts import Counts
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import Row, splice
+from qifsql.query.splice import Parameters, splice
 from qifsql.query.templates import load
 
-Inputs = Mapping[str, Row | exp.Query]
+Inputs = Mapping[str, Parameters | exp.Query]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Tables:
     """
 
     counts: Counts
-    wholes: dict[int, Row] = field(default_factory=dict)
+    wholes: dict[int, Parameters] = field(default_factory=dict)
 
     def keep(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> None:
         """Keep a step of ``sql/levels`` as a table."""

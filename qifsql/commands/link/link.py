@@ -17,10 +17,11 @@ from qifsql.commands.link.spec import LinkOptions
 from qifsql.counting.matching_columns import Side, sides
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, complete
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted, several
 from qifsql.measures.linkage import Kind, curve, measured

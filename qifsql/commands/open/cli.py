@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import OPTIONS
-from qifsql.engine.settings import silent
+from qifsql.engine.progress import silent
 from qifsql.options import runtime, texts
 from qifsql.options.groups import Data, Limits
 

@@ -11,15 +11,16 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from qifsql import installation
 from qifsql.commands.open.background import Jobs
 from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.explorer import Explorer
 from qifsql.commands.open.walking import Walk, is_result
+from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.engine import masks
-from qifsql.engine.settings import Settings, private_folder, silent
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings, private_folder
 from qifsql.errors import InputError
 from qifsql.presentation.language import of_locale, speaking
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qifsql import installation
 from qifsql.commands.describe import view as described
 from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job, SweepJob
@@ -14,6 +13,7 @@ from qifsql.commands.open.explorer import Explorer, SourceColumn
 from qifsql.commands.open.fields import whole
 from qifsql.commands.open.walking import Walk
 from qifsql.commands.report.report import chapters_of, first_page
+from qifsql.data import installation
 from qifsql.presentation import escaping, html, words
 from qifsql.presentation.figures import can_draw
 from qifsql.presentation.language import LANGUAGES, counted, number, said

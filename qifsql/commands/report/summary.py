@@ -1,7 +1,7 @@
 """The first page of a report: the risk before and after the release, and what to do."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
+from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
@@ -16,7 +17,6 @@ from qifsql.results import uncovered
 from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 
-Row = Mapping[str, Any]
 CARDS = 6  # risks on the first page
 STEPS = 3  # lines on what to do first
 STUDIES = ("run", "start")  # results that repeat those of attacks and sweeps

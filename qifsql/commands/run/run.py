@@ -21,7 +21,8 @@ from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
 from qifsql.errors import (
     InputError,

@@ -16,7 +16,7 @@ from qifsql.counting.join import check_keys
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection, Source
 from qifsql.data.expressions import identifier
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, OutputError
 from qifsql.query import microdata_steps, parameters, render

@@ -11,6 +11,7 @@ import typer
 from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.options import runtime
 from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
+from qifsql.presentation.progress_bar import progress
 
 EXAMPLES = {
     "From a file to a report, with the suggested roles.": (
@@ -98,7 +99,7 @@ class Bars:
     def show(self, what: str, share: float, detail: str = "", /) -> None:
         """Show the progress of a step."""
         if self.progress is None:
-            self.progress = self.stack.enter_context(runtime.progress(self.visible))
+            self.progress = self.stack.enter_context(progress(self.visible, runtime.talk))
         self.progress(what, share, detail)
 
     def close(self) -> None:

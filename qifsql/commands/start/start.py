@@ -17,7 +17,8 @@ from qifsql.commands.start.result import Beginning
 from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, quoted, unwritable
 from qifsql.presentation import words
 from qifsql.presentation.language import speaking

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from qifsql.commands.suda.packing import Packing
 from qifsql.counting.scales import own_name
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
 from qifsql.query.plan import Plan

@@ -32,7 +32,7 @@ from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, streams
 from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows
 from qifsql.commands.sweep.tables import CHUNK, DROPPED, GIANT, CodedTable, Tables, packing
 from qifsql.commands.sweep.worker import Sums, Worker, typed
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.engine import dialect, distributed
 from qifsql.engine.connections import Stream
 from qifsql.engine.distributed import Spark

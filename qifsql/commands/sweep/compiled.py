@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from qifsql import installation
 from qifsql.commands.sweep.layout import NARROW, Layout
 from qifsql.commands.sweep.worker import Chunk, Worker, counter, typed
+from qifsql.data import installation
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, Interrupted

@@ -24,8 +24,9 @@ from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
 from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream, together
-from qifsql.engine.protocol import open_engine
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.engines import open_engine
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, QifError
 from qifsql.query.render import creating
 

@@ -14,7 +14,8 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.masks import private
-from qifsql.engine.settings import Settings, silent
+from qifsql.engine.progress import silent
+from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
 from qifsql.errors import EngineError, InputError, Interrupted, quoted
 from qifsql.results.storage import Origin

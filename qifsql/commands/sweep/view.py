@@ -1,13 +1,12 @@
 """The text of a sweep: best subset of each size, contributions to the risk, columns to drop."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.sweep import charts
 from qifsql.commands.sweep.result import DROP_FIRST, SHAPLEY
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
@@ -18,7 +17,6 @@ from qifsql.results.stored import Stored
 SHOWN = 20  # subsets of a border that are shown
 PAIRS = 5  # interactions of pairs that are shown
 
-Row = Mapping[str, Any]
 
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(

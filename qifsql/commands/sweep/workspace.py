@@ -24,7 +24,7 @@ from qifsql.data import json_text
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import is_duckdb, misplaced
-from qifsql.data.relation import STORE
+from qifsql.data.readers import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine

@@ -1,7 +1,7 @@
 """Charts of synthetic releases: members against control, and the blocks that give away most."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -29,8 +29,6 @@ OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
 LISTED = 40  # subsets that are described in words
 STEPS = 20  # an axis of shares begins and ends at a twentieth
 TICKS = 5  # numbers of people on an axis, besides 0
-
-Row = Mapping[str, Any]
 
 
 def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:

@@ -14,9 +14,10 @@ from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
-from qifsql.counting.counted import Cells, Row, guesses, modes_table, of_release, of_secret
+from qifsql.counting.counted import Cells, guesses, modes_table, of_release, of_secret
 from qifsql.counting.guessing import Guessing, Learner, Scores
 from qifsql.data.option import as_names
+from qifsql.data.types import Row
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures

@@ -1,10 +1,10 @@
 """Bounds on measures that a release must keep: ``repU<=0.01``."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from qifsql.data.types import Row
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import (
     ABOUT_SECRETS,
@@ -25,7 +25,6 @@ MEASURES = (
     *(*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS),
     *(*OF_QUESTIONS, *OF_DISTANCES),
 )
-Row = Mapping[str, Any]
 _BOUND = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(-?\d+(?:\.\d+)?)\s*")
 
 

@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from qifsql.commands.synthetic.wording import Row, by_measure, points, release_name
+from qifsql.commands.synthetic.wording import by_measure, points, release_name
+from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec

@@ -11,7 +11,8 @@ from sqlglot import exp
 from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Row, rows_of
+from qifsql.counting.counted import rows_of
+from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Predicates
 from qifsql.query.columns import equal, number

@@ -13,8 +13,9 @@ from sqlglot import exp
 from qifsql.commands.synthetic.wide_cells import WideCells
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Cells, Row, modes_table, of_release, of_secret, rows_of
-from qifsql.engine.settings import Progress
+from qifsql.counting.counted import Cells, modes_table, of_release, of_secret, rows_of
+from qifsql.data.types import Row
+from qifsql.engine.progress import Progress
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET, Measure
 

@@ -21,8 +21,8 @@ from qifsql.counting.compared_files import Files, Names, Sources
 from qifsql.counting.guessing import Learner
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple, complete
-from qifsql.data.relation import openings
-from qifsql.engine.protocol import open_engine
+from qifsql.data.readers import openings
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, several
 from qifsql.query.render import expressions

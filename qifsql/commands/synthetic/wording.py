@@ -1,14 +1,12 @@
 """Words of the sentences and tables about synthetic releases."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
-
-Row = Mapping[str, Any]
 
 
 def points(share: float) -> str:

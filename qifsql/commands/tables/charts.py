@@ -1,12 +1,12 @@
 """Charts of published tables: what each one proves, the best guess, the cells of a component."""
 
-from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
 import polars as pl
 
 from qifsql.commands.tables.spec import CELLS_LISTED
+from qifsql.data.types import Row
 from qifsql.presentation import escaping
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
@@ -32,8 +32,6 @@ WIDE = 240  # pixels of the name of a set of tables
 MARKS = ("prior", "believed", "actual", "records")
 SHAPES = ("triangle-down", "circle", "diamond", "square")
 COLOURS = (ORANGE, BLUE, "#000000", GREEN)
-
-Row = Mapping[str, Any]
 
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:

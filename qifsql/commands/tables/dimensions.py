@@ -18,7 +18,7 @@ from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import names
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, did_you_mean, quoted

@@ -14,7 +14,7 @@ from qifsql import __version__
 from qifsql.commands.tables.table_sets import Release
 from qifsql.data import json_text
 from qifsql.data.files import misplaced
-from qifsql.data.relation import STORE
+from qifsql.data.readers import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import Engine

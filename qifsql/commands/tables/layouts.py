@@ -15,7 +15,7 @@ from sqlglot import exp
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, filled, with_one_missing
 from qifsql.data.option import csv_row
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables

@@ -36,7 +36,7 @@ from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
 from qifsql.query.plan import Step
-from qifsql.query.splice import Row, splice
+from qifsql.query.splice import Parameters, splice
 from qifsql.query.templates import load
 
 MOST_LARGEST = 1000  # contributors of (n, k)-dominance
@@ -115,7 +115,7 @@ class Rules:
         return cls(small, int(n), k / 100, p / 100)
 
     @property
-    def row(self) -> Row:
+    def row(self) -> Parameters:
         """Return the rules as the columns of the table ``asked`` of the views."""
         numbers = {
             "small": self.small,

@@ -1,12 +1,12 @@
 """Sections about published tables: checks of offices, harm by table, groups, remedies."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from qifsql.commands.tables import charts
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
@@ -32,8 +32,6 @@ REMEDIES = {
     r"make (?P<name>.*) coarser: (?P<change>.*)": "make {name} coarser: {change}",
 }
 """The words for a remedy, by its text."""
-
-Row = Mapping[str, Any]
 
 
 def least(n: int, row: Row) -> str:

@@ -19,7 +19,8 @@ from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple
 from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import LocalEngine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError

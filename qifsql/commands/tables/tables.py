@@ -19,7 +19,7 @@ from qifsql.commands.tables.table_attack import TableAttack, group, questions
 from qifsql.commands.tables.table_request import Request
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.masks import private
 from qifsql.engine.settings import Settings

@@ -1,8 +1,7 @@
 """Published tables in words and tables: what they prove, what can be guessed, what would help."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from qifsql.commands.tables.sections import (
     progress,
     suppression,
 )
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
@@ -44,8 +44,6 @@ WAYS = {
     "mixed": "propagation, and integer programming for some components",
 }
 """The words for how bounds were computed."""
-
-Row = Mapping[str, Any]
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

@@ -20,7 +20,7 @@ from qifsql.data.expressions import (
     read,
     with_one_missing,
 )
-from qifsql.data.relation import LOADED, relation
+from qifsql.data.readers import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine

@@ -14,7 +14,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, identifier, read
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InternalError

@@ -17,7 +17,7 @@ from qifsql.commands.unhash.automaton import Automaton
 from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, column
-from qifsql.data.relation import header_line, openings, relation
+from qifsql.data.readers import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables

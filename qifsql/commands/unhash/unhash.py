@@ -21,7 +21,7 @@ from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, large, quoted, several

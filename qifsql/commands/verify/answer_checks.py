@@ -18,6 +18,7 @@ from qifsql.commands.verify.exact_measures import Number
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import Place, Repetition
 from qifsql.commands.verify.stored_request import Request
+from qifsql.data.types import Row
 from qifsql.engine.bare import Answer
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted
@@ -29,7 +30,6 @@ MOST = 12  # quasi-identifiers whose subsets are added up one by one
 SAME = Fraction(1, 10**12)  # numbers that differ by less may be in any order
 MEASURES = ("deterministic", "probabilistic")
 
-Row = Mapping[str, Any]
 Members = frozenset[str]
 Key = tuple[object, ...]
 

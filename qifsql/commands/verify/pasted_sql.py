@@ -23,7 +23,7 @@ from qifsql.commands.verify.numbers import (
     questions,
 )
 from qifsql.commands.verify.stored_request import APART, COPIED
-from qifsql.data.relation import escaped
+from qifsql.data.readers import escaped
 from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
 from qifsql.engine.settings import Settings
 from qifsql.errors import ExpressionError, InputError, InternalError

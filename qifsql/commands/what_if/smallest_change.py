@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from qifsql.counting.risks import Risk
-from qifsql.engine.settings import silent
+from qifsql.engine.progress import silent
 from qifsql.errors import InputError
 
 MOST = 100_000  # changes that may have to be measured

@@ -5,8 +5,9 @@ from functools import partial
 
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
-from qifsql.presentation.comparisons import Row, named, risks
+from qifsql.presentation.comparisons import named, risks
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Paragraph, Part, Spec, Tables

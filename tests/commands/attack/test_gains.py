@@ -24,9 +24,9 @@ from polars.testing import assert_frame_equal
 from strategies import Table, tables, to_arrow, weights
 
 import qifsql
+from qifsql.data.types import Row
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
 
-Row = Mapping[str, Any]
 Matrix = dict[tuple[Any, Any], F]
 Numbers = Mapping[str, float | F | None]
 

@@ -19,8 +19,8 @@ from synthetic_files import Line, frame, lines, plain
 from terminal import run
 
 import qifsql
-from qifsql import installation
 from qifsql.counting import learners
+from qifsql.data import installation
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import wilson

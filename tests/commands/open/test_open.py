@@ -17,7 +17,7 @@ from effort import PATIENCE
 from places import SAMPLES
 from terminal import run
 
-from qifsql import installation
+from qifsql.data import installation
 
 pytest.importorskip("uvicorn", reason="needs qifsql[explorer]")
 

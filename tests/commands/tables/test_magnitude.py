@@ -31,11 +31,10 @@ from qifsql.adversary.spec import Attack
 from qifsql.commands.tables.magnitude import MAGNITUDES, Magnitude, Rules, measure, read
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
-from qifsql.engine.protocol import open_engine
+from qifsql.data.types import Row
+from qifsql.engine.engines import open_engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, InputError
-
-Row = Mapping[str, Any]
 
 
 def measured(

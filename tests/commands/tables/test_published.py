@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from qifsql.commands.tables import published
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query.protections import Protection

@@ -13,7 +13,7 @@ from qifsql.counting.matching_columns import condition, person_key, plain, typed
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
-from qifsql.data.relation import relation
+from qifsql.data.readers import relation
 from qifsql.data.types import INTEGERS, NUMBERS, comparable, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, quoted

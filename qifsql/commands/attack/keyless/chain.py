@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.bind import Release
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted

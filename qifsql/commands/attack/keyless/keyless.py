@@ -32,7 +32,8 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import read
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import Engine, open_engine
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import quoted, several
 from qifsql.query.plan import Plan, Step

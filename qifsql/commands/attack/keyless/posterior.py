@@ -11,7 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qifsql.commands.attack.keyless.chain import SLICE, UNIT, Chain
-from qifsql.data.relation import LOADED
+from qifsql.data.readers import LOADED
 from qifsql.errors import TargetError
 from qifsql.measures.bayes import Success
 from qifsql.query.columns import equal

@@ -1,17 +1,16 @@
 """Attacks without a person key as people read them: alone, linked, and with the key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.attack.keyless.charts import pooled
+from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
-Row = Mapping[str, Any]
 SHOWN = 10  # lines of the shown calibration
 GUESSED = {
     (False, False): (

@@ -20,9 +20,9 @@ from qifsql.counting.guessing import Guessing, Scores
 from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import several

@@ -1,15 +1,11 @@
 """An attack of somebody who learns from another file, in words and tables."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table
-
-Row = Mapping[str, Any]
 
 
 def parts(frame: pl.DataFrame) -> list[Part]:

@@ -1,17 +1,16 @@
 """Attacks with noisy knowledge as people read them: next to the adversary who knows it exactly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.laws import Law, laws, shown
+from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table
 
-Row = Mapping[str, Any]
 EXACT = "exact"
 
 

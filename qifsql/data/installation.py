@@ -1,4 +1,4 @@
-"""The command that installs an extra, such as ``charts``, in the way qifsql itself was installed.
+"""Extras, such as ``charts``: the command that installs one as qifsql itself was installed.
 
 If a package does not come from an index, pip stores beside it where it came from (PEP 610).
 """

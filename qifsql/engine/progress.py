@@ -1,12 +1,31 @@
-"""Progress in a notebook: one line below the cell, updated in place."""
+"""Progress of the current work: nothing, or one line in a notebook; the bar is in presentation."""
 
 import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 AFTER, EVERY = 2.0, 0.2  # seconds of work before progress is shown, and between two updates
+
+
+class Progress(Protocol):
+    """A function that shows progress: the current work, and the finished share of it, 0 to 1.
+
+    ``detail`` may add further words.
+    """
+
+    def __call__(self, what: str, share: float, detail: str = "", /) -> None:
+        """Show the progress."""
+
+
+def silent(*_: object) -> None:
+    """Show no progress."""
+
+
+def usual() -> Progress:
+    """Return the default progress: a line in a notebook, nothing elsewhere."""
+    return line() if is_notebook() else silent
 
 
 def is_notebook() -> bool:
@@ -16,7 +35,7 @@ def is_notebook() -> bool:
 
 
 def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:
-    """Return a function that shows progress (``qifsql.engine.settings.Progress``)."""
+    """Return a function that shows progress in one line below the cell, updated in place."""
     display = import_module("IPython.display").display
     began, last = clock(), 0.0
     handles: list[Any] = []

@@ -1,4 +1,4 @@
-"""SQL for the rows of a dataset or collection."""
+"""SQL that opens and reads a dataset: Parquet, CSV, JSON, frames, databases, and collections."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

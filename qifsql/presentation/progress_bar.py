@@ -1,0 +1,72 @@
+"""The progress bar on a terminal, and lines of progress for other programs."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from qifsql.engine.progress import Progress, silent
+from qifsql.errors import printable
+
+AFTER = 2.0  # seconds of work before progress is shown
+EACH = 0.5  # seconds between two lines of progress
+
+
+@contextmanager
+def progress(is_visible: bool | None, write: Callable[[str], None]) -> Iterator[Progress]:
+    """Show a progress bar on stderr if it is required (default: on a terminal).
+
+    If it is required and stderr is not a terminal, lines of text for other programs.
+    """
+    if not (sys.stderr.isatty() if is_visible is None else is_visible):
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    detail = TextColumn("{task.fields[detail]}", markup=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), detail)
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(write)
+        return
+    bar = Bar(*columns, console=console, transient=True)
+    try:
+        yield _late(bar.start, bar.add_task, bar.update)
+    finally:
+        if bar.tasks:  # the bar was started
+            bar.stop()
+
+
+def _late(
+    start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
+) -> Progress:
+    """Return a progress that shows nothing for the first two seconds."""
+    began = time.monotonic()
+    tasks: dict[str, object] = {}
+
+    def show(what: str, share: float, detail: str = "", /) -> None:
+        if time.monotonic() - began < AFTER:
+            return
+        if not tasks:
+            start()
+        detail = printable(detail)
+        if what not in tasks:
+            tasks[what] = add(printable(what), total=1.0, detail=detail)
+        update(tasks[what], completed=share, detail=detail)
+
+    return show
+
+
+def _lines(write: Callable[[str], None]) -> Progress:
+    """Return a progress that writes a line for each new percentage, at most two in a second."""
+    latest = [0.0, -1.0]
+
+    def show(what: str, share: float, _detail: str = "", /) -> None:
+        percent = float(int(100 * share))
+        if time.monotonic() - latest[0] >= EACH and percent != latest[1]:
+            latest[:] = time.monotonic(), percent
+            write(f"progress: {what} {percent:.0f} %")
+
+    return show
