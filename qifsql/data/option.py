@@ -263,6 +263,12 @@ NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
 FILE = Form("a text in quotes", _text)
 """The path of a file."""
+DATASET = Form("a text in quotes", _text)
+"""A dataset, read with the same options as the data of the command."""
+WRITTEN = Form("a text in quotes", _text)
+"""The path of a file to write."""
+STORE = Form("a text in quotes", _text)
+"""The path of a DuckDB file to resume from; it holds values of cells."""
 FLOAT = Form("a number", _number)
 SECONDS = Form("a number of seconds above 0", _seconds)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
@@ -271,3 +277,5 @@ COUNTS = Form("a whole number or a list of them", _counts)
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
 HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
 """Files of hierarchies by quasi-identifier: on the command line ``COLUMN=FILE``, repeatable."""
+OF_SECRETS = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
+"""The same by secret; ``FILE`` alone is that of the only secret."""

@@ -22,6 +22,7 @@ from qifsql.data.option import (
     CHANCE,
     COUNTS,
     DATA,
+    DATASET,
     DETAILS,
     FILE,
     FLAG,
@@ -34,22 +35,27 @@ from qifsql.data.option import (
     NAMES,
     NUMBER,
     NUMBERS,
+    OF_SECRETS,
     OPTIONS,
     RUN,
     SECONDS,
     SHARE,
     SIZES,
+    STORE,
     SUPPRESSED,
     TARGET,
     TEXT,
     TEXTS,
     WHOLE,
+    WRITTEN,
     Form,
     Option,
     declared,
     names,
 )
-from qifsql.options import texts
+from qifsql.engine.settings import Settings
+from qifsql.options import runner, texts
+from qifsql.options.groups import Data, Limits, Records
 from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 
@@ -63,8 +69,9 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, names),
     TEXTS: (list[str] | None, lambda texts: texts),
-    TARGET: (list[str] | None, lambda texts: texts),  # read with the quasi-identifiers
+    TARGET: (list[str] | None, lambda texts: texts),  # see OF_COLUMNS
     HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
+    OF_SECRETS: (list[str] | None, lambda texts: texts),  # likewise
     FLAG: (bool, lambda flag: flag),
     FLOAT: (float | None, lambda number: number),
     SHARE: (float | None, lambda share: share),
@@ -73,8 +80,17 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     NUMBER: (str | None, lambda number: number),
     WHOLE: (int | None, lambda number: number),
     FILE: (Path | None, lambda file: file),
+    WRITTEN: (Path | None, lambda file: file),
+    STORE: (Path | None, lambda file: file),
+    DATASET: (Path | None, lambda file: file),  # opened as the data are: see ``_read_data``
 }
 """The type on the command line for each form, and its conversion."""
+OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
+    TARGET: ("qids", texts.targets),
+    HIERARCHIES: ("qids", texts.hierarchies),
+    OF_SECRETS: ("secret", texts.hierarchies_of_secrets),
+}
+"""Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
 
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
@@ -95,19 +111,23 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     renamed: dict[str, str] = {}
     groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
+    options: dict[str, Option] = {}
     for parameter in inspect.signature(command).parameters.values():
         members = [parameter]
         renamed |= _former(parameter.annotation)
-        group = parameter.annotation
+        group = Limits if parameter.annotation is Settings else parameter.annotation
+        if group == runner.Tell:
+            continue
         if isinstance(group, type) and is_dataclass(group):
             members = list(inspect.signature(group).parameters.values())
             groups[parameter.name] = group, [p.name for p in members]
         elif is_typeddict(group):
-            options = {n: option for n, option in declared(group).items() if option.typed}
-            renamed |= {o.formerly: flags(n, o)[0] for n, o in options.items() if o.formerly}
+            typed = {n: option for n, option in declared(group).items() if option.typed}
+            renamed |= {o.formerly: flags(n, o)[0] for n, o in typed.items() if o.formerly}
             needed = group.__required_keys__
-            members = [_parameter(n, option, needed=n in needed) for n, option in options.items()]
-            groups[parameter.name] = functools.partial(_arguments, options), list(options)
+            members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
+            groups[parameter.name] = functools.partial(_arguments, typed), list(typed)
+            options |= typed
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
     parameters = [p.replace(annotation=_shown(p.annotation)) for p in sorted(parameters, key=_rank)]
 
@@ -117,13 +137,29 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         for name, (make, fields) in groups.items():
             arguments[name] = make(**{field: arguments.pop(field) for field in fields})
         with standard_input(temp):
-            command(**arguments)
+            _read_data(command, arguments, options)
+            runner.run(command, arguments, options)
 
     run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     run.renamed = renamed  # type: ignore[attr-defined]
     return run
+
+
+def _read_data(
+    command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
+) -> None:
+    """Complete declared options by those of the data: the filter, and how other files are read."""
+    data = next((group for group in arguments.values() if isinstance(group, Data | Records)), None)
+    for name, group in command.__annotations__.items():
+        if data is None or not is_typeddict(group):
+            continue
+        if "where" in group.__annotations__:
+            arguments[name]["where"] = data.where
+        for option, file in arguments[name].items():
+            if option in options and options[option].form is DATASET:
+                arguments[name][option] = data.dataset(str(file))
 
 
 def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
@@ -229,7 +265,8 @@ def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
         for name, value in typed.items()
         if value is not None
     }
-    for name, read in (("target", texts.targets), ("hierarchies", texts.hierarchies)):
-        if name in arguments:
-            arguments[name] = read(arguments[name], arguments.get("qids", ()))
+    for name, value in arguments.items():
+        if (form := options[name].form) in OF_COLUMNS:
+            columns, read = OF_COLUMNS[form]
+            arguments[name] = read(value, arguments.get(columns, ()))
     return arguments

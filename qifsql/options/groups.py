@@ -102,12 +102,12 @@ class Records:
     delimiter: Delimiter = None
     encoding: Encoding = None
 
-    def dataset(self) -> Dataset | None:
-        """Return the named dataset; None without a file."""
-        if self.file is None:
+    def dataset(self, file: str | None = None) -> Dataset | None:
+        """Return the named dataset, or that of ``file``; None without a file."""
+        if (path := file or self.file) is None:
             return None
-        data = Data(self.file, self.where, self.all_varchar, self.delimiter, self.encoding)
-        return data.dataset()
+        data = Data(path, self.where, self.all_varchar, self.delimiter, self.encoding)
+        return data.dataset(file)
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,14 @@ class Limits:
             self.master,
             tuple(self.spark_conf or ()),
         )
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Options of notes and errors, for commands that open no engine."""
+
+    quiet: Annotated[bool, option("Print no notes.", "--quiet", panel=RUN)] = False
+    debug: Annotated[bool, option("Also show the cause of an error.", "--debug", panel=RUN)] = False
 
 
 def _named(path: Path | None) -> Path | None:

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.adversaries.spec import AdversariesOptions
-from qifsql.data.option import RUN
-from qifsql.options import runtime
-from qifsql.options.groups import Output
+from qifsql.options.groups import Output, Talk
 from qifsql.options.measuring import Charts
+from qifsql.options.runner import Answer
 
 Sweep = Annotated[
     Path,
@@ -35,26 +34,15 @@ def adversaries(
     options: AdversariesOptions,
     charts: Charts,
     output: Output,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print no notes.", rich_help_panel=RUN)
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Also show the cause of an error.", rich_help_panel=RUN)
-    ] = False,
-) -> None:
+    talk: Talk,
+) -> Answer:
     """Compute the success of adversaries who know only some of the quasi-identifiers.
 
     From a stored sweep: no data are read. Without --knows and --any: any number of attributes.
     """
     from qifsql.commands.adversaries.adversaries import adversaries as run
     from qifsql.commands.adversaries.view import ASIDE
-    from qifsql.options import show
 
-    show.check(output)
-    charts.check()
     result = run(sweep, **options)
-    runtime.remarks(result.notes, quiet=quiet)
-    charts.draw("adversaries", result, quiet=quiet)
     name = result.spec.get("dataset") or sweep.name
-    title = f"qifsql: adversaries who know some of {name}"
-    show.show(show.Shown(result=result, title=title, aside=ASIDE), output)
+    return Answer(result, f"adversaries who know some of {name}", aside=ASIDE)

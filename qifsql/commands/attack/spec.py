@@ -9,16 +9,18 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     ATTACK,
     CHANCE,
+    DATASET,
     DETAILS,
-    FILE,
     FLAG,
     GROUPS,
     LINKS,
     NAMES,
     RUN,
+    STORE,
     TEXT,
     TEXTS,
     WHOLE,
+    WRITTEN,
     Option,
 )
 
@@ -75,7 +77,7 @@ class AttackOptions(Adversary, Sets, total=False):
     store: Annotated[
         str | Path | None,
         Option(
-            form=TEXT,
+            form=STORE,
             help="DuckDB file to reuse counts; has cell values.",
             panel=RUN,
         ),
@@ -115,7 +117,7 @@ class AttackOptions(Adversary, Sets, total=False):
     ]
     learn: Annotated[
         Tabular | None,
-        Option(form=FILE, help="Learn from this file; guess about FILE (cas).", panel=DETAILS),
+        Option(form=DATASET, help="Learn from this file; guess about FILE (cas).", panel=DETAILS),
     ]
     learner: Annotated[
         str | None,
@@ -146,7 +148,7 @@ class AttackOptions(Adversary, Sets, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=WRITTEN,
             help="With --knows: file of success per record.",
             panel=ATTACK,
             studied=False,

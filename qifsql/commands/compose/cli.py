@@ -5,8 +5,10 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.compose.spec import ComposeOptions
-from qifsql.options import groups, runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options import groups
+from qifsql.options.groups import Data, Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "What do two sanitised releases reveal together?": (
@@ -27,27 +29,20 @@ def compose(
     data: Data,
     options: ComposeOptions,
     output: Output,
-    limits: Limits,
+    settings: Settings,
     more: Annotated[
         list[str] | None, typer.Argument(metavar="[MORE]...", help="The other releases.")
     ] = None,
-) -> None:
+) -> Answer:
     """Composition (intersection) attack: what several sanitised releases reveal together.
 
     --where selects people. Cells may be values or generalised: * [20,30] 20-29 <30 130**
     {France,Germany} or a node of a hierarchy.
     """
     from qifsql.commands.compose.compose import compose as run
-    from qifsql.options import show
 
-    records = options.get("records")
-    show.check(output, records=records)
     releases = [data.dataset(), *(data.dataset(file) for file in more or ())]
-    options["people"], options["where"] = data.dataset(str(options["people"])), data.where
-    with limits.settings() as settings:
-        result = run(releases, **options, settings=settings)
-    done = [f"{result.written:,} people written to {records}"] if records else []
-    runtime.remarks([*result.notes, *done], quiet=limits.quiet)
-
-    title = f"qifsql: composition of {groups.named(releases)}"
-    show.show(show.Shown(result=result, title=title), output)
+    result = run(releases, **options, settings=settings)
+    records = options.get("records")
+    notes = [f"{result.written:,} people written to {records}"] if records else []
+    return Answer(result, f"composition of {groups.named(releases)}", notes=notes)

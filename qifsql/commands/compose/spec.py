@@ -8,13 +8,14 @@ from qifsql.adversary.options import Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     DATA,
+    DATASET,
     DETAILS,
-    FILE,
     FLAG,
     HIERARCHIES,
     NAMES,
     NUMBERS,
     TEXT,
+    WRITTEN,
     Option,
     one_of,
 )
@@ -41,7 +42,7 @@ class ComposeOptions(TypedDict, total=False):
         Annotated[
             Tabular,
             Option(
-                form=TEXT,
+                form=DATASET,
                 help="File with raw values, one row per person who is in all releases.",
                 panel=DATA,
             ),
@@ -116,5 +117,5 @@ class ComposeOptions(TypedDict, total=False):
     ]
     records: Annotated[
         str | Path | None,
-        Option(form=FILE, help="Write one row per person: .parquet or .csv.", panel=DETAILS),
+        Option(form=WRITTEN, help="Write one row per person: .parquet or .csv.", panel=DETAILS),
     ]

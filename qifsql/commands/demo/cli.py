@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError
-from qifsql.options import runtime
-from qifsql.options.groups import Limits
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Run the main job on the bundled sample.": "qifsql demo",
@@ -16,11 +16,11 @@ EXAMPLES = {
 
 
 def demo(
-    limits: Limits,
+    settings: Settings,
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder for the reports.")] = Path(
         "demo-report"
     ),
-) -> None:
+) -> Answer:
     """Run the main job on the bundled sample: print the tables, write the reports."""
     from qifsql.commands.attack import view
     from qifsql.commands.demo import demo as demonstration
@@ -33,9 +33,8 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise OutputError(f"{folder} cannot be a folder for reports: {e.strerror}") from e
-    with limits.settings() as settings:
-        assessment = demonstration.demo(settings=settings)
-        every = demonstration.every(settings=settings)
+    assessment = demonstration.demo(settings=settings)
+    every = demonstration.every(settings=settings)
     title = demonstration.TITLE
     terminal.draw([Heading(title), *view.parts(assessment.frame, {}, assessment.spec)])
     attack, sweep = (show.Shown(result=result, title=title) for result in (assessment, every))
@@ -45,4 +44,4 @@ def demo(
     page = folder / "census.html"
     people, labels = demonstration.PEOPLE, demonstration.LABELS
     report([files[0], files[2]], page, title=title, people=people, labels=labels)
-    runtime.remarks([f"written: {path}" for path in (*files, page)], quiet=limits.quiet)
+    return Answer(notes=[f"written: {path}" for path in (*files, page)])

@@ -60,7 +60,6 @@ VALUES: dict[str, pl.DataType] = {
 def describe(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[DescribeOptions],
 ) -> Result:
@@ -104,7 +103,7 @@ def describe(
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         read = catalog.dataset
         read = engine.load(read) if read.format == "csv" else read  # to parse the file only once
-        description = _Describer(engine, catalog, read, where)
+        description = _Describer(engine, catalog, read, options["where"])
         names = as_names(options["columns"])
         chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
         if len(chosen) > MOST:
@@ -119,7 +118,9 @@ def describe(
         spellings = {c.name: description.spellings(c) for c in texts}
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
-        origin = origin.about(spec | {"where": where}, catalog.dataset.paths, *description.plans)
+        origin = origin.about(
+            spec | {"where": options["where"]}, catalog.dataset.paths, *description.plans
+        )
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     common = pl.DataFrame(listed, schema=VALUES, orient="row")
     details = {"values": common} if values else {}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
+from qifsql.adversary.options import Where
 from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
 
 
@@ -34,3 +35,4 @@ class DescribeOptions(TypedDict, total=False):
             panel=OPTIONS,
         ),
     ]
+    where: Where

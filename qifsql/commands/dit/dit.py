@@ -37,7 +37,6 @@ from qifsql.results.storage import Origin, streamed_place
 def dit(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[DitOptions],
 ) -> Result:
@@ -103,7 +102,7 @@ def dit(
     question = Question.of(options, (settings.seed if settings else None) or 0)
     classifiers.check(question.classifier)
     dataset = Dataset.open(source)
-    qids, secret = options["qids"], options["secret"]
+    qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
     read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
     out, held = streamed_place(options["records"], read), options["store"]

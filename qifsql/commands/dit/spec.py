@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Required, TypedDict
 
-from qifsql.adversary.options import qids_option
+from qifsql.adversary.options import Where, qids_option
 from qifsql.commands.dit import black_box
 from qifsql.counting.constraints import Number, Wishes
 from qifsql.data.expressions import split_name
@@ -16,14 +16,16 @@ from qifsql.data.option import (
     FILE,
     FLAG,
     FLOAT,
-    HIERARCHIES,
     NAMES,
     NUMBER,
     NUMBERS,
+    OF_SECRETS,
     RUN,
+    STORE,
     TEXT,
     TEXTS,
     WHOLE,
+    WRITTEN,
     Form,
     Option,
     as_names,
@@ -93,7 +95,7 @@ class DitOptions(TypedDict, total=False):
     hierarchy: Annotated[
         str | Path | Mapping[str, str | Path] | None,
         Option(
-            form=HIERARCHIES,
+            form=OF_SECRETS,
             help="SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a distance "
             "along its edges.",
             panel=DETAILS,
@@ -121,7 +123,9 @@ class DitOptions(TypedDict, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE, help="Write one row per record, in input order: .parquet or .csv.", panel=RUN
+            form=WRITTEN,
+            help="Write one row per record, in input order: .parquet or .csv.",
+            panel=RUN,
         ),
     ]
     key: Annotated[
@@ -131,7 +135,7 @@ class DitOptions(TypedDict, total=False):
     store: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=STORE,
             help="DuckDB checkpoint file to resume from; contains cell values, readable "
             "by you only.",
             panel=RUN,
@@ -185,6 +189,7 @@ class DitOptions(TypedDict, total=False):
         str | Sequence[str],
         _release(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
     ]
+    where: Where
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ ONCE = "records are perturbed once, so with noise on them more counts reveal not
 def dp(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[DpOptions],
 ) -> Result:
@@ -83,7 +82,7 @@ def dp(
     dataset = Dataset.open(source)
     budget, delta = options["budget"], options["delta"]
     with open_engine(settings, sources=[dataset]) as engine:
-        request = bind.bind(Catalog(engine, dataset), options, predicates, listed, where)
+        request = bind.bind(Catalog(engine, dataset), options, predicates, listed, options["where"])
         local = bool({*mechanisms} & {*LOCAL})
         counted = count(engine, request, local=local, ordered="local" in mechanisms)
         weigh = partial(weighed, counted, answers=answers, budget=budget, delta=delta)
@@ -94,7 +93,11 @@ def dp(
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
     spec |= {"csv": request.microdata.dataset.csv} if dataset.csv else {}
-    spec |= {"epsilon": [e.text for e in each], "mechanisms": list(mechanisms), "where": where}
+    spec |= {
+        "epsilon": [e.text for e in each],
+        "mechanisms": list(mechanisms),
+        "where": options["where"],
+    }
     spec |= {"order": list(listed), "domain": options["domain"], "null": options["null"]}
     spec |= {"counts": answers, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.statements)

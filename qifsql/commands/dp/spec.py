@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Knowledge, NullRule
+from qifsql.adversary.options import Knowledge, NullRule, Where
 from qifsql.data.option import SHARE, TEXT, TEXTS, WHOLE, Option, declared, one_of
 
 INFERRED, LOW = 0.9, 0.1
@@ -101,3 +101,4 @@ class DpOptions(TypedDict, total=False):
         ),
     ]
     null: Annotated[NullRule, declared(Knowledge)["null"]]
+    where: Where

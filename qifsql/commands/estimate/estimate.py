@@ -80,7 +80,6 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 def estimate(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[EstimateOptions],
 ) -> Result:
@@ -137,7 +136,7 @@ def estimate(
         qids=options["qids"],
         weight=options["sampling_weight"],
         key=options["key"],
-        where=where,
+        where=options["where"],
         null=options["null"],
     )
     out = None if options["records"] is None else Path(options["records"])

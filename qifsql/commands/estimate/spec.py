@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import Null, qids_option
-from qifsql.data.option import CHANCE, DATA, FILE, RUN, TEXT, WHOLE, Option
+from qifsql.adversary.options import Null, Where, qids_option
+from qifsql.data.option import CHANCE, DATA, RUN, TEXT, WHOLE, WRITTEN, Option
 
 
 class EstimateOptions(TypedDict, total=False):
@@ -55,8 +55,9 @@ class EstimateOptions(TypedDict, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=WRITTEN,
             help="Write the risk of each record, in input order: .parquet or .csv.",
             panel=RUN,
         ),
     ]
+    where: Where

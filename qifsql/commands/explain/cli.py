@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-from qifsql.options.groups import Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "List all measures.": "qifsql explain",
@@ -14,7 +16,7 @@ EXAMPLES = {
 
 def explain(
     output: Output,
-    limits: Limits,
+    settings: Settings,
     measure: Annotated[
         str | None,
         typer.Argument(
@@ -22,25 +24,20 @@ def explain(
             help="A measure or a column of results, such as bayes or worst_case (default: all).",
         ),
     ] = None,
-) -> None:
+) -> Answer:
     """Explain a measure: formula, worked example, direction, range and source."""
     from qifsql.commands.explain import view
     from qifsql.commands.explain.explain import explain as run
     from qifsql.commands.explain.result import frame
-    from qifsql.options import show
     from qifsql.presentation.parts import Part
     from qifsql.results.result import Result
 
-    show.check(output)
-    with limits.settings() as settings:
-        explanations = (
-            run(settings=settings) if measure is None else (run(measure, settings=settings),)
-        )
-    one = explanations[0]
+    explanations = run(settings=settings) if measure is None else (run(measure, settings=settings),)
+    first = explanations[0]
 
     def render(*_: object) -> list[Part]:
-        return view.listed(explanations) if measure is None else view.explained(one)
+        return view.listed(explanations) if measure is None else view.explained(first)
 
-    result = Result(frame=frame(explanations), origin=one.origin)
-    title = "what the measures mean" if measure is None else one.name
-    show.show(show.Shown(result=result, title=f"qifsql: {title}", view=render, prose=True), output)
+    result = Result(frame=frame(explanations), origin=first.origin)
+    title = "what the measures mean" if measure is None else first.name
+    return Answer(result, title, view=render, prose=True)

@@ -7,8 +7,9 @@ import typer
 
 from qifsql.commands.init.spec import InitOptions
 from qifsql.data.option import DATA
-from qifsql.options import runtime
-from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import AllVarchar, Delimiter, Encoding
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Write a study of the bundled sample.": "qifsql init study.toml",
@@ -22,7 +23,7 @@ EXAMPLES = {
 
 
 def init(
-    limits: Limits,
+    settings: Settings,
     options: InitOptions,
     study: Annotated[
         Path | None,
@@ -40,7 +41,7 @@ def init(
     all_varchar: AllVarchar = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
-) -> None:
+) -> Answer:
     """Write a commented study that runs as it is; never overwrite a file.
 
     With --policy: write a commented policy for qifsql check, with presets of statistical offices,
@@ -48,17 +49,15 @@ def init(
     """
     from qifsql.commands.init.init import init as run
 
-    with limits.settings() as settings:
-        path = run(
-            study,
-            data=data,
-            all_varchar=all_varchar,
-            delimiter=delimiter,
-            encoding=encoding,
-            settings=settings,
-            **options,
-        )
+    path = run(
+        study,
+        data=data,
+        all_varchar=all_varchar,
+        delimiter=delimiter,
+        encoding=encoding,
+        settings=settings,
+        **options,
+    )
     then = f"qifsql check {data or 'FILE'} --policy {path}"
     then = then if options.get("policy") else f"qifsql run {path}"
-    lines = [f"written: {path}", f"look at it, then: {then}"]
-    runtime.remarks(lines, quiet=limits.quiet)
+    return Answer(notes=[f"written: {path}", f"look at it, then: {then}"])

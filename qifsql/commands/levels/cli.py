@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.levels.spec import BOUNDS, PANEL, LevelOptions
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options import runtime
 from qifsql.options.grouping import described
-from qifsql.options.groups import Data, Limits, Output
-from qifsql.options.texts import hierarchies_of_secrets
+from qifsql.options.groups import Data, Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Which k, l and t does the file reach?": (
@@ -29,7 +29,7 @@ def levels(
     data: Data,
     options: LevelOptions,
     output: Output,
-    limits: Limits,
+    settings: Settings,
     show_blocks: Annotated[bool, described(LevelOptions, "show_blocks")] = False,
     enforce: Annotated[
         bool,
@@ -39,34 +39,24 @@ def levels(
             rich_help_panel=PANEL,
         ),
     ] = False,
-) -> None:
+) -> Answer:
     """Measure k-anonymity, l-diversity, t-closeness and related levels.
 
     Lists the blocks and people below required levels, and tests four known attacks.
     """
     from qifsql.commands.levels.levels import broken
     from qifsql.commands.levels.levels import levels as run
-    from qifsql.engine import masks
-    from qifsql.options import show
 
-    show.check(output)
-    dataset = data.dataset()
     if enforce and not set(BOUNDS) & set(options):
         raise InputError("nothing to enforce: require a level, such as --k 5")
-    options["where"], options["show_blocks"] = data.where, show_blocks
-    if people := options.get("population"):
-        options["population"] = data.dataset(str(people))
-    if files := options.get("hierarchy"):
-        options["hierarchy"] = hierarchies_of_secrets(files, options.get("secret", ()))
-    with limits.settings() as settings:
-        result = run(dataset, **options, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-
-    title = f"qifsql: levels of {dataset.name}"
-    with (
-        masks.private_outputs(when=show_blocks),
-        runtime.store(output.out if show_blocks else None, quiet=limits.quiet),
-    ):
-        shown = show.Shown(result=result, title=title, aside=("attacks",))
-        unmet = f"not kept: {', '.join(broken(result.frame))}"
-        show.show(shown, output, met=bool(result) or not enforce, unmet=unmet)
+    dataset = data.dataset()
+    options["show_blocks"] = show_blocks
+    result = run(dataset, **options, settings=settings)
+    return Answer(
+        result,
+        f"levels of {dataset.name}",
+        aside=("attacks",),
+        met=bool(result) or not enforce,
+        unmet=f"not kept: {', '.join(broken(result.frame))}",
+        private=show_blocks,
+    )

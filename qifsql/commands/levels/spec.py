@@ -12,12 +12,12 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import (
     DATA,
+    DATASET,
     DETAILS,
     FLAG,
-    HIERARCHIES,
     NUMBER,
     NUMBERS,
-    TEXT,
+    OF_SECRETS,
     Option,
     one_of,
 )
@@ -75,7 +75,7 @@ class LevelOptions(TypedDict, total=False):
     hierarchy: Annotated[
         Mapping[str, str | Path | Hierarchy],
         Option(
-            form=HIERARCHIES,
+            form=OF_SECRETS,
             help="SECRET=FILE: hierarchy of the secret, lines value;level;level. With one "
             "secret: FILE.",
         ),
@@ -83,7 +83,7 @@ class LevelOptions(TypedDict, total=False):
     population: Annotated[
         Tabular | None,
         Option(
-            form=TEXT,
+            form=DATASET,
             help="Population file, for k-map and delta-presence.",
             panel=DATA,
         ),

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.link.spec import LinkOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data, Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "How many records of 2018 have a unique match in 2019?": (
@@ -27,19 +28,12 @@ def link(
         str, typer.Argument(metavar="REGISTER", help="Whom the adversary knows: a voter list.")
     ],
     output: Output,
-    limits: Limits,
+    settings: Settings,
     options: LinkOptions,
-) -> None:
+) -> Answer:
     """Link a release with a register of names: unique matches, and how many are correct."""
     from qifsql.commands.link.link import link as run
-    from qifsql.options import show
 
-    show.check(output)
     dataset = data.dataset()
-    with limits.settings() as settings:
-        named = data.dataset(register)
-        result = run(dataset, named, **options, where=data.where, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-
-    title = f"qifsql: {dataset.name} and a register"
-    show.show(show.Shown(result=result, title=title, aside=("confidence",)), output)
+    result = run(dataset, data.dataset(register), **options, settings=settings)
+    return Answer(result, f"{dataset.name} and a register", aside=("confidence",))

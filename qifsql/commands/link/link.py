@@ -81,7 +81,6 @@ def link(
     release: Tabular,
     register: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[LinkOptions],
 ) -> Result:
@@ -130,7 +129,7 @@ def link(
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
-        pair = sides(catalogs, texts, keys, (where, options["register_where"]))
+        pair = sides(catalogs, texts, keys, (options["where"], options["register_where"]))
         counts = [_count(engine, side) for side in pair]
         in_both = _check_truth(engine, pair) if keys else None
         plan = _plan(pair)
@@ -149,7 +148,7 @@ def link(
         "qids": names,
         "register_qids": [q.name for q in pair[1].qids],
         "truth": list(keys) or None,
-        "where": where,
+        "where": options["where"],
         "register_where": options["register_where"],
     }
     paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))

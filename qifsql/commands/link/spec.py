@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import RegisterWhere, Truth, qids_option
+from qifsql.adversary.options import RegisterWhere, Truth, Where, qids_option
 
 
 class LinkOptions(TypedDict, total=False):
@@ -25,3 +25,4 @@ class LinkOptions(TypedDict, total=False):
     ]
     truth: Truth
     register_where: RegisterWhere
+    where: Where

@@ -6,8 +6,9 @@ import typer
 
 from qifsql.data.option import OPTIONS
 from qifsql.engine.progress import silent
-from qifsql.options import runtime, texts
+from qifsql.options import texts
 from qifsql.options.groups import Data, Limits
+from qifsql.options.runner import Tell
 
 EXAMPLES = {
     "Look at a file, choose roles and try changes in the browser.": (
@@ -23,6 +24,7 @@ EXAMPLES = {
 def open(  # noqa: A001 - the name of the command
     data: Data,
     limits: Limits,
+    tell: Tell,
     port: Annotated[
         int,
         typer.Option(
@@ -73,9 +75,6 @@ def open(  # noqa: A001 - the name of the command
     Needs qifsql\[explorer].
     """
     from qifsql.commands.open.open import open as run
-
-    def tell(line: str) -> None:
-        runtime.remarks([line], quiet=limits.quiet)
 
     run(
         data.file,

@@ -1,14 +1,15 @@
 """``qifsql report``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from qifsql.data.option import DATA, DETAILS, RUN
 from qifsql.errors import InputError
-from qifsql.options import runtime
 from qifsql.options.grouping import Formerly
+from qifsql.options.groups import Talk
+from qifsql.options.runner import Answer
 from qifsql.options.texts import assigned
 
 Results = Annotated[
@@ -43,6 +44,7 @@ EXAMPLES = {
 def report(
     results: Results,
     out: Out,
+    *,
     lang: Annotated[
         str, typer.Option("--lang", help="Language: en or pt-BR.", rich_help_panel=DETAILS)
     ] = "en",
@@ -102,24 +104,27 @@ def report(
     chart_format: Annotated[
         str, typer.Option("--chart-format", help="svg, html, png or json.", rich_help_panel=RUN)
     ] = "svg",
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print no notes.", rich_help_panel=RUN)
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Also show the cause of an error.", rich_help_panel=RUN)
-    ] = False,
-) -> None:
+    talk: Talk,
+) -> Answer:
     """Write a report from stored results, for people who decide and for people who check."""
     from qifsql.commands.report.report import report as run
 
-    labels = dict(map(_label, label or ()))
-    reader: dict[str, Any] = {"people": people, "labels": labels, "minimum": minimum}
-    reader["name_groups"] = name_groups or ()
-    drawn: dict[str, Any] = {"charts": charts, "chart_format": chart_format}
-    document = run(results, out, lang=lang, title=title, private=private, **reader, **drawn)
-    each = out.suffix.casefold() in (".csv", ".parquet")
-    written = f"written: {out.with_stem(f'{out.stem}.*') if each else out}"
-    runtime.remarks([written, *([document.withheld] if document.withheld else [])], quiet=quiet)
+    document = run(
+        results,
+        out,
+        lang=lang,
+        title=title,
+        private=private,
+        people=people,
+        labels=dict(map(_label, label or ())),
+        minimum=minimum,
+        name_groups=name_groups or (),
+        charts=charts,
+        chart_format=chart_format,
+    )
+    many = out.suffix.casefold() in (".csv", ".parquet")
+    written = f"written: {out.with_stem(f'{out.stem}.*') if many else out}"
+    return Answer(notes=[written, *([document.withheld] if document.withheld else [])])
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from qifsql.data.option import RUN
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, several
 from qifsql.options import runtime
-from qifsql.options.groups import Limits, Output
+from qifsql.options.groups import Output
+from qifsql.options.runner import Answer, Tell
 
 EXAMPLES = {
     "Write an example study and run it.": "qifsql init study.toml && qifsql run study.toml",
@@ -21,7 +23,8 @@ def run(
         Path, typer.Argument(metavar="STUDY.toml", help="The study; qifsql init writes one.")
     ],
     output: Output,
-    limits: Limits,
+    settings: Settings,
+    tell: Tell,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -46,40 +49,33 @@ def run(
             rich_help_panel=RUN,
         ),
     ] = None,
-) -> None:
+) -> Answer:
     """Run all entries of a study, from attacks to checks; reuse unchanged results.
 
     Tables are written to the folder of the study; a summary is shown here.
     """
     from qifsql.commands.run.run import run as run_study
-    from qifsql.commands.run.run import table
-    from qifsql.options import show
     from qifsql.results.storage import check_place
     from qifsql.study.spec import Study
-
-    show.check(output)
-
-    def tell(line: str) -> None:
-        runtime.remarks([line], quiet=limits.quiet)
 
     try:
         spec = Study.load(study)
         if output.out is not None:
             inputs = (str(spec.path), *(p for entry in spec.entries for p in entry.paths))
             check_place(output.out, inputs)
-        with limits.settings() as settings:
-            result = run_study(
-                spec, dry_run=dry_run, fresh=fresh, folder=folder, told=tell, settings=settings
-            )
+        result = run_study(
+            spec, dry_run=dry_run, fresh=fresh, folder=folder, told=tell, settings=settings
+        )
     except InputError as e:
         *others, last = str(e).split("\n")  # one line for each mistake of a study
         for line in others:
             runtime.talk(f"error: {line}")
         raise InputError(last, detail=e.detail) from e
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    notes = []
     if result.files:
         tables = several(len(result.files), "table")
-        runtime.remarks([f"{tables} of the study in {folder or spec.folder}"], quiet=limits.quiet)
+        notes.append(f"{tables} of the study in {folder or spec.folder}")
     if result.report is not None:
-        runtime.remarks([f"the report: {result.report}"], quiet=limits.quiet)
-    show.show(table(result, spec), output, met=bool(result.met or dry_run))
+        notes.append(f"the report: {result.report}")
+    met = bool(result.met or dry_run)
+    return Answer(result, spec.path.name, notes=notes, aside=("entries",), met=met)

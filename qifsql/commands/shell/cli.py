@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.options.groups import Data, Limits, Others
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data, Others
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Open a prompt on the blocks of a file.": (
@@ -25,7 +27,7 @@ def shell(
     others: Others,
     adversary: Knowledge,
     joining: Joining,
-    limits: Limits,
+    settings: Settings,
     init_only: Annotated[
         bool, typer.Option("--init-only", help="Print the statements, open nothing.")
     ] = False,
@@ -36,24 +38,20 @@ def shell(
             help="Folder that COPY ... TO may write to. Without it the prompt opens no other file.",
         ),
     ] = None,
-) -> None:
+) -> Answer:
     """Open a DuckDB prompt with views of the blocks ready."""
     from qifsql.commands.shell.prompt import write_csv
     from qifsql.commands.shell.shell import shell as run
-    from qifsql.options import show
     from qifsql.presentation import listings, terminal
 
     people = sys.stdout.isatty()
-    adversary["where"] = data.where
-    with limits.settings() as settings:
-        statements = run(
-            others.source(data),
-            **adversary,
-            **joining,
-            init_only=init_only,
-            export=export,
-            show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
-            settings=settings,
-        )
-    if init_only:
-        show.write(statements)
+    statements = run(
+        others.source(data),
+        **adversary,
+        **joining,
+        init_only=init_only,
+        export=export,
+        show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
+        settings=settings,
+    )
+    return Answer(text=statements if init_only else "")

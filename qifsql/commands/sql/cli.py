@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.sql.spec import SqlOptions
+from qifsql.engine.settings import Settings
 from qifsql.options import groups
-from qifsql.options.groups import Data, Limits, Others
+from qifsql.options.groups import Data, Others
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Print the SQL of an attack.": (
@@ -29,7 +31,7 @@ def sql(
     data: Data,
     others: Others,
     adversary: SqlOptions,
-    limits: Limits,
+    settings: Settings,
     step: Annotated[
         str | None, typer.Option("--step", help="Stop after this step and show its rows.")
     ] = None,
@@ -44,21 +46,18 @@ def sql(
         typer.Option("--result", help="--simple: stored attack, for the numbers to expect."),
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="duckdb or spark.")] = "duckdb",
-) -> None:
+) -> Answer:
     """Print the SQL that gives the same numbers in a DuckDB prompt, or in Spark; run nothing."""
     from qifsql.commands.sql.sql import sql as run
-    from qifsql.options import show
 
-    adversary["where"] = data.where
-    with limits.settings() as settings:
-        text = run(
-            model,
-            others.source(data),
-            **adversary,
-            step=step,
-            simple=simple,
-            result=result,
-            language=dialect,
-            settings=settings,
-        )
-    show.write(text)
+    text = run(
+        model,
+        others.source(data),
+        **adversary,
+        step=step,
+        simple=simple,
+        result=result,
+        language=dialect,
+        settings=settings,
+    )
+    return Answer(text=text)

@@ -11,6 +11,7 @@ import typer
 from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.options import runtime
 from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
+from qifsql.options.runner import Tell
 from qifsql.presentation.progress_bar import progress
 
 EXAMPLES = {
@@ -32,6 +33,7 @@ def start(
         ),
     ],
     limits: Limits,
+    tell: Tell,
     yes: Annotated[
         bool,
         typer.Option(
@@ -66,9 +68,6 @@ def start(
     from qifsql.presentation import terminal
     from qifsql.presentation.language import speaking
 
-    def tell(line: str) -> None:
-        runtime.remarks([line], quiet=limits.quiet)
-
     bars = Bars(limits.progress)
     settings = limits.engine_settings(bars.show)
     with speaking(lang), closing(bars):
@@ -83,7 +82,8 @@ def start(
             told=tell,
             settings=settings,
         )
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    for note in result.notes:
+        tell(note)
     with speaking(lang):
         terminal.draw(view.parts(result.frame, result.details, result.spec))
 

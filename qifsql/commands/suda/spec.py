@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import AnyNull, Where, qids_option
-from qifsql.data.option import CHANCE, DETAILS, FILE, FLAG, GROUPS, RUN, TEXT, WHOLE, Option
+from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, RUN, TEXT, WHOLE, WRITTEN, Option
 
 MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
 FRACTION = "0.01"  # the sampling fraction by default, as in sdcMicro
@@ -84,7 +84,7 @@ class SudaOptions(TypedDict, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=WRITTEN,
             help="Write the score of each record, in input order: .parquet or .csv.",
             panel=RUN,
             studied=False,

@@ -9,9 +9,10 @@ import typer
 
 from qifsql.commands.sweep.spec import SweepOptions
 from qifsql.data.option import RUN
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Others, Output, named
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data, Others, Output, named
 from qifsql.options.measuring import Charts
+from qifsql.options.runner import Answer, Tell
 
 Workspace = Annotated[
     Path | None,
@@ -42,50 +43,26 @@ def sweep(
     options: SweepOptions,
     charts: Charts,
     output: Output,
-    limits: Limits,
+    settings: Settings,
+    tell: Tell,
     workspace: Workspace = None,
-) -> None:
+) -> Answer:
     """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""
     from qifsql.commands.sweep import view
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove
-    from qifsql.options import show
-    from qifsql.results.storage import check_place
 
-    show.check(output)
-    charts.check()
     source = others.source(data)
     name = named(source)
-    if output.out is not None:
-        check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     shown = {"histogram": options.get("histogram"), "plan": options.get("explain")}
     shown |= {"borders": options.get("threshold") is not None}
     options["histogram"] = charts.histogram(bool(shown["histogram"]))
-    options["where"] = data.where
-    with limits.settings() as settings:
-        result = run(
-            source,
-            workspace=file,
-            told=lambda line: runtime.remarks([line], quiet=limits.quiet),
-            settings=settings,
-            **options,
-        )
-    runtime.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("sweep", result, quiet=limits.quiet)
-
-    display = show.Shown(
-        result=result,
-        title=f"qifsql: every subset in {name}",
-        aside=tuple(name for name in result.details if not shown.get(name)),
+    result = run(source, workspace=file, told=tell, settings=settings, **options)
+    return Answer(
+        result,
+        f"every subset in {name}",
+        aside=[name for name in result.details if not shown.get(name)],
         view=partial(view.parts, explain=bool(shown["plan"])),
+        finish=partial(remove, file) if workspace is None and result.complete else None,
     )
-    done = file if workspace is None and result.complete else None
-    try:
-        show.show(display, output)
-    except (BrokenPipeError, SystemExit):  # the reader stopped reading
-        if done:
-            remove(done)
-        raise
-    if done:
-        remove(done)  # only after the result is written

@@ -5,9 +5,11 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.synthetic.spec import SyntheticOptions
-from qifsql.options import groups, runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options import groups
+from qifsql.options.groups import Data, Output
 from qifsql.options.measuring import Charts
+from qifsql.options.runner import Answer
 
 Releases = Annotated[
     list[str],
@@ -34,8 +36,8 @@ def synthetic(
     options: SyntheticOptions,
     charts: Charts,
     output: Output,
-    limits: Limits,
-) -> None:
+    settings: Settings,
+) -> Answer:
     """Measure what synthetic releases say about the people of FILE, from whom they were made.
 
     Overlap and uniques, attributes that are disclosed, and an adversary who learns from a release:
@@ -44,20 +46,7 @@ def synthetic(
     """
     from qifsql.commands.synthetic.synthetic import synthetic as run
     from qifsql.commands.synthetic.view import ASIDE
-    from qifsql.options import show
 
-    show.check(output)
-    charts.check()
-    original = data.dataset()
-    synthetic = [data.dataset(file) for file in releases]
-    control = options.get("control")
-    options["where"] = data.where
-    if control is not None:
-        options["control"] = data.dataset(str(control))
-    with limits.settings() as settings:
-        result = run(original, synthetic, **options, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("synthetic", result, quiet=limits.quiet)
-
-    title = f"qifsql: {original.name} behind {groups.named(synthetic)}"
-    show.show(show.Shown(result=result, title=title, aside=ASIDE), output, met=bool(result))
+    original, synthetic = data.dataset(), [data.dataset(file) for file in releases]
+    result = run(original, synthetic, **options, settings=settings)
+    return Answer(result, f"{original.name} behind {groups.named(synthetic)}", aside=ASIDE)

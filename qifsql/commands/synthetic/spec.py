@@ -6,7 +6,19 @@ from typing import Annotated, Required, TypedDict
 
 from qifsql.adversary.options import RAPID, Where, qids_option, secret_option
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, DETAILS, FILE, FLAG, GROUPS, NAMES, TEXT, TEXTS, WHOLE, Option
+from qifsql.data.option import (
+    DATA,
+    DATASET,
+    DETAILS,
+    FLAG,
+    GROUPS,
+    NAMES,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    WRITTEN,
+    Option,
+)
 
 CHECKS = "Checks"
 MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
@@ -37,7 +49,7 @@ class SyntheticOptions(TypedDict, total=False):
     control: Annotated[
         Tabular | None,
         Option(
-            form=FILE,
+            form=DATASET,
             help="People of the same population from whom the releases were not made.",
             panel=DATA,
         ),
@@ -144,7 +156,7 @@ class SyntheticOptions(TypedDict, total=False):
     records: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=WRITTEN,
             help="Also write what each release says of each person: .parquet or .csv.",
             panel=DETAILS,
             studied=False,

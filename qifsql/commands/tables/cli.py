@@ -1,9 +1,10 @@
 """``qifsql tables``."""
 
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Limits, Output, Records
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Output, Records
 from qifsql.options.measuring import Charts
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "What do two tables say about race, school by school?": (
@@ -18,12 +19,8 @@ EXAMPLES = {
 
 
 def tables(
-    data: Records,
-    options: TableOptions,
-    charts: Charts,
-    output: Output,
-    limits: Limits,
-) -> None:
+    data: Records, options: TableOptions, charts: Charts, output: Output, settings: Settings
+) -> Answer:
     """Attack published tables of counts: what they prove, and what the best guess gets right.
 
     With FILE, the tables are made of its records as an office would make them; without, they are
@@ -31,16 +28,6 @@ def tables(
     """
     from qifsql.commands.tables.tables import tables as run
     from qifsql.commands.tables.view import ASIDE
-    from qifsql.options import show
 
-    show.check(output)
-    charts.check()
-    options["where"] = data.where
-    dataset = data.dataset()
-    with limits.settings() as settings:
-        result = run(dataset, **options, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("tables", result, quiet=limits.quiet)
-
-    title = f"qifsql: tables of {result.spec['dataset']}"
-    show.show(show.Shown(result=result, title=title, aside=ASIDE), output, met=bool(result))
+    result = run(data.dataset(), **options, settings=settings)
+    return Answer(result, f"tables of {result.spec['dataset']}", aside=ASIDE)

@@ -1,8 +1,9 @@
 """``qifsql unhash``."""
 
 from qifsql.commands.unhash.spec import UnhashOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data, Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Recover four-digit numbers from their MD5 hashes.": (
@@ -15,18 +16,11 @@ EXAMPLES = {
 }
 
 
-def unhash(data: Data, output: Output, limits: Limits, options: UnhashOptions) -> None:
+def unhash(data: Data, output: Output, settings: Settings, options: UnhashOptions) -> Answer:
     """Dictionary attack: hash all candidate identifiers and look them up in a column of hashes."""
     from qifsql.commands.unhash.unhash import unhash as run
-    from qifsql.options import show
 
-    mapping = options.get("mapping")
-    show.check(output, mapping=mapping)
-    dataset = data.dataset()
-    with limits.settings() as settings:
-        result = run(dataset, **options, where=data.where, settings=settings)
-    done = [f"the mapping is written to {mapping}; it names people"] if mapping else []
-    runtime.remarks([*result.notes, *done], quiet=limits.quiet)
-
-    title = f"qifsql: hashes of {dataset.name}"
-    show.show(show.Shown(result=result, title=title, aside=("patterns",)), output)
+    dataset, mapping = data.dataset(), options.get("mapping")
+    result = run(dataset, **options, settings=settings)
+    notes = [f"the mapping is written to {mapping}; it names people"] if mapping else []
+    return Answer(result, f"hashes of {dataset.name}", notes=notes, aside=("patterns",))

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.data.option import DATA, FILE, RUN, TEXT, TEXTS, WHOLE, Option
+from qifsql.adversary.options import Where
+from qifsql.data.option import DATA, FILE, RUN, TEXT, TEXTS, WHOLE, WRITTEN, Option
 
 MOST = 1_000_000_000  # most candidates, unless the user allows more
 
@@ -55,8 +56,9 @@ class UnhashOptions(TypedDict, total=False):
     mapping: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
+            form=WRITTEN,
             help="Write the recovered identifiers: .parquet or .csv. Identifies people.",
             panel=RUN,
         ),
     ]
+    where: Where

@@ -61,7 +61,6 @@ PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int
 def unhash(
     source: Tabular,
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[UnhashOptions],
 ) -> Result:
@@ -123,7 +122,7 @@ def unhash(
     sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
-        hash_column = dictionary.read(catalog, options["column"], kind, where)
+        hash_column = dictionary.read(catalog, options["column"], kind, options["where"])
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
         tried, files = words.words if words else 0, hash_column.dataset.paths
@@ -147,7 +146,7 @@ def unhash(
             "candidates": further,
             "salt": {"before": salts[0], "after": salts[1]},
             "max": most,
-            "where": where,
+            "where": options["where"],
         }
         origin = origin.about(spec, files).sending(tables.statements)
         if out is not None:

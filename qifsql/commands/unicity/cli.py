@@ -1,8 +1,9 @@
 """``qifsql unicity``."""
 
 from qifsql.commands.unicity.spec import UnicityOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data, Output
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "How many pupils are unique by one to four of their enrolments?": (
@@ -16,15 +17,10 @@ EXAMPLES = {
 }
 
 
-def unicity(data: Data, output: Output, limits: Limits, options: UnicityOptions) -> None:
+def unicity(data: Data, output: Output, settings: Settings, options: UnicityOptions) -> Answer:
     """Unicity of a pseudonymous log: how many people are unique by a few of their own records."""
     from qifsql.commands.unicity.unicity import unicity as run
-    from qifsql.options import show
 
-    show.check(output)
-    dataset, seed = data.dataset(), limits.seed or 0
-    with limits.settings() as settings:
-        result = run(dataset, **options, seed=seed, where=data.where, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-
-    show.show(show.Shown(result=result, title=f"qifsql: unicity of {dataset.name}"), output)
+    dataset = data.dataset()
+    result = run(dataset, **options, seed=settings.seed or 0, settings=settings)
+    return Answer(result, f"unicity of {dataset.name}")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import qids_option
+from qifsql.adversary.options import Where, qids_option
 from qifsql.data.option import COUNTS, DATA, TEXT, WHOLE, Option
 
 POINTS = (1, 2, 3, 4)  # numbers of known points by default
@@ -47,3 +47,4 @@ class UnicityOptions(TypedDict, total=False):
             usual=DRAWS,
         ),
     ]
+    where: Where

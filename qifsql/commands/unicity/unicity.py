@@ -49,7 +49,6 @@ def unicity(
     source: Tabular,
     *,
     seed: int = 0,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[UnicityOptions],
 ) -> Result:
@@ -96,7 +95,9 @@ def unicity(
     sizes = (points,) if isinstance(points, int) else tuple(points)
     settings = _checked(sizes, draws, seed, settings)
     origin = Origin.now(settings, "unicity")
-    spec = Attack.of("crs", source, qids=options["qids"], key=options["key"], where=where)
+    spec = Attack.of(
+        "crs", source, qids=options["qids"], key=options["key"], where=options["where"]
+    )
     with opened(spec, settings) as (engine, bound):
         records, without = _count(engine, bound.microdata)
         trails = Trails(engine, bound)
@@ -131,7 +132,7 @@ def unicity(
             "points": list(sizes),
             "draws": draws,
             "seed": seed,
-            "where": where,
+            "where": options["where"],
         }
         origin = origin.about(description, bound.microdata.dataset.paths).sending(
             trails.tables.statements

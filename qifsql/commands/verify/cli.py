@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.verify.spec import VerifyOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Output
+from qifsql.options.runner import Answer
 
 Stored = Annotated[
     Path,
@@ -33,9 +34,9 @@ def verify(
     result: Stored,
     options: VerifyOptions,
     output: Output,
-    limits: Limits,
+    settings: Settings,
     files: Files = None,
-) -> None:
+) -> Answer:
     """Recompute each number of a stored result by other ways; exit code 4 if one differs.
 
     An attack is repeated by the SQL of its manifest, as it is, in a bare DuckDB; by the
@@ -47,11 +48,6 @@ def verify(
     where nothing could be checked; numbers that no way gives are listed with the reason.
     """
     from qifsql.commands.verify.verify import verify as run
-    from qifsql.options import show
 
-    show.check(output)
-    with limits.settings() as settings:
-        checked = run(result, files, settings=settings, **options)
-    runtime.remarks(checked.notes, quiet=limits.quiet)
-    title = f"qifsql: check of {result.name}"
-    show.show(show.Shown(result=checked, title=title), output, met=bool(checked.met))
+    checked = run(result, files, settings=settings, **options)
+    return Answer(checked, f"check of {result.name}", met=bool(checked.met))

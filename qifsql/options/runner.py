@@ -1,0 +1,137 @@
+"""Run a command: check the output, call, print notes, draw charts, show the answer, exit.
+
+A command is a function of a room's ``cli.py``. Its parameters are groups of options, options of its
+own, and what the runner gives it: ``settings: Settings`` (typed as ``Limits``) and ``tell: Tell``.
+It returns an ``Answer``.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from qifsql.data.option import STORE, WRITTEN, Form, Option
+from qifsql.options import runtime
+from qifsql.options.groups import Data, Limits, Others, Output, Talk
+from qifsql.options.measuring import Charts, Summary
+
+Tell = Callable[[str], None]
+"""Prints a note while the command runs, unless ``--quiet`` is given."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a command, and how it is shown.
+
+    ``title`` is that of pages. ``notes`` are printed after those of the result. ``text`` is printed
+    as it is. ``aside``, ``view`` and ``prose`` are those of ``presentation.result_files.Shown``. An
+    answer that is not ``met`` (by default: the result is false) ends with exit code 4 and the words
+    ``unmet`` on stderr. ``private``: a file of the result holds values of cells. ``finish`` is
+    called once the result is shown, or its reader has stopped.
+    """
+
+    result: Any = None
+    title: str = ""
+    _: KW_ONLY
+    notes: Sequence[str] = ()
+    text: str = ""
+    aside: Collection[str] = ()
+    view: Callable[..., Any] | None = None
+    prose: bool = False
+    met: bool | None = None
+    unmet: str = ""
+    private: bool = False
+    finish: Callable[[], None] | None = None
+
+
+def run(
+    command: Callable[..., Answer | None],
+    arguments: Mapping[str, Any],
+    options: Mapping[str, Option],
+) -> None:
+    """Run a command with its arguments, and show its answer.
+
+    ``options`` are the declared ones; their values are in those arguments that are dictionaries.
+    """
+    groups: dict[type, Any] = {type(group): group for group in arguments.values()}
+    talk = groups.get(Limits) or groups[Talk]
+    written, stores = (_files(form, arguments, options) for form in (WRITTEN, STORE))
+    output = _output(groups, arguments.get("out"), written)
+    charts: Charts | None = groups.get(Charts)
+    if charts is not None:
+        charts.check()
+    with ExitStack() as stack:
+        for store in stores.values():
+            stack.enter_context(runtime.store(store, quiet=talk.quiet))
+        supplies: dict[str, Any] = {}
+        if "settings" in arguments:
+            supplies["settings"] = stack.enter_context(talk.settings())
+        if "tell" in command.__annotations__:
+            supplies["tell"] = lambda note: runtime.remarks([note], quiet=talk.quiet)
+        answer = command(**{**arguments, **supplies})
+    if answer is None:
+        return
+    runtime.remarks([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
+    if charts is not None:
+        charts.draw(command.__name__, answer.result, quiet=talk.quiet)
+    if answer.text:
+        from qifsql.options import show
+
+        show.write(answer.text)
+    if output is not None and answer.result is not None:
+        _show(answer, output, quiet=talk.quiet)
+
+
+def _files(
+    form: Form, arguments: Mapping[str, Any], options: Mapping[str, Option]
+) -> dict[str, str | Path]:
+    """Return the files that are named by options of a form."""
+    return {
+        name: value
+        for group in arguments.values()
+        for name, value in (group.items() if isinstance(group, dict) else ())
+        if name in options and options[name].form is form and value is not None
+    }
+
+
+def _output(
+    groups: Mapping[type, Any], release: Path | None, written: Mapping[str, str | Path]
+) -> Output | None:
+    """Return the output, after refusing one that cannot be written, or is another file."""
+    if Output not in groups and Summary not in groups:
+        return None
+    from qifsql.options import show
+    from qifsql.results.storage import check_place
+
+    output: Output = groups[Output] if Output in groups else groups[Summary].output(release)
+    show.check(output, **written)
+    if output.out is not None and Data in groups:
+        data: Data = groups[Data]
+        source = groups[Others].source(data) if Others in groups else [data.dataset()]
+        check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
+    return output
+
+
+def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
+    """Show a result, and write it to a file if one is named."""
+    from qifsql.engine import masks
+    from qifsql.options import show
+    from qifsql.results.kinds import view_of
+
+    make = getattr(view_of(answer.result.kind), "shown", show.Shown)
+    shown: show.Shown = make(result=answer.result, title=f"qifsql: {answer.title}")
+    how: dict[str, Any] = {"aside": answer.aside, "view": answer.view, "prose": answer.prose}
+    shown = replace(shown, **{name: value for name, value in how.items() if value})
+    finish = answer.finish or (lambda: None)
+    met = bool(answer.result) if answer.met is None else answer.met
+    with (
+        masks.private_outputs(when=answer.private),
+        runtime.store(output.out if answer.private else None, quiet=quiet),
+    ):
+        try:
+            show.show(shown, output, met=met, unmet=answer.unmet)
+        except (BrokenPipeError, SystemExit):
+            finish()
+            raise
+    finish()
