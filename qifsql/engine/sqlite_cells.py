@@ -8,10 +8,10 @@ from qifsql.errors import EngineError
 from qifsql.query.render import render
 from qifsql.query.templates import load
 
-Person = tuple[str, str | None, int]
+Person = tuple[str, str, int]
 """The block of a person, the value of the secret, and the weight."""
-Cell = tuple[str, str | None, int, int, int]
-"""Block, value of the secret; people, their weight, the weight of the heaviest."""
+Cell = tuple[str, str, int, int]
+"""Block, value of the secret; people, their weight."""
 
 
 def cells(people: Iterable[Person]) -> list[Cell]:

@@ -11,11 +11,12 @@ from itertools import chain, combinations, count
 from pathlib import Path
 from typing import Any
 
-import oracle
-import oracle_levels
 import pyarrow.parquet as pq
 
 from campaign.tables import Table
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
+from qifsql.reference import syntactic_levels as oracle_levels
 
 Check = Callable[[str], list[str]]
 EXACT = ("records", "blocks", "singled_out", "individuals_certain")
@@ -66,7 +67,7 @@ def _results(out: str) -> list[dict[str, Any]]:
 
 
 def _missing(row: Mapping[str, Any], qids: Sequence[str]) -> bool:
-    return any(oracle.value(row[q]) is None for q in qids)
+    return any(microdata.value(row[q]) is None for q in qids)
 
 
 def _same_attacks(
@@ -137,7 +138,7 @@ def describe(data: Table) -> Check:
         if list(rows) != data.columns:
             return ["the columns are others"]
         for name in data.columns:
-            counts = Counter(oracle.value(r[name]) for r in data.rows)
+            counts = Counter(microdata.value(r[name]) for r in data.rows)
             missing = counts.get(None, 0)
             right = {
                 "records": len(data.rows),
@@ -162,7 +163,7 @@ def blocks(data: Table, qids: Sequence[str]) -> Check:
     size = next(name for name in names if name not in taken)
 
     def check(out: str) -> list[str]:
-        right = sorted(len(members) for members in oracle.partition(data.rows, qids).values())
+        right = sorted(len(members) for members in microdata.partition(data.rows, qids).values())
         found = sorted(row[size] for row in _results(out))
         return [] if found == right else [f"sizes are {found}, not {right}"]
 
@@ -174,7 +175,7 @@ def levels(data: Table, qids: Sequence[str], secret: str) -> Check:
     unordered = data.kinds[secret] == "text"
 
     def check(out: str) -> list[str]:
-        right = oracle_levels.levels(data.rows, qids, secret, wanted={})
+        right = oracle_levels.levels(data.rows, qids, secret, required={})
         wrong = []
         for row in _results(out):
             measure, value = row["measure"], row["value"]

@@ -17,7 +17,6 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle import order_key, value
 from oracle_collections import ABSENT, Tag
 from polars.testing import assert_frame_equal
 from strategies_collections import (
@@ -34,6 +33,7 @@ from strategies_collections import (
 import qifsql
 from qifsql.data import collection
 from qifsql.errors import ColumnError, DatasetError, InputError, TargetError
+from qifsql.reference.microdata import order_key, value
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 
 FLAG = "whether somebody is there"  # no name that is drawn

@@ -303,27 +303,6 @@ def test_links_are_summed_the_surest_first() -> None:
     assert linkage.curve(kinds, truth=False)[1]["correct_at_least"] is None
 
 
-def test_syntactic_measures_of_one_block_by_hand() -> None:
-    """Of 8 people 5 have a cold, of the 4 in a block only 1."""
-    totals = {"cold": 5, "flu": 2, "cough": 1}
-    block = {"cold": 1, "flu": 2, "cough": 1}
-    assert syntactic.alpha(block) == F(2, 4)
-    assert syntactic.recursive_ratio(block, 2).value == 2 / (1 + 1)
-    assert syntactic.recursive_ratio(block, 3).value == 2 / 1
-    factors = {"cold": F(1, 4) / F(5, 8), "flu": F(2, 4) / F(2, 8), "cough": F(1, 4) / F(1, 8)}
-    assert syntactic.basic_beta(block, totals) == max(factors.values()) - 1
-    assert syntactic.enhanced_beta(block, totals) == 1
-    assert syntactic.enhanced_beta({"cough": 1}, totals) == pytest.approx(math.log(8))
-    farthest = max(abs(math.log(f)) for f in factors.values())
-    assert syntactic.delta_disclosure(block, totals) == pytest.approx(farthest)
-    assert farthest == pytest.approx(math.log(5 / 2))
-    nobody = {**block, "fever": 0}
-    both = nobody, {**totals, "fever": 1}
-    assert syntactic.delta_disclosure(*both) == syntactic.delta_disclosure(block, both[1])
-    distance = sum(abs(F(block[v], 4) - F(totals[v], 8)) for v in totals) / 2
-    assert syntactic.variational(block, totals) == distance == F(3, 8)
-
-
 def test_distances_to_the_control_are_told_only_where_there_is_one() -> None:
     counts = release_measures.Distances(
         records=4, equal=1, original=0.25, control=0.5, ratio=0.75, nearer=3.0, chance=0.5

@@ -20,7 +20,6 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import value
 from sqlglot import exp
 from strategies import Table, tables, to_arrow
 
@@ -33,6 +32,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import keeping, statement
 from qifsql.query.steps import WEIGHTED
 from qifsql.query.templates import folder, load
+from qifsql.reference.microdata import value
 
 PLAIN = tuple(sorted(templates.views("")))
 SCRIPTS = ("sweep/macros", "sweep/workspace")  # statements that are no views

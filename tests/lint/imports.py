@@ -1,6 +1,7 @@
 """The rooms of the house: who may import whom."""
 
 import ast
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from lint.project import Finding, Module, Project, Rule
 ROOMS = (  # from the ground up: a module imports from its own room and those before it
     *(
         "errors",
+        "reference",
         "measures",
         "data",
         "adversary",
@@ -216,6 +218,19 @@ def a_library_is_imported_in_its_rooms(project: Project) -> Iterator[Finding]:
             yield each.wrong(f"only {home} may")
 
 
+def the_reference_stands_alone(project: Project) -> Iterator[Finding]:
+    """Find imports of the reference from what it is compared with, and from libraries."""
+    for each in imports(project):
+        if room(each.module.name) == "reference":
+            alone = room(each.own) in ("reference", "errors") if each.own else _standard(each)
+            if not alone:
+                yield each.wrong("definitions use nothing that they are compared with")
+
+
+def _standard(each: Import) -> bool:
+    return each.source.partition(".")[0] in sys.stdlib_module_names
+
+
 RULES: Iterable[Rule] = (
     a_module_is_in_a_room,
     a_room_imports_what_is_below_it,
@@ -225,4 +240,5 @@ RULES: Iterable[Rule] = (
     of_the_package_only_rooms_are_imported,
     no_import_is_hidden,
     a_library_is_imported_in_its_rooms,
+    the_reference_stands_alone,
 )

@@ -94,6 +94,13 @@ PLANTED = [
     ),
     module(imports.a_library_is_imported_in_its_rooms, "data/x", "import duckdb\n", "only engine"),
     module(
+        imports.the_reference_stands_alone,
+        "reference/x",
+        "from qifsql.measures import f\n",
+        "definitions use nothing",
+    ),
+    module(imports.the_reference_stands_alone, "reference/x", "import polars\n", "definitions use"),
+    module(
         imports.a_library_is_imported_in_its_rooms,
         "commands/x/x",
         "from typer.main import get_command\n",

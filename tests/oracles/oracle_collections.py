@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from oracle import order_key, value
+from qifsql.reference.microdata import order_key, value
 
 Row = Mapping[str, Any]
 Tag = tuple[int, str]  # of a column: the number of its dataset, and its name there

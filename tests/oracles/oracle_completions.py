@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
 
-import oracle
+from qifsql.reference import microdata
 
 from qifsql.data.types import Row
 
@@ -17,7 +17,7 @@ def completions(rows: Sequence[Row], qids: Sequence[str]) -> Iterator[Tuples]:
     A missing value becomes one that occurs in its column, or a new one. New values differ only by
     which cells share them, so the first cell with a new one takes number 0, and so on.
     """
-    columns = [[oracle.value(row[q]) for row in rows] for q in qids]
+    columns = [[microdata.value(row[q]) for row in rows] for q in qids]
     filled = [list(_filled(column)) for column in columns]
 
     def extend(number: int, before: list[tuple[Hashable, ...]]) -> Iterator[Tuples]:
@@ -53,7 +53,7 @@ def measures(people: Tuples, secrets: Sequence[object] | None) -> dict[str, F]:
     """Return the measures of one completion; without secrets those of re-identification."""
     blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
     for number, known in enumerate(people):
-        blocks[known][oracle.value(secrets[number]) if secrets else number] += 1
+        blocks[known][microdata.value(secrets[number]) if secrets else number] += 1
     n = len(people)
     sizes = [b.total() for b in blocks.values()]
     certain = sum(b.total() for b in blocks.values() if len(b) == 1)

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 from math import prod
 from typing import Any
 
-import oracle
+from qifsql.reference import microdata
 
 from qifsql.data.types import Row
 
@@ -25,7 +25,7 @@ class Success:
 
 def value(row: Row, names: Sequence[str]) -> tuple[Hashable, ...]:
     """Return the values of columns, with one missing value."""
-    return tuple(oracle.value(row[name]) for name in names)
+    return tuple(microdata.value(row[name]) for name in names)
 
 
 def sets(rows: Sequence[Row], unit: str, qids: Sequence[str], secret: str | None) -> list[Any]:
@@ -35,7 +35,7 @@ def sets(rows: Sequence[Row], unit: str, qids: Sequence[str], secret: str | None
     """
     members: dict[Hashable, list[Row]] = defaultdict(list)
     for number, row in enumerate(rows):
-        key = oracle.value(row[unit])
+        key = microdata.value(row[unit])
         members[("alone", number) if key is None else ("unit", key)].append(row)
     known = [
         frozenset(Counter(value(row, qids) for row in group).items()) for group in members.values()
@@ -77,14 +77,14 @@ def risks(
     """Return the risks of households by their members."""
     members: dict[Hashable, list[F]] = defaultdict(list)
     for number, (row, chance) in enumerate(zip(rows, chances(rows, qids, secret), strict=True)):
-        key = oracle.value(row[household])
+        key = microdata.value(row[household])
         members[("alone", number) if key is None else ("unit", key)].append(chance)
     n = len(members)
     each = [1 - prod(1 - r for r in chance) for chance in members.values()]
     return {
         "households": n,
         "people": len(rows),
-        "people_without": sum(1 for row in rows if oracle.value(row[household]) is None),
+        "people_without": sum(1 for row in rows if microdata.value(row[household]) is None),
         "singled_out": sum(1 for chance in members.values() if 1 in chance),
         "risk": F(sum(each)) / n,
         "risk_low": F(sum(max(c) for c in members.values())) / n,

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import factorial
 from typing import Any
 
-from oracle import value
+from qifsql.reference.microdata import value
 
 Record = Mapping[str, Any]
 

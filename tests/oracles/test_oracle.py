@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import attack, histogram, order_key, partition, profile, records, value
 from strategies import NAMES, VALUES, Table, tables, to_arrow, weights
+
+from qifsql.reference import success
+from qifsql.reference.microdata import order_key, partition, value
+from qifsql.reference.success import attack, profile, records
 
 
 def table(names: str, text: str) -> list[dict[str, Any]]:
@@ -19,6 +22,11 @@ def table(names: str, text: str) -> list[dict[str, Any]]:
         {n: None if v == "-" else v for n, v in zip(names.split(), line.split(), strict=True)}
         for line in text.strip().splitlines()
     ]
+
+
+def histogram(rows: list[dict[str, Any]], qids: list[str], secret: str | None = None) -> list[int]:
+    """Return the records in each bin of success in percent."""
+    return success.histogram([record["success"] for record in records(rows, qids, secret)])
 
 
 def numbers(result: dict[str, Any]) -> dict[str, tuple[Any, ...]]:

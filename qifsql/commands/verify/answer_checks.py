@@ -4,17 +4,14 @@ What to drop first, Shapley values, interactions and borders follow from the row
 saves is counted by SQLite. Nothing of the sweep's own measures is used. Source: M34 to M38.
 """
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import polars as pl
 
 from qifsql.commands.verify import second_engine
-from qifsql.commands.verify.exact_measures import Number
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import Place, Repetition
 from qifsql.commands.verify.stored_request import Request
@@ -22,6 +19,8 @@ from qifsql.data.types import Row
 from qifsql.engine.bare import Answer
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted
+from qifsql.reference import quasi_identifier_sets as sets
+from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 WAY = "rows of the result"
@@ -30,7 +29,6 @@ MOST = 12  # quasi-identifiers whose subsets are added up one by one
 SAME = Fraction(1, 10**12)  # numbers that differ by less may be in any order
 MEASURES = ("deterministic", "probabilistic")
 
-Members = frozenset[str]
 Key = tuple[object, ...]
 
 
@@ -39,42 +37,19 @@ class Success:
     """The success by each set of quasi-identifiers of one question, in one measure."""
 
     qids: tuple[str, ...]
-    of: Mapping[Members, Fraction]
-
-    def gain(self, *more: str) -> Callable[[Members], Fraction]:
-        """Return the function of a set: what these quasi-identifiers add to it together.
-
-        With two of them, beyond what each adds alone.
-        """
-
-        def added(some: Members) -> Fraction:
-            sizes = range(len(more) + 1)
-            parts = [part for n in sizes for part in combinations(more, n)]
-            signs = [(-1) ** (len(more) - len(part)) for part in parts]
-            return sum(
-                (sign * self.of[some | {*part}] for sign, part in zip(signs, parts, strict=True)),
-                Fraction(),
-            )
-
-        return added
+    of: sets.Values
 
     def index(self, *players: str) -> Fraction:
         """Return the Shapley value of one quasi-identifier, the interaction index of two."""
-        others = [name for name in self.qids if name not in players]
-        n, gain = len(others), self.gain(*players)
-        return sum(
-            (
-                Fraction(math.factorial(size) * math.factorial(n - size), math.factorial(n + 1))
-                * gain(frozenset(some))
-                for size in range(n + 1)
-                for some in combinations(others, size)
-            ),
-            Fraction(),
-        )
+        return sets.index(self.of, players)
+
+    def alone(self, name: str) -> Fraction:
+        """Return what a quasi-identifier adds to nothing."""
+        return sets.added(self.of, frozenset(), [name])
 
     def last(self, name: str) -> Fraction:
         """Return what a quasi-identifier adds to all others."""
-        return self.gain(name)(frozenset(self.qids) - {name})
+        return sets.added(self.of, frozenset(self.qids) - {name}, [name])
 
 
 def repeat(
@@ -127,7 +102,7 @@ def _answer(
         return {"interaction": success.index(row["a"], row["b"])} if small else {}
     if table == "shapley":
         name, total = row["qid"], success.of[everything] - success.of[frozenset()]
-        alone, last = success.gain(name)(frozenset()), success.last(name)
+        alone, last = success.alone(name), success.last(name)
         if not small:
             return {"alone": alone, "last": last}
         part = success.index(name)

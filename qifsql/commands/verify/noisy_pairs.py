@@ -14,14 +14,13 @@ from itertools import product
 from typing import Any
 
 from qifsql.adversary.laws import Law, laws
-from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.exact_measures import Chances, Number
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, noisy_questions
 from qifsql.commands.verify.second_engine import TOO_MANY, people, text_of
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer
 from qifsql.engine.settings import Settings
+from qifsql.reference.success import Number, Success, compared
 from qifsql.results.stored import Stored
 
 WAY = "every pair"
@@ -84,7 +83,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             "records": records,
             "blocks": len(crowds),
             "singled_out": singled_out.certain,
-            **exact_measures.of_chances(before, after),
+            **compared(before, after),
             "low": None,
             "high": None,
         }
@@ -100,7 +99,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     return Repetition(WAY, numbers, error=error)
 
 
-def _is_unclear(success: Chances, error: Fraction, records: int) -> bool:
+def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
     """Return whether rounding may change the number of people without doubt."""
     people = success.deterministic * records
     return int(people * (1 - error)) != int(people * (1 + error))
@@ -265,7 +264,7 @@ def _crowds(
     ]
 
 
-def _success(crowds: Iterable[Crowd], whole: int, records: int) -> Chances:
+def _success(crowds: Iterable[Crowd], whole: int, records: int) -> Success:
     """Return the success of an adversary over all that may be known."""
     certain = best = 0
     worst = Fraction()
@@ -274,10 +273,10 @@ def _success(crowds: Iterable[Crowd], whole: int, records: int) -> Chances:
         best += crowd.best
         worst = max(worst, Fraction(crowd.best, crowd.total or 1))
     sure = Fraction(certain, whole)
-    return Chances(sure, Fraction(best, whole), worst, int(sure * records))
+    return Success(sure, Fraction(best, whole), worst, int(sure * records))
 
 
-def _prior(groups: Iterable[Alike], secret: int, everybody: int) -> Chances:
+def _prior(groups: Iterable[Alike], secret: int, everybody: int) -> Success:
     """Return the success before the release."""
     every = list(groups)
     if secret:
@@ -289,4 +288,4 @@ def _prior(groups: Iterable[Alike], secret: int, everybody: int) -> Chances:
     else:
         best, possible = max(g.heaviest for g in every), sum(g.people for g in every)
     share = Fraction(best, everybody)
-    return Chances(Fraction(possible == 1), share, share, everybody if possible == 1 else 0)
+    return Success(Fraction(possible == 1), share, share, everybody if possible == 1 else 0)

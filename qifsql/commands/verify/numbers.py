@@ -7,7 +7,7 @@ from itertools import product
 
 import polars as pl
 
-from qifsql.commands.verify.exact_measures import Number
+from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 RESULTS = "results"  # the name of the table of results, as in JSON

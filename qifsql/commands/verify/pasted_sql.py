@@ -11,7 +11,6 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.exact_measures import Chances, Kind, Number
 from qifsql.commands.verify.input_digests import Inputs, literals
 from qifsql.commands.verify.numbers import (
     MANIFEST,
@@ -28,6 +27,8 @@ from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
 from qifsql.engine.settings import Settings
 from qifsql.errors import ExpressionError, InputError, InternalError
 from qifsql.query.render import parsed
+from qifsql.reference import entropies
+from qifsql.reference.success import Kind, Number, Success, compared, success
 from qifsql.results.stored import Stored
 
 ENGINE_TABLE = re.compile(r'memory\."?main"?\."?(copy_|loaded_csv)', re.IGNORECASE)
@@ -169,8 +170,8 @@ def _row(
     prior, posterior = (
         _kinds(answers, step, question, part) for step in ("prior_profile", "profile")
     )
-    owner, gain = not question.secret, bool(question.gain)
-    numbers = exact_measures.of_kinds(prior, posterior, owner=owner, gain=gain)
+    owner = not question.secret
+    numbers = exact_measures.of_kinds(prior, posterior, owner=owner)
     if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
         del numbers["records"]
     population = bool(stored.spec.get("population"))
@@ -195,7 +196,11 @@ def _kinds(
     if (step, j, g) not in answers and not (j or g):  # blocks of a secret are blocks of people
         j = min(secret for kind, secret, _ in answers if kind == step and secret)
     rows = answers[step, j, g][part]
-    return [Kind.of_row(row) for row in rows if row["size"] is not None]
+    return [
+        exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(g))
+        for row in rows
+        if row["size"] is not None
+    ]
 
 
 def _noisy(
@@ -214,24 +219,24 @@ def _noisy(
     }
     for question in rows:
         prior = _kinds(answers, "prior_profile", question)
-        before = exact_measures.chances(prior, owner=not question.secret)
+        before = success(prior)
         records = sum(kind.size * kind.blocks for kind in prior)
         owner, after = (_chances(by_secret[j], records) for j in (0, question.secret))
         values = {
             "records": records,
             "blocks": int(by_secret[question.secret]["blocks"]),
             "singled_out": owner.certain,
-            **exact_measures.of_chances(before, after),
+            **compared(before, after),
         }
         numbers |= {(RESULTS, question.row, name): value for name, value in values.items()}
     return numbers
 
 
-def _chances(row: Mapping[str, Any], records: int) -> Chances:
+def _chances(row: Mapping[str, Any], records: int) -> Success:
     """Return the success in an answer about noisy knowledge."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
-    return Chances(sure, best, Fraction(row["worst_case"]), int(sure * records))
+    return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
 
 
 def _progressive(stored: Stored) -> bool:
@@ -263,7 +268,7 @@ def _measures(
     if ("pointwise", j, 0) in answers:
         rows = answers["pointwise", j, 0][0]
         everybody = sum(kind.size * kind.blocks for kind in posterior)
-        numbers |= exact_measures.pointwise(
+        numbers |= entropies.leakage_over_people(
             (
                 Fraction(r["people"] * everybody, r["size"] * r["everybody"]),
                 r["size"] * r["blocks"],

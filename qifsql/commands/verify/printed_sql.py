@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qifsql.commands.sql.sql import sql
-from qifsql.commands.verify.exact_measures import Number
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
+from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 SIMPLE = "two-level SQL"

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from qifsql.commands.verify import printed_sql, second_engine
-from qifsql.commands.verify.exact_measures import Number
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, questions
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError
+from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 Subset = tuple[str, ...]

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.verify.exact_measures import Number
 from qifsql.commands.verify.numbers import MANIFEST, REQUEST, RESULTS, Place, Repetition, tables
+from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 AGREES, DIFFERS, NOT_CHECKED = "agrees", "differs", "not checked"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,6 +25,8 @@ from strategies import NAMES, VALUES, Table, tables, to_arrow, weights
 import qifsql
 from qifsql.counting import counts
 from qifsql.errors import ColumnError, DatasetError, TargetError, WeightError
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 
 Rows = Sequence[Mapping[str, Any]]
@@ -108,7 +109,7 @@ def quoted(name: str) -> str:
 
 
 def missing(row: Mapping[str, Any], names: Sequence[str]) -> bool:
-    return any(oracle.value(row[name]) is None for name in names)
+    return any(microdata.value(row[name]) is None for name in names)
 
 
 @dataclass(frozen=True)
@@ -215,8 +216,8 @@ def test_every_number_about_one_person_is_that_of_the_oracle(
 def test_a_target_whose_values_do_not_occur_is_refused(drawn: Table, data: st.DataObject) -> None:
     target = dict(data.draw(st.sampled_from(drawn.rows)))
     name = data.draw(st.sampled_from(drawn.qids))
-    there = {repr(oracle.value(row[name])) for row in drawn.rows}
-    others = [v for v in VALUES[drawn.types[name]] if repr(oracle.value(v)) not in there]
+    there = {repr(microdata.value(row[name])) for row in drawn.rows}
+    others = [v for v in VALUES[drawn.types[name]] if repr(microdata.value(v)) not in there]
     assume(others)
     target[name] = data.draw(st.sampled_from(others))
     with parquet(to_arrow(drawn)) as path, pytest.raises(TargetError, match="matches none of"):
@@ -238,7 +239,7 @@ def test_the_guessed_owner_is_the_heaviest_and_then_the_first_by_key(
     alike = [
         (-row[MASS] if weighted else 0, key)
         for row, key in zip(drawn.rows, keys, strict=True)
-        if all(oracle.value(row[q]) == oracle.value(v) for q, v in target.items())
+        if all(microdata.value(row[q]) == microdata.value(v) for q, v in target.items())
         and (row[MASS] or not weighted)
     ]
     assume(alike)
@@ -311,7 +312,7 @@ def test_named_expressions_are_columns_that_are_not_in_the_file(drawn: Release) 
     secrets = {f"given {i}": name for i, name in enumerate(drawn.secrets)}
     rows = [
         {
-            **{new: oracle.value(row[old]) is None for new, old in (qids | secrets).items()},
+            **{new: microdata.value(row[old]) is None for new, old in (qids | secrets).items()},
             "decade": None if row[NUMBER] is None else row[NUMBER] // 10,
             "parity": "none" if row[NUMBER] is None else "even" if row[NUMBER] % 2 == 0 else "odd",
         }

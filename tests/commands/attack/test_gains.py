@@ -11,8 +11,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import oracle
-import oracle_measures as om
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +23,9 @@ from strategies import Table, tables, to_arrow, weights
 
 import qifsql
 from qifsql.data.types import Row
+from qifsql.reference import channel as ch
+from qifsql.reference import entropies as en
+from qifsql.reference import microdata
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
 
 Matrix = dict[tuple[Any, Any], F]
@@ -77,12 +78,12 @@ class Release:
         assert dict(result.frame.schema) == SCHEMA | individual | GAIN
         return result.rows()
 
-    def joint(self, secret: str | None, kept: Collection[int] | None = None) -> om.Joint:
+    def joint(self, secret: str | None, kept: Collection[int] | None = None) -> ch.Joint:
         """The joint of the rows, or of those that are kept."""
         places = range(len(self.table.rows)) if kept is None else kept
         rows = [self.table.rows[i] for i in places]
         masses = None if self.masses is None else [self.masses[i] for i in places]
-        return om.joint(rows, self.table.qids, secret, weights=masses)
+        return ch.joint(rows, self.table.qids, secret, weights=masses)
 
 
 @st.composite
@@ -103,23 +104,26 @@ def of_kind(draw: st.DrawFn, kind: pa.DataType, pool: Sequence[object]) -> Table
 SMALL = of_kind(pa.int32(), (None, 0, 1, 2, 3, 5, 9, -4))
 
 
-def domain(joint: om.Joint) -> list[Any]:
+def domain(joint: ch.Joint) -> list[Any]:
     """The values that somebody has."""
-    return list(om.secret_prior(joint))
+    return list(ch.secret_prior(joint))
 
 
-def abstaining(guesses: Sequence[object], gain: om.Gain) -> om.Gains:
+def abstaining(guesses: Sequence[object], gain: ch.Gain) -> ch.Gains:
     """The same gains with one more guess, which gains nothing."""
-    return [*guesses, om.ABSTAIN], lambda w, v: F() if w is om.ABSTAIN else gain(w, v)
+    return [*guesses, ch.ABSTAIN], lambda w, v: F() if w is ch.ABSTAIN else gain(w, v)
 
 
-def numbers(joint: om.Joint, gains: om.Gains, block: om.Block | None = None) -> Numbers:
+def numbers(joint: ch.Joint, gains: ch.Gains, block: microdata.Key | None = None) -> Numbers:
     """Return what a row says: over everybody, or about one person in that block."""
-    prior = om.prior_gain(joint, *gains)
+    prior = ch.prior_gain(joint, *gains)
     if block is None:
-        posterior, worst = om.posterior_gain(joint, *gains), om.worst_case_gain(joint, *gains)
+        posterior, worst = (
+            ch.posterior_gain(joint, *gains),
+            ch.worst_case_gain(joint, *gains),
+        )
     else:
-        posterior = worst = om.vulnerability(om.inners(joint)[block], *gains)
+        posterior = worst = ch.vulnerability(ch.inners(joint)[block], *gains)
     return {
         "prior_probabilistic": prior,
         "posterior_probabilistic": posterior,
@@ -169,9 +173,9 @@ def test_tries_and_penalties_at_owners_and_secrets(drawn: Release, data: st.Data
     for row, (asked, text) in zip(rows, product(joints, texts), strict=True):
         known = domain(joints[asked])
         gains = {
-            "identity": om.identity(known),
-            f"tries:{k}": om.tries(known, k),
-            f"penalty:{cost}": om.penalty(known, F(cost)),
+            "identity": ch.identity(known),
+            f"tries:{k}": ch.tries(known, k),
+            f"penalty:{cost}": ch.penalty(known, F(cost)),
         }
         check(row, numbers(joints[asked], gains[text]), exact=drawn.exact)
         assert (row["secret"], row["gain"], row["unit"]) == (asked, text, "BRL")
@@ -185,8 +189,8 @@ def test_tries_at_the_owner_of_the_record_alone(drawn: Release, data: st.DataObj
     k = data.draw(st.integers(1, 2 + len(domain(joint))))
     with drawn.file() as path:
         (row,) = drawn.rows(path, "crs", None, gain=f"tries:{k}")
-    check(row, {"posterior_probabilistic": om.posterior_tries(joint, k)}, exact=drawn.exact)
-    check(row, {"worst_case": om.worst_case_tries(joint, k)})
+    check(row, {"posterior_probabilistic": ch.posterior_tries(joint, k)}, exact=drawn.exact)
+    check(row, {"worst_case": ch.worst_case_tries(joint, k)})
 
 
 def test_more_tries_than_values_of_one_secret_are_always_right_about_it_alone(
@@ -230,7 +234,7 @@ def test_a_number_is_right_within_a_tolerance(kind: pa.DataType, data: st.DataOb
     with drawn.file() as path:
         rows = drawn.rows(path, "cas", "s", gain=[f"tolerance:{width}" for width in texts])
     for row, width in zip(rows, texts, strict=True):
-        gains = om.tolerance(domain(joint), F(width))
+        gains = ch.tolerance(domain(joint), F(width))
         check(row, numbers(joint, gains), exact=drawn.exact)
 
 
@@ -252,10 +256,10 @@ def test_values_of_any_type_have_a_worth_and_are_compared(drawn: Release, number
     joint = drawn.joint(secret)
     known = domain(joint)
     text = "sql:CASE WHEN guess IS NOT DISTINCT FROM secret THEN 2 ELSE -(guess IS NULL)::INT END"
-    gains = om.matrix(known, {(w, v): 2 if w == v else -(w is None) for w in known for v in known})
+    gains = ch.matrix(known, {(w, v): 2 if w == v else -(w is None) for w in known for v in known})
     with drawn.file() as path:
         rows = drawn.rows(path, "cas", secret, gain=[f"worth:{number}", text])
-    worths = om.worth(known, dict.fromkeys(known, F(number)))
+    worths = ch.worth(known, dict.fromkeys(known, F(number)))
     check(rows[0], numbers(joint, worths), exact=drawn.exact and number != "0.1")
     check(rows[1], numbers(joint, abstaining(*gains)), exact=drawn.exact)
 
@@ -288,13 +292,13 @@ def long(gains: Matrix, kind: pa.DataType, name: str = "secret") -> dict[str, An
 @given(releases(SMALL), st.data())
 def test_gains_from_one_person_are_those_of_her_block(drawn: Release, data: st.DataObject) -> None:
     joints = {s: drawn.joint(s) for s in (None, "s")}
-    block = data.draw(st.sampled_from(sorted(om.outers(joints["s"]), key=repr)))
+    block = data.draw(st.sampled_from(sorted(ch.outers(joints["s"]), key=repr)))
     k = data.draw(st.integers(1, len(domain(joints["s"]))))
-    gains: dict[str, Callable[[list[Any]], om.Gains]] = {
-        f"tries:{k}": lambda known: om.tries(known, k),
-        "penalty:1.5": lambda known: om.penalty(known, F(3, 2)),
-        "tolerance:2": lambda known: om.tolerance(known, 2),
-        "worth:4": lambda known: om.worth(known, dict.fromkeys(known, 4)),
+    gains: dict[str, Callable[[list[Any]], ch.Gains]] = {
+        f"tries:{k}": lambda known: ch.tries(known, k),
+        "penalty:1.5": lambda known: ch.penalty(known, F(3, 2)),
+        "tolerance:2": lambda known: ch.tolerance(known, 2),
+        "worth:4": lambda known: ch.worth(known, dict.fromkeys(known, 4)),
     }
     with drawn.file() as path:
         of_all = {"qids": (), "target": {"q": block[0]}}
@@ -307,9 +311,18 @@ def test_gains_from_one_person_are_those_of_her_block(drawn: Release, data: st.D
         assert (row["best_guess"], row["blocks"]) == (None, 1)
     with drawn.file() as path:
         (row,) = drawn.ask(path, "ias", measures="all", **of_all).rows()
-    known = {"prior": om.secret_prior(joints["s"]), "posterior": om.inners(joints["s"])[block]}
+    known = {
+        "prior": ch.secret_prior(joints["s"]),
+        "posterior": ch.inners(joints["s"])[block],
+    }
     for when, seen in known.items():
-        check(row, {f"{when}_entropy": om.entropy(seen), f"{when}_guessing": om.guessing(seen)})
+        check(
+            row,
+            {
+                f"{when}_entropy": en.entropy(seen),
+                f"{when}_guessing": en.guessing(seen),
+            },
+        )
     assert row["capacity"] is row["capacity_bits"] is None
 
 
@@ -321,7 +334,7 @@ def test_several_gains_say_what_each_says_alone(
 ) -> None:
     joint = drawn.joint("s")
     gains = data.draw(matrices(domain(joint)))
-    (block,) = data.draw(st.sampled_from(sorted(om.outers(joint), key=repr)))
+    (block,) = data.draw(st.sampled_from(sorted(ch.outers(joint), key=repr)))
     options: dict[str, Any] = {"target": {"q": block}} if one_person else {"qids": "q"}
     with drawn.file() as path:
         file = write(path.with_name("m.csv"), long(gains, pa.int32()))
@@ -350,7 +363,7 @@ def test_gains_are_of_the_records_that_stay(drawn: Release, dropped: bool) -> No
     used = [*drawn.table.qids, secret]
     kept = [i for i in range(len(rows)) if i % 2 == 0 or i > 6]
     if dropped:
-        kept = [i for i in kept if all(oracle.value(rows[i][c]) is not None for c in used)]
+        kept = [i for i in kept if all(microdata.value(rows[i][c]) is not None for c in used)]
     assume(kept if drawn.masses is None else any(drawn.masses[i] for i in kept))
     joint = drawn.joint(secret, kept)
     known = domain(joint)
@@ -364,9 +377,9 @@ def test_gains_are_of_the_records_that_stay(drawn: Release, dropped: bool) -> No
             null="drop" if dropped else "distinct",
         )
     gains = (
-        om.worth(known, dict.fromkeys(known, 4)),
-        om.penalty(known, F(1, 2)),
-        om.tries(known, len(known)),
+        ch.worth(known, dict.fromkeys(known, 4)),
+        ch.penalty(known, F(1, 2)),
+        ch.tries(known, len(known)),
     )
     for row, made in zip(found, gains, strict=True):
         check(row, numbers(joint, made), exact=drawn.exact)
@@ -401,5 +414,5 @@ def test_sums_of_weights_beyond_64_bits_are_exact(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s", "w")})
     found = qifsql.attack("crs,cas", path, qids="q", secret="s", weight="w", gain="tries:1").rows()
     for row, secret in zip(found, (None, "s"), strict=True):
-        joint = om.joint(rows, ["q"], secret, weights=[row["w"] for row in rows])
-        check(row, numbers(joint, om.identity(domain(joint))), exact=True, worst=False)
+        joint = ch.joint(rows, ["q"], secret, weights=[row["w"] for row in rows])
+        check(row, numbers(joint, ch.identity(domain(joint))), exact=True, worst=False)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle
-import oracle_measures as om
 import polars as pl
 import pytest
 from effort import examples
@@ -33,30 +31,33 @@ from test_gains import (
 import qifsql
 from qifsql import Result
 from qifsql.errors import InputError
+from qifsql.reference import channel as ch
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
 
 THRESHOLDS = ("0", "0.1", "0.2", "0.25", "0.333333333", "0.5", "0.6", "0.75", "1", "1.5", "2")
 QUANTILES = ("0", "0.1", "0.25", "0.5", "0.666666667", "0.9", "1")
 
 
-def gains(drawn: Release, secret: str | None) -> dict[str, om.Gains]:
+def gains(drawn: Release, secret: str | None) -> dict[str, ch.Gains]:
     """Gain functions that suit owners and secrets."""
     known = domain(drawn.joint(secret))
     return {
-        "identity": om.identity(known),
-        "penalty:0.5": om.penalty(known, F(1, 2)),
-        "tries:1": om.tries(known, 1),
+        "identity": ch.identity(known),
+        "penalty:0.5": ch.penalty(known, F(1, 2)),
+        "tries:1": ch.tries(known, 1),
     }
 
 
 def gained(drawn: Release, secret: str | None, gain: str) -> list[F | None]:
     """Return the gain of the best guess for each row of positive weight, on its block."""
     best = {
-        block: om.vulnerability(inner, *gains(drawn, secret)[gain])
-        for block, inner in om.inners(drawn.joint(secret)).items()
+        block: ch.vulnerability(inner, *gains(drawn, secret)[gain])
+        for block, inner in ch.inners(drawn.joint(secret)).items()
     }
     masses = drawn.masses or [1] * len(drawn.table.rows)
     return [
-        best[tuple(oracle.value(row[q]) for q in drawn.table.qids)] if mass else None
+        best[tuple(microdata.value(row[q]) for q in drawn.table.qids)] if mass else None
         for row, mass in zip(drawn.table.rows, masses, strict=True)
     ]
 
@@ -103,17 +104,17 @@ def test_distributions_over_people_are_those_of_the_oracle(
         result = drawn.ask(path, "crs,cas", gain=list(gains(drawn, None)), histogram=True, **asked)
     assert set(result.details) == {"histogram", "thresholds", "quantiles"}
     for row in result.rows():
-        people = om.of_individuals(gained(drawn, row["secret"], row["gain"]), drawn.masses)
+        people = oracle.of_individuals(gained(drawn, row["secret"], row["gain"]), drawn.masses)
         reached = lines(result, "thresholds", row)
         for line, t in zip(reached, sorted(map(F, thresholds)), strict=True):
-            n = om.at_or_above(people, t)
+            n = oracle.at_or_above(people, t)
             assert [line[c] for c in ("threshold", "individuals")] == [float(t), n]
             assert line["share"] == n / len(people)
         for line, q in zip(lines(result, "quantiles", row), sorted(map(F, quantiles)), strict=True):
-            check(line, {"quantile": q, "success": om.quantile(people, q)})
+            check(line, {"quantile": q, "success": oracle.quantile(people, q)})
         bins = [(line["bin"], line["individuals"]) for line in lines(result, "histogram", row)]
         chance = row["gain"] != "penalty:0.5"
-        assert bins == (list(enumerate(om.histogram(people))) if chance else [])
+        assert bins == (list(enumerate(oracle.histogram(people))) if chance else [])
 
 
 @pytest.mark.cases(1)
@@ -125,14 +126,14 @@ def test_halves_of_a_percent_are_rounded_to_even_and_thresholds_are_reached(
     parts = [(k, n) for n in (3, 5, 6, 7, 8, 10, 12, 24, 40) for k in range(n // 2 + 1, n + 1)]
     rows = [{"q": q, "s": i < k} for q, (k, n) in enumerate(parts) for i in range(n)]
     path = write(tmp_path / "r.parquet", {c: [row[c] for row in rows] for c in ("q", "s")})
-    people = om.of_individuals(om.individual_success(rows, ["q"], "s"))
+    people = oracle.of_individuals(oracle.individual_success(rows, ["q"], "s"))
     wanted = {"thresholds": [0.6, 0.7, 0.875, 0.95, 0.975, 1], "quantiles": [0.5]}
     options: dict[str, Any] = {"weight": weight, "histogram": True, **wanted}
     found = qifsql.attack("cas", path, qids="q", secret="s", **options).details
     reached = found["thresholds"].select("threshold", "individuals").rows()
-    assert reached == [(t, om.at_or_above(people, F(str(t)))) for t, _ in reached]
-    assert found["quantiles"]["success"].to_list() == [float(om.quantile(people, F(1, 2)))]
-    assert found["histogram"]["individuals"].to_list() == om.histogram(people)
+    assert reached == [(t, oracle.at_or_above(people, F(str(t)))) for t, _ in reached]
+    assert found["quantiles"]["success"].to_list() == [float(oracle.quantile(people, F(1, 2)))]
+    assert found["histogram"]["individuals"].to_list() == oracle.histogram(people)
 
 
 # Groups
@@ -158,12 +159,12 @@ def test_groups_are_those_of_the_oracle(
     masses = [F(m) for m in drawn.masses or [1] * len(rows)]
     for row in result.rows():
         secret, gain = row["secret"], row["gain"]
-        prior = om.prior_gain(drawn.joint(secret), *gains(drawn, secret)[gain])
-        wanted = om.groups(rows, table.qids, secret, by=by, weights=drawn.masses)
+        prior = ch.prior_gain(drawn.joint(secret), *gains(drawn, secret)[gain])
+        wanted = oracle.groups(rows, table.qids, secret, by=by, weights=drawn.masses)
         people: dict[object, list[tuple[F, F]]] = {}
         for one, mass, p in zip(rows, masses, gained(drawn, secret, gain), strict=True):
             if p is not None:
-                people.setdefault(oracle.value(one[by]), []).append((mass, p))
+                people.setdefault(microdata.value(one[by]), []).append((mass, p))
         means = {
             k: sum((w * p for w, p in own), F()) / wanted[k].weight for k, own in people.items()
         }

@@ -5,7 +5,6 @@ from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
-import oracle_measures as om
 import polars as pl
 import pytest
 from effort import examples
@@ -17,6 +16,8 @@ import qifsql
 from qifsql.commands.attack import findings
 from qifsql.measures.capacity import security
 from qifsql.measures.pointwise import leakage
+from qifsql.reference import channel as ch
+from qifsql.reference import entropies as en
 
 THESIS = str(SAMPLES / "thesis_table_3_2.csv")
 
@@ -71,9 +72,9 @@ def test_many_values_and_few_give_the_numbers_of_the_oracle(cells: list[tuple[in
         "cas", pl.DataFrame(rows), qids="q", secret="many,few", measures="security,pointwise"
     )
     for row in result.frame.iter_rows(named=True):
-        channel = om.channel(rows, ["q"], row["secret"])
-        leaks = om.pointwise_leakage(om.joint(rows, ["q"], row["secret"]))
-        assert row["bayes_security"] == float(om.bayes_security(channel))
+        channel = ch.channel(rows, ["q"], row["secret"])
+        leaks = en.pointwise_leakage(ch.joint(rows, ["q"], row["secret"]))
+        assert row["bayes_security"] == float(en.bayes_security(channel))
         assert row["pointwise_worst"] == pytest.approx(math.log2(max(leaks)[0]), abs=1e-15)
         mean = sum(p * math.log2(r) for r, p in leaks)
         assert row["pointwise_mean"] == pytest.approx(mean, abs=1e-14)
@@ -83,7 +84,7 @@ def test_no_capacity_is_below_the_leakage_that_is_expected_of_a_block() -> None:
     """The mean of 2^leakage over people is the capacity (Saeidian et al.: maximal leakage)."""
     frame = pl.read_csv(THESIS)
     rows = frame.to_dicts()
-    leaks = om.pointwise_leakage(om.joint(rows, ["age"], "illness"))
+    leaks = en.pointwise_leakage(ch.joint(rows, ["age"], "illness"))
     row = one(qifsql.attack("cas", THESIS, qids="age", secret="illness", measures="capacity"))
     assert row["capacity"] == float(sum((p * r for r, p in leaks), F()))
 
@@ -148,8 +149,8 @@ def test_the_capacity_of_a_group_is_that_of_its_people(weight: str | None) -> No
     for line in table.iter_rows(named=True):
         group = [row for row in rows if row["g"] == line["group"]]
         weights = None if weight is None else [row["w"] for row in group]
-        channel = om.channel(group, ["q"], names[line["attack_id"]], weights=weights)
-        assert line["capacity"] == pytest.approx(float(om.capacity(channel)), rel=1e-14)
+        channel = ch.channel(group, ["q"], names[line["attack_id"]], weights=weights)
+        assert line["capacity"] == pytest.approx(float(en.capacity(channel)), rel=1e-14)
         assert line["individuals"] == len(group)
 
 

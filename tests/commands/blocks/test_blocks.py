@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
-import oracle
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +20,8 @@ from strategies import NAMES, Table, tables, weights
 import qifsql
 from qifsql.commands.blocks.blocks import SHOWN, Order
 from qifsql.query.columns import unique
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
 
 EVERY = 100  # more blocks than any drawn table has
 
@@ -39,7 +40,7 @@ def expected_blocks(
     owners = oracle.records(drawn.rows, drawn.qids, None, masses)
     seen = {s: oracle.records(drawn.rows, drawn.qids, s, masses) for s in secrets}
     result = []
-    for key, positions in oracle.partition(drawn.rows, drawn.qids).items():
+    for key, positions in microdata.partition(drawn.rows, drawn.qids).items():
         present = [i for i in positions if mass[i]]
         if not present:
             continue
@@ -49,9 +50,9 @@ def expected_blocks(
             people: Counter[object] = Counter()
             weight: Counter[object] = Counter()
             for i in present:
-                people[oracle.value(drawn.rows[i][s])] += 1
-                weight[oracle.value(drawn.rows[i][s])] += Fraction(mass[i])  # type: ignore[assignment]
-            ranked = sorted(people, key=lambda v: (-weight[v], oracle.order_key(v)))
+                people[microdata.value(drawn.rows[i][s])] += 1
+                weight[microdata.value(drawn.rows[i][s])] += Fraction(mass[i])  # type: ignore[assignment]
+            ranked = sorted(people, key=lambda v: (-weight[v], microdata.order_key(v)))
             view = views[present[0]]
             counts = [{"value": v, "records": people[v]} for v in ranked]
             rest += [len(people), view["best_guess"], near(view["success"]), counts]
@@ -69,7 +70,7 @@ def ordered(blocks: Sequence[Mapping[str, Any]], order: Order) -> list[list[Any]
             "largest": (-block["size"],),
             "revealing": (-block["first"], -block["size"]),
         }
-        return (*ranks[order], *map(oracle.order_key, block["key"]))
+        return (*ranks[order], *map(microdata.order_key, block["key"]))
 
     return [[*block["key"], *block["rest"]] for block in sorted(blocks, key=rank)]
 
@@ -142,7 +143,9 @@ def told(value: Any) -> Any:
 @given(tables())
 def test_blocks_of_records_without_missing_values(drawn: Table) -> None:
     used = [*drawn.qids, *drawn.secrets]
-    kept = [row for row in drawn.rows if all(oracle.value(row[name]) is not None for name in used)]
+    kept = [
+        row for row in drawn.rows if all(microdata.value(row[name]) is not None for name in used)
+    ]
     assume(kept)
     fewer = Table(drawn.columns, drawn.types, kept, drawn.qids, drawn.secrets)
     with parquet(drawn) as path:

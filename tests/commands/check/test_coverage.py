@@ -12,7 +12,6 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle import value
 from policies import PEOPLE, rule
 from strategies import Table, tables, to_arrow
 from terminal import run
@@ -24,6 +23,7 @@ from qifsql.commands.check.junit import junit
 from qifsql.commands.report.report import report
 from qifsql.errors import ColumnError, InputError
 from qifsql.presentation.parts import Cards, Light
+from qifsql.reference.microdata import value
 
 few = settings(max_examples=examples(6))
 NAMES = ("wealth", "height", "b>&<i", "tab\there", "column", "weight")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle
 import oracle_noise
 import polars as pl
 import pyarrow as pa
@@ -30,6 +29,7 @@ from qifsql.data.expressions import identifier
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, ExpressionError, InputError, Interrupted
 from qifsql.query.templates import views
+from qifsql.reference import microdata
 
 CELL = "CELLVALUE"
 HOSTILE = ['"; drop table x', "sin'gle", "=cmd()", "new\nline", "\U0001f642", "<script>", E_NFC]
@@ -87,9 +87,9 @@ def numbers(found: list[dict[str, Any]]) -> list[float]:
 def test_hostile_tables_are_counted_as_the_oracle_counts(table: Table, data: st.DataObject) -> None:
     """Any types and names; the predicate asks for some of the values; text has the order given."""
     useful, secret = data.draw(st.sampled_from(table.columns)), table.secrets[0]
-    values = [oracle.value(row[useful]) for row in table.rows]
-    secrets = [oracle.value(row[secret]) for row in table.rows]
-    present = sorted(set(values), key=oracle.order_key)
+    values = [microdata.value(row[useful]) for row in table.rows]
+    secrets = [microdata.value(row[secret]) for row in table.rows]
+    present = sorted(set(values), key=microdata.order_key)
     known = [v for v in present if v is not None]
     assume(known and len(set(secrets)) > 1 and len(present) > 1)
     assume(sum(c.casefold() == useful.casefold() for c in table.columns) == 1)

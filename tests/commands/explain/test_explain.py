@@ -16,13 +16,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import oracle
 import oracle_estimate
 import oracle_households
 import oracle_inference
 import oracle_learning
-import oracle_levels as ol
-import oracle_measures as om
 import oracle_noise
 import oracle_published as op
 import oracle_suda
@@ -63,6 +60,12 @@ from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.commands.unicity.unicity import UNICITY
 from qifsql.counting import losses
 from qifsql.errors import InputError
+from qifsql.reference import channel as ch
+from qifsql.reference import entropies as en
+from qifsql.reference import microdata
+from qifsql.reference import quasi_identifier_sets as su
+from qifsql.reference import success as oracle
+from qifsql.reference import syntactic_levels as ol
 from qifsql.results.assessment import ALL, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA
 from qifsql.results.result import Result
 
@@ -435,21 +438,20 @@ def promises(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     """Return what the oracle of levels says of their examples."""
     order = sorted({row["s"] for row in rows})
     lines = {v: (f"pair {i // 2}",) for i, v in enumerate(order)}
-    levels = ol.levels(rows, ["k"], "s", wanted={}, lines=lines)
-    counts, whole = ol.blocks(rows, ["k"], "s"), ol.shares(Counter(row["s"] for row in rows))
+    levels = ol.levels(rows, ["k"], "s", required={}, lines=lines)
+    counts = list(microdata.counts(rows, ["k"], "s").values())
     everybody = Counter(row["k"] for row in rows)
     part = Counter(row["k"] for row in rows if row["g"] == rows[0]["g"])
-    factors = [(max(ol.gains(ol.shares(c), whole).values()) + 1, sum(c.values())) for c in counts]
     names = ("l_entropy", "t_equal", "t_ordered", "alpha", "basic_beta", "enhanced_beta")
     return {
         **{name: lambda n=name: levels[n]["value"] for name in names},  # type: ignore[misc]
         "delta_disclosure": lambda: levels["delta_disclosure"]["value"],
         "t_hierarchical": lambda: levels["t_hierarchical"]["value"],
-        "l_recursive_c": lambda: max((ol.ratio(c, 2) or 0 for c in counts), default=0),
+        "l_recursive_c": lambda: max(ol.l_recursive_c(c, 2) or 0 for c in counts),
         "average_class_size": lambda: Fraction(len(rows), len(counts)),
         "k_map": lambda: min(everybody[b] for b in part),
         "delta_presence": lambda: max(Fraction(part[b], n) for b, n in everybody.items()),
-        "bites": lambda: sum(n for factor, n in factors if factor >= SKEW),
+        "bites": lambda: ol.bites(counts, Counter(r["s"] for r in rows), SKEW)["skewness"],
     }
 
 
@@ -655,12 +657,12 @@ def special(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """Return what the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
-    seen, n = om.joint(rows, ["k"], "s"), len(rows)
-    values = list(om.secret_prior(seen))
-    successes = om.of_individuals(om.individual_success(rows, ["k"], "s"))
+    seen, n = ch.joint(rows, ["k"], "s"), len(rows)
+    values = list(ch.secret_prior(seen))
+    successes = oracle.of_individuals(oracle.individual_success(rows, ["k"], "s"))
     plain = oracle.attack(rows, ["k"], "s")
     part = [row for row in rows if row["g"] == rows[0]["g"]]
-    risks = om.risks(part, ["k"], rows)
+    risks = oracle.risks(part, ["k"], rows)
 
     def knowing(*names: str, coarser: str = "") -> Fraction:
         """Success by these columns, one of them with its values merged in pairs."""
@@ -681,8 +683,8 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         return sum(alone, Fraction()) / len(alone)
 
     def border() -> Fraction:
-        safe = om.maximal(s for s, v in success.items() if v < THRESHOLD)
-        risky = om.minimal(s for s, v in success.items() if v >= THRESHOLD)
+        safe = su.maximal(s for s, v in success.items() if v < THRESHOLD)
+        risky = su.minimal(s for s, v in success.items() if v >= THRESHOLD)
         found = sorted(safe or risky, key=lambda s: (len(s), "k" not in s))
         return success[found[-1]]
 
@@ -705,7 +707,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         return len({row[max("gk", key=squares.__getitem__)] for row in rows})
 
     def gap() -> Fraction:
-        means = [g.probabilistic for g in om.groups(rows, ["k"], "s", by="g").values()]
+        means = [g.probabilistic for g in oracle.groups(rows, ["k"], "s", by="g").values()]
         return max(means) - min(means)
 
     def completed() -> Fraction:
@@ -719,7 +721,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         others = len(values) - 1
         belief = {v: (1 - BELIEF) / others for v in values if v != chosen}
         prior = belief | {chosen: BELIEF if others else Fraction(1)}
-        return om.posterior_gain(om.joint(rows, ["k"], "s", prior=prior), *om.identity(values))
+        return ch.posterior_gain(ch.joint(rows, ["k"], "s", prior=prior), *ch.identity(values))
 
     noised = [(row["g"], row["s"]) for row in rows]
 
@@ -728,24 +730,24 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         return oracle_noise.oblivious(noised, [lambda g: g == rows[0]["g"]], Fraction(1, 3))
 
     def uncertainty() -> float:
-        return om.entropy(om.secret_prior(seen))
+        return en.entropy(ch.secret_prior(seen))
 
     return {
         **{name: lambda c=column: plain[c] for name, column in PLAIN.items() if column in plain},
-        "shannon": lambda: om.mutual_information(seen),
-        "guessing": lambda: om.posterior_guessing(seen),
-        "capacity": lambda: om.capacity(om.channel(rows, ["k"], "s")),
-        "pointwise_leakage": lambda: sum(p * math.log2(r) for r, p in om.pointwise_leakage(seen)),
-        "bayes_security": lambda: om.bayes_security(om.channel(rows, ["k"], "s")),
+        "shannon": lambda: en.mutual_information(seen),
+        "guessing": lambda: en.posterior_guessing(seen),
+        "capacity": lambda: en.capacity(ch.channel(rows, ["k"], "s")),
+        "pointwise_leakage": lambda: sum(p * math.log2(r) for r, p in en.pointwise_leakage(seen)),
+        "bayes_security": lambda: en.bayes_security(ch.channel(rows, ["k"], "s")),
         "partial_knowledge": lambda: (3 * nothing + 3 * one + other + both) / 8,
-        "gain": lambda: om.posterior_gain(seen, *om.penalty(values, PENALTY)),
-        "prosecutor": lambda: om.risks(rows, ["k"]).prosecutor_highest,
+        "gain": lambda: ch.posterior_gain(seen, *ch.penalty(values, PENALTY)),
+        "prosecutor": lambda: oracle.risks(rows, ["k"]).prosecutor_highest,
         "journalist": lambda: risks.journalist_highest,
         "marketer": lambda: risks.marketer,
         "risks": lambda: risks.marketer,
-        "histogram": lambda: [k for k in om.histogram(successes) if k][-1],
-        "thresholds": lambda: Fraction(om.at_or_above(successes, max(successes)), n),
-        "quantiles": lambda: om.quantile(successes, Fraction(1, 2)),
+        "histogram": lambda: [k for k in oracle.histogram(successes) if k][-1],
+        "thresholds": lambda: Fraction(oracle.at_or_above(successes, max(successes)), n),
+        "quantiles": lambda: oracle.quantile(successes, Fraction(1, 2)),
         "groups": gap,
         "households": lambda: oracle_households.risks(rows, "g", ["k"], None)["risk"],
         "person": lambda: (
@@ -773,13 +775,13 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "prior": believed,
         "privacy_loss": lambda: oracle_noise.loss(noised, noisy()),
         "utility": lambda: oracle_noise.vulnerability(noisy(), 1),
-        "scenario": lambda: om.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
+        "scenario": lambda: en.mutual_information(seen) / bits if (bits := uncertainty()) else 1,
         "semantic": lambda: Fraction(1, 2),
         "differentiability": lambda: owed(rows),
         **promises(rows),
-        "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in om.hyper(seen).items()),
-        "refinement": lambda: om.posterior_gain(
-            om.joint(rows, ["k", "g"], "s"), *om.identity(values)
+        "hyper": lambda: sum(outer * max(p for _, p in i) for i, outer in ch.hyper(seen).items()),
+        "refinement": lambda: ch.posterior_gain(
+            ch.joint(rows, ["k", "g"], "s"), *ch.identity(values)
         ),
     }
 

@@ -4,20 +4,20 @@ from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
-import oracle_measures as oracle
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import value
 from strategies import NAMES, Table, tables, to_arrow, weights
 from terminal import run
 
 import qifsql
 from qifsql.errors import InputError
 from qifsql.presentation import html
+from qifsql.reference import channel as ch
+from qifsql.reference.microdata import value
 
 
 def fraction(row: dict[str, Any], prefix: str = "") -> F:
@@ -51,7 +51,7 @@ def shown(table: Table, folder: Path, show: Any, **options: Any) -> list[dict[st
 
 
 def expected(table: Table) -> dict[tuple[tuple[object, ...], object], F]:
-    joint = oracle.joint(table.rows, table.qids, table.secrets[0])
+    joint = ch.joint(table.rows, table.qids, table.secrets[0])
     return {(tuple(map(key, block)), key(v)): p for (block, v), p in joint.items()}
 
 
@@ -96,10 +96,9 @@ def test_the_hyper_merges_equal_inners_and_no_others(
     for row in rows:
         inners.setdefault(row["inner"], set()).add((key(row["value"]), fraction(row)))
         outers[row["inner"]] = fraction(row, "outer_")
-    joint = oracle.joint(table.rows, table.qids, table.secrets[0])
+    joint = ch.joint(table.rows, table.qids, table.secrets[0])
     wanted = {
-        frozenset((key(v), p) for v, p in inner): outer
-        for inner, outer in oracle.hyper(joint).items()
+        frozenset((key(v), p) for v, p in inner): outer for inner, outer in ch.hyper(joint).items()
     }
     assert {frozenset(inner): outers[n] for n, inner in inners.items()} == wanted
     assert len(inners) == len(wanted)
@@ -120,7 +119,7 @@ def test_weights_weigh_the_joint(
     result = qifsql.hyper(
         path, show="joint", qids=table.qids, secret=table.secrets[:1], weight=name
     )
-    joint = oracle.joint(table.rows, table.qids, table.secrets[0], weights=drawn_weights)
+    joint = ch.joint(table.rows, table.qids, table.secrets[0], weights=drawn_weights)
     found = {
         (block_of(r, len(table.qids)), key(r["value"])): fraction(r)
         for r in result.frame.to_dicts()

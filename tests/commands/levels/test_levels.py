@@ -8,8 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import oracle
-import oracle_levels as ol
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +15,6 @@ import pytest
 from effort import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from oracle import value
 from places import SAMPLES
 from strategies import tables, to_arrow
 from terminal import run
@@ -28,7 +25,9 @@ from qifsql.commands.levels.levels import levels
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError
-from qifsql.measures import syntactic
+from qifsql.reference import microdata
+from qifsql.reference import syntactic_levels as ol
+from qifsql.reference.microdata import value
 
 
 def of(result: qifsql.Result) -> dict[str, dict[str, Any]]:
@@ -132,7 +131,7 @@ def test_ordered_distances_of_li_et_al(tmp_path: Path) -> None:
     assert round(found["t_ordered"]["value"], 3) == 0.167
     totals = dict.fromkeys(map(str, range(3, 12)), 1)
     order = {v: totals[v] for v in totals}
-    assert syntactic.ordered({"6": 1, "8": 1, "11": 1}, order) == Fraction(1, 6)
+    assert ol.t_ordered({"6": 1, "8": 1, "11": 1}, order) == Fraction(1, 6)
 
 
 def test_hierarchical_distance_of_li_et_al(tmp_path: Path) -> None:
@@ -144,14 +143,26 @@ def test_hierarchical_distance_of_li_et_al(tmp_path: Path) -> None:
     # node above, 2/9 in the node above that
     assert found["t_hierarchical"]["value"] == 8 / 27
     tree = Hierarchy.read(file)
-    nodes = [{line[0]: line[i] for line in tree.lines} for i in (1, 2)]
+    lines = {line[0]: line[1:3] for line in tree.lines}
     for other, distance in (("bronchitis", 1), ("pulmonary embolism", 2), ("stomach cancer", 3)):
         # how far flu is from another disease: the ground distances of the paper, times the height
-        far = syntactic.variational({"flu": 1}, {"flu": 0, other: 1}) + sum(
-            syntactic.variational({n["flu"]: 1}, {n["flu"]: 0} | {n[other]: 1}) for n in nodes
-        )
-        assert far == distance
+        far = ol.t_hierarchical({"flu": 1}, {"flu": 0, other: 1}, lines)
+        assert far * tree.height == distance
     assert tree.height == 3
+
+
+def test_levels_of_one_block_by_hand() -> None:
+    """Of 8 people 5 have a cold, of the 4 in a block only 1."""
+    totals = {"cold": 5, "flu": 2, "cough": 1}
+    block = {"cold": 1, "flu": 2, "cough": 1}
+    assert ol.alpha(block) == Fraction(2, 4)
+    assert [ol.l_recursive_c(block, n) for n in (2, 3, 4)] == [2 / (1 + 1), 2 / 1, None]
+    assert ol.ratios(block, totals) == {"cold": Fraction(2, 5), "flu": 2, "cough": 2}
+    assert ol.basic_beta(block, totals) == 1
+    assert ol.enhanced_beta(Fraction(1), totals) == 1
+    assert ol.enhanced_beta(Fraction(7), totals) == pytest.approx(math.log(8))
+    assert ol.farthest(block, totals) == Fraction(5, 2)
+    assert ol.t_equal(block, totals) == Fraction(3, 8)
 
 
 def test_the_four_attacks_are_named(tmp_path: Path) -> None:
@@ -245,7 +256,7 @@ def test_levels_of_any_table_are_those_of_the_oracle(
     path = tmp_path_factory.mktemp("levels") / "release.parquet"
     pq.write_table(to_arrow(table), path)
     secret = table.secrets[0]
-    fewest = min(len(ol.domain(table.rows, s)) for s in table.secrets)
+    fewest = min(len({value(row[s]) for row in table.rows}) for s in table.secrets)
     wanted = {
         name: level
         for name, level in wanted.items()
@@ -253,21 +264,20 @@ def test_levels_of_any_table_are_those_of_the_oracle(
         and not (name == "k" and level > len(table.rows))
     }
     found = levels(path, qids=table.qids, secret=table.secrets, show_blocks=True, **wanted)
-    expected = ol.levels(table.rows, table.qids, secret, wanted=wanted)
+    expected = ol.levels(table.rows, table.qids, secret, required=wanted)
     rows = {r["measure"]: r for r in found.frame.to_dicts() if r["secret"] in (None, secret)}
     assert set(expected) <= set(rows)
     for name, level in expected.items():
         same(rows[name], level, name)
-    counts = ol.blocks(table.rows, table.qids, secret)
+    counts = list(microdata.counts(table.rows, table.qids, secret).values())
     bites = {r["attack"]: r for r in found.details["attacks"].to_dicts() if r["secret"] == secret}
+    totals = Counter(value(r[secret]) for r in table.rows)
+    for attack, people in ol.bites(counts, totals, 2).items():
+        assert bites[attack]["people"] == people
     for attack, n in (("homogeneity", 1), ("background", 2)):
-        own = [sum(c.values()) for c in counts if len(c) == n]
-        assert (bites[attack]["people"], bites[attack]["blocks"]) == (sum(own), len(own))
-    whole = ol.shares(Counter(value(r[secret]) for r in table.rows))
-    skewed = [
-        sum(c.values()) for c in counts if max(ol.gains(ol.shares(c), whole).values()) + 1 >= 2
-    ]
-    assert (bites["skewness"]["people"], bites["skewness"]["blocks"]) == (sum(skewed), len(skewed))
+        assert bites[attack]["blocks"] == sum(len(c) == n for c in counts)
+    skewed = sum(max(ol.ratios(c, totals).values()) >= 2 for c in counts)
+    assert bites["skewness"]["blocks"] == skewed
     for name, row in rows.items():
         if name in expected and name not in ("k",):
             listed = row["worst_counts"]
@@ -300,13 +310,13 @@ def test_hierarchies_and_many_values_are_those_of_the_oracle(
     file.write_text("".join(f"{v};{a};{b};*\n" for v, (a, b) in lines.items()))
     wanted = {"t": t, "l_recursive": Fraction(3), "c": Fraction(2)}
     found = levels(path, qids="b", secret="s", hierarchy={"s": file}, **wanted)
-    expected = ol.levels(rows, ["b"], "s", wanted=wanted, lines=lines)
+    expected = ol.levels(rows, ["b"], "s", required=wanted, lines=lines)
     for name, level in expected.items():
         same(of(found)[name], level, name)
     for line in found.details["attacks"].filter(attack="similarity").to_dicts():
         own = [
             sum(c.values())
-            for c in ol.blocks(rows, ["b"], "s")
+            for c in microdata.counts(rows, ["b"], "s").values()
             if len(c) > 1 and len({lines[v][line["level"] - 1] for v in c}) == 1  # type: ignore[index]
         ]
         assert (line["people"], line["blocks"]) == (sum(own), len(own))
@@ -318,7 +328,7 @@ def test_measures_are_those_of_the_schema_and_are_explained() -> None:
         assert qifsql.explain(measure.name).name
     columns = {c for e in qifsql.explain() for c in e.columns}
     assert set(SCHEMA) - {"secret", "people"} <= columns | {"l"}
-    assert oracle.value(float("nan")) is None
+    assert microdata.value(float("nan")) is None
 
 
 @pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")

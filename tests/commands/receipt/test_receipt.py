@@ -4,19 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-import oracle_measures as oracle
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import value
 from strategies import Table, tables, to_arrow
 from terminal import run
 
 import qifsql
 from qifsql.errors import ColumnError, InputError, TargetError
+from qifsql.reference import quasi_identifier_sets as su
+from qifsql.reference.microdata import value
 
 
 @given(tables(), st.data())
@@ -37,9 +37,9 @@ def test_minimal_sets_are_those_of_the_oracle(
         ]
         assert line["matches"] == len(agreeing)
         assert line["n_qids"] == len(line["qids"])
-    assert found[None] == oracle.minimal_sample_uniques(table.rows, table.qids, target)
+    assert found[None] == su.minimal_sample_uniques(table.rows, table.qids, target)
     for secret in table.secrets:
-        wanted = oracle.minimal_revealing(table.rows, table.qids, secret, target)
+        wanted = su.minimal_revealing(table.rows, table.qids, secret, target)
         assert found[secret] == wanted
 
 

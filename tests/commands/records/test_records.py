@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import oracle
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +16,8 @@ from strategies import Table, tables, weights
 import qifsql
 from qifsql.errors import DatasetError, InputError, OutputError
 from qifsql.query.columns import unique
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
 
 
 def expected_records(
@@ -76,7 +77,7 @@ def test_records_that_are_left_out_keep_their_numbers(drawn: Table) -> None:
     kept = {
         i: row
         for i, row in enumerate(drawn.rows, start=1)
-        if all(oracle.value(row[name]) is not None for name in used)
+        if all(microdata.value(row[name]) is not None for name in used)
     }
     seen = oracle.records([*kept.values()], drawn.qids, drawn.secrets[0]) if kept else []
     with parquet(drawn) as path:

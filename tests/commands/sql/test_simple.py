@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle
 import pyarrow.parquet as pq
 import pytest
 from effort import examples
@@ -18,6 +17,7 @@ from strategies import Table, tables, to_arrow
 from terminal import run
 
 import qifsql
+from qifsql.reference import microdata
 
 PEOPLE = str(SAMPLES / "thesis_table_3_2.csv")
 CENSUS = tuple(str(SAMPLES / f"school_census_{year}.parquet") for year in (2019, 2018))
@@ -58,7 +58,7 @@ def stored(drawn: Table) -> Iterator[Path]:
 
 
 def missing(value: object) -> bool:
-    return oracle.value(value) == oracle.value(None)
+    return microdata.value(value) == microdata.value(None)
 
 
 @pytest.mark.slow(because="2.5 s; every recorded mutant dies without it")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,6 +33,8 @@ from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import choose
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.reference import microdata
+from qifsql.reference import success as oracle
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -93,12 +94,12 @@ def expected(
     result = []
     for mask in only or masks(len(qids)):
         names = members(mask, qids)
-        everybody = oracle.partition(rows, names).values()
+        everybody = microdata.partition(rows, names).values()
         present = ([i for i in b if masses is None or masses[i]] for b in everybody)
         blocks = [b for b in present if b]
         for secret in (None, *secrets):
             numbers = oracle.attack(rows, names, secret, masses)
-            values = (len({oracle.value(rows[i][secret]) for i in b}) for b in blocks if secret)
+            values = (len({microdata.value(rows[i][secret]) for i in b}) for b in blocks if secret)
             result.append(
                 numbers
                 | {name: float(numbers[name]) for name in CHANCES}
@@ -116,7 +117,8 @@ def expected_histogram(rows: Rows, qids: Sequence[str], secrets: Sequence[str]) 
         for mask in masks(len(qids))
         for names in [members(mask, qids)]
         for secret in (None, *secrets)
-        for percent, people in enumerate(oracle.histogram(rows, names, secret))
+        for successes in [oracle.individual_success(rows, names, secret)]
+        for percent, people in enumerate(oracle.histogram(oracle.of_individuals(successes)))
         if people
     ]
     return pl.DataFrame(result, schema=HISTOGRAMS, orient="row")
@@ -252,7 +254,7 @@ def releases(draw: st.DrawFn, most: int = 5, rows: int = 40) -> Release:
     for name, kind in zip(names, (*kinds, *wanted), strict=True):
         if kind == "follows" and columns:
             fields[name] = pa.string()
-            columns.append([repr(oracle.value(v))[-1] for v in columns[-1]])
+            columns.append([repr(microdata.value(v))[-1] for v in columns[-1]])
             continue
         if kind in ("few", "many"):
             few = rng.randint(1, FEW) if kind == "few" else rng.randint(FEW + 1, 30)
@@ -355,7 +357,7 @@ def test_extreme_tables_are_counted_as_by_the_oracle(
 @given(releases(most=4))
 def test_records_with_any_missing_value_can_be_dropped(drawn: Release) -> None:
     used = [*drawn.qids, *drawn.secrets]
-    kept = [r for r in drawn.rows if all(oracle.value(r[name]) is not None for name in used)]
+    kept = [r for r in drawn.rows if all(microdata.value(r[name]) is not None for name in used)]
     with parquet(drawn.table) as path:
         if not kept:
             with pytest.raises(DatasetError, match="no records left when those with missing"):

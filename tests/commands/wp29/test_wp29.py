@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import oracle
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +21,7 @@ import qifsql
 from qifsql.commands.wp29.opinion import ANSWERS, CAUTION, DEFINITIONS, MEANINGS, OPINION
 from qifsql.data.collection import Collection
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.reference import success as oracle
 
 PEOPLE = SAMPLES / "thesis_table_3_2.csv"
 Row = dict[str, Any]

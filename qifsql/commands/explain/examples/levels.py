@@ -1,6 +1,6 @@
 """Worked examples of syntactic levels of a small table, and of the attacks that still succeed.
 
-The level of each block is that of ``measures.syntactic``; the release has the worst of them.
+The level of each block is that of ``reference``; the release has the worst of them.
 """
 
 import math
@@ -16,7 +16,7 @@ from qifsql.commands.explain.examples.sample import (
     number,
     persons,
 )
-from qifsql.measures import syntactic
+from qifsql.reference import syntactic_levels as levels
 
 SKEW = 2  # a skewness attack makes a value at least this many times as likely
 LEAST_L = 2  # the l of the example of recursive (c, l)-diversity
@@ -30,59 +30,58 @@ def average_class_size(sample: Sample) -> Lines:
 
 def l_entropy(sample: Sample) -> Lines:
     """Return the block whose values are least uncertain."""
-    return _worst(sample, lambda values, _: syntactic.entropy_l(list(values.values())), min)
+    return _worst(sample, lambda values, _: levels.l_entropy(values), min)
 
 
 def l_recursive_c(sample: Sample) -> Lines:
     """Return the most frequent value against the others, in blocks that have several."""
-
-    def ratio(values: Values, _: Values) -> Fraction:
-        level = syntactic.recursive_ratio(values, LEAST_L)
-        return Fraction(level.part, level.whole) if level.whole else Fraction()
-
     head = f"l = {LEAST_L}: the most frequent value over the others; 0 where no c is enough"
-    return head, *_worst(sample, ratio)
+    return head, *_worst(sample, lambda v, _: levels.l_recursive_c(v, LEAST_L) or Fraction())
 
 
 def t_equal(sample: Sample) -> Lines:
     """Return half the sum of the differences of the shares."""
-    return _worst(sample, syntactic.variational)
+    return _worst(sample, levels.t_equal)
 
 
 def t_ordered(sample: Sample) -> Lines:
     """Return the differences of the shares up to each value."""
     order = ", ".join(sorted(sample.values))
-    return f"{sample.secret} in the order {order}", *_worst(sample, syntactic.ordered)
+    return f"{sample.secret} in the order {order}", *_worst(sample, levels.t_ordered)
 
 
 def t_hierarchical(sample: Sample) -> Lines:
     """Return the mean of the distance of values and that of pairs of values."""
-    pairs = {value: f"pair {i // 2 + 1}" for i, value in enumerate(sorted(sample.values))}
-    hierarchy = ", ".join(f"{value} below {pair}" for value, pair in pairs.items())
-    lines = _worst(sample, lambda v, totals: syntactic.hierarchical(v, totals, [pairs]))
+    pairs = {value: (f"pair {i // 2 + 1}",) for i, value in enumerate(sorted(sample.values))}
+    hierarchy = ", ".join(f"{value} below {pair}" for value, (pair,) in pairs.items())
+    lines = _worst(sample, lambda v, totals: levels.t_hierarchical(v, totals, pairs))
     return f"a hierarchy of two levels: {hierarchy}", *lines
 
 
 def alpha(sample: Sample) -> Lines:
     """Return the largest share of a value."""
-    return _worst(sample, lambda values, _: syntactic.alpha(values))
+    return _worst(sample, lambda values, _: levels.alpha(values))
 
 
 def basic_beta(sample: Sample) -> Lines:
     """Return the largest relative gain of a value."""
-    return _worst(sample, syntactic.basic_beta)
+    return _worst(sample, levels.basic_beta)
 
 
 def enhanced_beta(sample: Sample) -> Lines:
     """Return the largest relative gain, capped at minus the log of the rarest value's share."""
     rare, n = min(sample.values.values()), sample.people
     log = equal(f"-ln of the share of the rarest value: -ln({rare}/{n})", math.log(n / rare))
-    return f"basic beta, but at most {log}", *_worst(sample, syntactic.enhanced_beta)
+
+    def level(values: Values, totals: Values) -> float:
+        return levels.enhanced_beta(levels.basic_beta(values, totals), totals)
+
+    return f"basic beta, but at most {log}", *_worst(sample, level)
 
 
 def delta_disclosure(sample: Sample) -> Lines:
     """Return the logarithm of the largest factor between shares, either way."""
-    return _worst(sample, syntactic.delta_disclosure)
+    return _worst(sample, lambda values, totals: math.log(levels.farthest(values, totals)))
 
 
 def k_map(sample: Sample) -> Lines:
@@ -110,14 +109,12 @@ def delta_presence(sample: Sample) -> Lines:
 
 def bites(sample: Sample) -> Lines:
     """Count the people exposed to homogeneity, background knowledge and skewness attacks."""
-    blocks = sample.blocks.values()
-    one, two = (sum(sum(v.values()) for v in blocks if len(v) == n) for n in (1, 2))
-    gains = [(syntactic.basic_beta(v, sample.values), sum(v.values())) for v in blocks]
+    people = levels.bites(sample.blocks.values(), sample.values, SKEW)
     return (
-        f"homogeneity, people in blocks of one value: {one}",
-        f"background knowledge, people in blocks of two values: {two}",
+        f"homogeneity, people in blocks of one value: {people['homogeneity']}",
+        f"background knowledge, people in blocks of two values: {people['background']}",
         f"skewness, people in blocks where a value is at least {SKEW} times as likely as among "
-        f"all: {sum(n for gain, n in gains if gain + 1 >= SKEW)}",
+        f"all: {people['skewness']}",
     )
 
 
@@ -128,6 +125,6 @@ def _worst(
 ) -> Lines:
     """Return the level of each block, and the worst of them."""
     totals = dict(sorted(sample.values.items()))
-    levels = {block: level(values, totals) for block, values in sample.blocks.items()}
-    lines = [equal(f"{b}: {counted(sample.blocks[b])}", x) for b, x in levels.items()]
-    return *lines, f"the worst of them: {number(worst(levels.values()))}"
+    of_blocks = {block: level(values, totals) for block, values in sample.blocks.items()}
+    lines = [equal(f"{b}: {counted(sample.blocks[b])}", x) for b, x in of_blocks.items()]
+    return *lines, f"the worst of them: {number(worst(of_blocks.values()))}"

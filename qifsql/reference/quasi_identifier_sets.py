@@ -1,0 +1,77 @@
+"""Sets of quasi-identifiers compared (M30, M35 to M38)."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import chain, combinations
+from math import factorial
+from typing import Any, TypeAlias
+
+from qifsql.reference.microdata import Names, Rows, check, key, partition, value
+
+Members: TypeAlias = frozenset[Any]
+Values: TypeAlias = Mapping[Members, Fraction]
+"""The success by each set of quasi-identifiers."""
+
+
+def subsets(names: Iterable[Any]) -> list[Members]:
+    """Return all sets of the names, the empty one too, small ones first."""
+    columns = sorted(set(names))
+    sizes = (combinations(columns, size) for size in range(len(columns) + 1))
+    return [frozenset(members) for members in chain.from_iterable(sizes)]
+
+
+def minimal(family: Iterable[Members]) -> set[Members]:
+    """Return the sets of the family that contain no other of it (M37)."""
+    members = set(family)
+    return {s for s in members if not any(other < s for other in members)}
+
+
+def maximal(family: Iterable[Members]) -> set[Members]:
+    """Return the sets of the family that no other of it contains (M37)."""
+    members = set(family)
+    return {s for s in members if not any(other > s for other in members)}
+
+
+def minimal_sample_uniques(rows: Rows, qids: Names, target: Mapping[str, object]) -> set[Members]:
+    """Return the minimal sets of columns on which exactly one record agrees with the target."""
+    return minimal(s for s in subsets(qids) if len(_agreeing(rows, s, target)) == 1)
+
+
+def minimal_revealing(
+    rows: Rows, qids: Names, secret: str, target: Mapping[str, object]
+) -> set[Members]:
+    """Return the minimal sets on which all who agree with the target share one secret."""
+    check(qids, secret)
+    secrets = {s: {value(r[secret]) for r in _agreeing(rows, s, target)} for s in subsets(qids)}
+    return minimal(s for s, values in secrets.items() if len(values) == 1)
+
+
+def _agreeing(rows: Rows, names: Iterable[str], target: Mapping[str, object]) -> Rows:
+    columns = list(names)
+    return [row for row in rows if key(row, columns) == key(target, columns)]
+
+
+def refines(rows: Rows, a: Names, b: Names) -> bool:
+    """Return whether each block by ``a`` lies within one block by ``b`` (M30)."""
+    coarse = [set(positions) for positions in partition(rows, b).values()]
+    return all(any(block <= c for c in coarse) for block in map(set, partition(rows, a).values()))
+
+
+def added(values: Values, to: Members, players: Names) -> Fraction:
+    """Return what players add to a set: of two, what they add beyond what each adds alone."""
+    parts = subsets(players)
+    return sum(((-1) ** (len(players) - len(p)) * values[to | p] for p in parts), Fraction())
+
+
+def index(values: Values, players: Names) -> Fraction:
+    """Compute the Shapley value of a quasi-identifier (M35), the interaction index of two (M36)."""
+    others = subsets(max(values, key=len) - set(players))
+    n = max(map(len, others))
+    return sum(
+        (
+            Fraction(factorial(len(s)) * factorial(n - len(s)), factorial(n + 1))
+            * added(values, s, players)
+            for s in others
+        ),
+        Fraction(),
+    )

@@ -1,0 +1,276 @@
+"""Success of an adversary: certain, on average, at worst, and over people (M7 to M20, M26 to M29).
+
+Every attack is one attack with a different secret: the record itself (re-identification) or an
+attribute. Of each block she guesses the likeliest secret.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from qifsql.reference.channel import Prior, inners, joint
+from qifsql.reference.microdata import (
+    Names,
+    Rows,
+    Values,
+    Weight,
+    Weights,
+    blocks,
+    key,
+    masses,
+    order_key,
+    sizes,
+    value,
+)
+
+Number: TypeAlias = Fraction | int | float | None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Blocks that are alike: their number, the people and values of each, totals over all of them.
+
+    ``weight`` is of the people, ``best`` of those whom the best guess is right about; ``chance`` is
+    the largest share of the best guess in one of the blocks.
+    """
+
+    size: int
+    values: int
+    blocks: int
+    weight: Fraction
+    best: Fraction
+    chance: Fraction
+
+
+@dataclass(frozen=True)
+class Success:
+    """Success with certainty (M9), on average (M8), at worst (M26); people without doubt."""
+
+    deterministic: Fraction
+    probabilistic: Fraction
+    worst_case: Fraction
+    certain: int
+
+
+def kind(values: Values) -> Kind:
+    """Return one block as a kind: its best guess is the likeliest value (M8)."""
+    weight = sum((cell.weight for cell in values.values()), Fraction())
+    best = max(cell.weight for cell in values.values())
+    people = sum(cell.people for cell in values.values())
+    return Kind(people, len(values), 1, weight, best, best / weight)
+
+
+def best_guess(values: Values) -> Any:
+    """Return the likeliest value of a block, of several the first in order."""
+    best = max(cell.weight for cell in values.values())
+    return min((v for v, cell in values.items() if cell.weight == best), key=order_key)
+
+
+def success(kinds: Sequence[Kind]) -> Success:
+    """Return the success over all blocks (M8, M9, M26)."""
+    everybody = sum((kind.weight for kind in kinds), Fraction())
+    certain = [kind for kind in kinds if kind.values == 1]
+    return Success(
+        sum((kind.weight for kind in certain), Fraction()) / everybody,
+        sum((kind.best for kind in kinds), Fraction()) / everybody,
+        max(kind.chance for kind in kinds),
+        sum(kind.size * kind.blocks for kind in certain),
+    )
+
+
+def compared(before: Success, after: Success) -> dict[str, Number]:
+    """Return the success before and after a release, and the degradations (M10 to M12)."""
+    ratio = after.probabilistic / before.probabilistic if before.probabilistic else None
+    return {
+        "prior_deterministic": before.deterministic,
+        "posterior_deterministic": after.deterministic,
+        "degradation_deterministic": after.deterministic - before.deterministic,
+        "prior_probabilistic": before.probabilistic,
+        "posterior_probabilistic": after.probabilistic,
+        "degradation_probabilistic": ratio,
+        "leakage_additive": after.probabilistic - before.probabilistic,
+        "min_entropy_leakage": math.log2(ratio) if ratio else None,
+        "worst_case": after.worst_case,
+        "individuals_certain": after.certain,
+    }
+
+
+def attack(
+    rows: Rows,
+    qids: Names,
+    secret: str | None = None,
+    weights: Weights = None,
+    target: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Return all numbers of one attack on everybody (M13, M14), or on a target (M15).
+
+    ``secret`` None is re-identification. LookupError: nobody has the values of the target.
+    """
+    (everybody,) = blocks(rows, [], secret, weights).values()
+    after = blocks(rows, qids, secret, weights)
+    about: dict[str, Any] = {}
+    if target is not None:
+        if set(target) != set(qids):
+            raise ValueError("the target must have a value for each quasi-identifier")
+        place = key(target, qids)
+        if place not in after:
+            raise LookupError("the target is not in the release")
+        after = {place: after[place]}
+        guess = None if secret is None else best_guess(after[place])
+        about = {"matches": kind(after[place]).size, "best_guess": guess}
+    kinds = [kind(values) for values in after.values()]
+    return {
+        "records": kind(everybody).size,
+        "blocks": len(kinds),
+        "singled_out": sum(kind.size == 1 for kind in kinds),
+        **compared(success([kind(everybody)]), success(kinds)),
+        **about,
+    }
+
+
+def records(
+    rows: Rows, qids: Names, secret: str | None = None, weights: Weights = None
+) -> list[dict[str, Any]]:
+    """Return for each record, in input order, the success of the best guess on its block (M15).
+
+    Where nobody has weight there is no number.
+    """
+    seen = blocks(rows, qids, secret, weights)
+    described: list[dict[str, Any]] = []
+    for row, mass in zip(rows, masses(rows, weights), strict=True):
+        values = seen.get(key(row, qids))
+        block = kind(values) if values else None
+        described.append(
+            {
+                "block_size": block.size if block else 0,
+                "success": block.chance if block else None,
+                "best_guess": best_guess(values) if values and secret is not None else None,
+                "singled_out": bool(block and mass and block.size == 1),
+            }
+        )
+    return described
+
+
+def profile(rows: Rows, qids: Names, secret: str) -> Counter[tuple[int, int, int]]:
+    """Return how many blocks have a size, a largest count, and a number of values (M3)."""
+    kinds = [kind(values) for values in blocks(rows, qids, secret).values()]
+    return Counter((block.size, int(block.best), block.values) for block in kinds)
+
+
+def individual_success(
+    rows: Rows,
+    qids: Names,
+    secret: str | None,
+    *,
+    weights: Weights = None,
+    prior: Prior = None,
+) -> list[Fraction | None]:
+    """Return the success on the block of each record (M15); None if the block is impossible."""
+    seen = inners(joint(rows, qids, secret, weights=weights, prior=prior))
+    best = {b: max(inner.values()) for b, inner in seen.items()}
+    return [best.get(key(row, qids)) for row in rows]
+
+
+def of_individuals(successes: Sequence[Fraction | None], weights: Weights = None) -> list[Fraction]:
+    """Return the successes of the records of positive weight that have a number."""
+    numbers: Sequence[Weight] = [1] * len(successes) if weights is None else weights
+    return [p for p, w in zip(successes, numbers, strict=True) if w and p is not None]
+
+
+def histogram(successes: Iterable[Fraction]) -> list[int]:
+    """Return the people in each bin of 100 p, rounded half to even, from 0 to 100 (M27)."""
+    bins = Counter(round(100 * p) for p in successes)
+    return [bins[percent] for percent in range(101)]
+
+
+def at_or_above(successes: Iterable[Fraction], threshold: Weight) -> int:
+    """Return the people with at least this success (M28)."""
+    return sum(p >= Fraction(threshold) for p in successes)
+
+
+def quantile(successes: Sequence[Fraction], share: Weight) -> Fraction:
+    """Return the smallest success that at least a share of the people do not exceed (M28)."""
+    people = Fraction(share) * len(successes)
+    ordered = sorted(successes)
+    return next(p for i, p in enumerate(ordered, 1) if i >= people)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The people of one group, attacked by an adversary who sees the whole release (M29)."""
+
+    individuals: int
+    weight: Fraction
+    singled_out: int
+    certain: int
+    deterministic: Fraction
+    probabilistic: Fraction
+    worst_case: Fraction
+    guessed_right: Fraction | None
+    prior_probabilistic: Fraction
+
+
+def groups(
+    rows: Rows, qids: Names, secret: str | None, *, by: str, weights: Weights = None
+) -> dict[object, Group]:
+    """Return the success about the people of each group (M29), in shares of the group's weight."""
+    seen, mass = blocks(rows, qids, secret, weights), masses(rows, weights)
+    (everybody,) = blocks(rows, [], secret, weights).values()
+    members: dict[object, list[int]] = {}
+    for i, row in enumerate(rows):
+        if mass[i]:
+            members.setdefault(value(row[by]), []).append(i)
+
+    def right(i: int) -> bool:
+        """Return whether the best guess on the block of a record is its secret."""
+        return bool(best_guess(seen[key(rows[i], qids)]) == value(rows[i][secret or by]))
+
+    result = {}
+    for name, people in members.items():
+        kinds = [(mass[i], kind(seen[key(rows[i], qids)])) for i in people]
+        weight = sum((mass[i] for i in people), Fraction())
+        guessed = sum((mass[i] for i in people if secret and right(i)), Fraction()) / weight
+        result[name] = Group(
+            individuals=len(people),
+            weight=weight,
+            singled_out=sum(block.size == 1 for _, block in kinds),
+            certain=sum(block.values == 1 for _, block in kinds),
+            deterministic=sum((m for m, block in kinds if block.values == 1), Fraction()) / weight,
+            probabilistic=sum((m * block.chance for m, block in kinds), Fraction()) / weight,
+            worst_case=max(block.chance for _, block in kinds),
+            guessed_right=None if secret is None else guessed,
+            prior_probabilistic=kind(everybody).chance,
+        )
+    return result
+
+
+@dataclass(frozen=True)
+class Risks:
+    """Risks of re-identification of a release (M31 to M33); a journalist's need a population."""
+
+    prosecutor_highest: Fraction
+    prosecutor_average: Fraction
+    journalist_highest: Fraction | None
+    journalist_average: Fraction | None
+    marketer: Fraction
+
+
+def risks(rows: Rows, qids: Names, population: Rows | None = None) -> Risks:
+    """Return the risks of a release of n records, f_b of them and F_b of the population in block b.
+
+    Prosecutor: max 1/f_b, blocks/n. Journalist: max 1/F_b, the mean of f_b/F_b. Marketer: the mean.
+    """
+    if not rows:
+        raise ValueError("the release is empty")
+    n, f = len(rows), sizes(rows, qids)
+    highest, average = Fraction(1, min(f.values())), Fraction(len(f), n)
+    if population is None:
+        return Risks(highest, average, None, None, average)
+    big = sizes(population, qids)
+    if any(big[b] < size for b, size in f.items()):
+        raise ValueError("the release is not a part of the population")
+    shared = sum((Fraction(size, big[b]) for b, size in f.items()), Fraction()) / n
+    return Risks(highest, average, max(Fraction(1, big[b]) for b in f), shared, shared)
