@@ -32,8 +32,8 @@ by their file below `tests/` of the repository.
 
 Of {all} equations, {published} have a published number, or one of another program, that is
 reproduced. For the others none is known. Their tests compare with slow programs that are written
-from the definition (`qifsql/reference/`, `tests/oracles/`), with numbers by hand, or with other programs on random data.
-Tests on large public data are skipped where these are not.
+from the definition (`qifsql/reference/`, `tests/oracles/`), with numbers by hand, or with other
+programs on random data. Tests on large public data are skipped where these are not.
 """
 
 

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
 
-from qifsql.reference import microdata
-
 from qifsql.data.types import Row
+from qifsql.reference import microdata
 
 Tuples = list[tuple[Hashable, ...]]
 

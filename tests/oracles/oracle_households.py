@@ -7,9 +7,8 @@ from fractions import Fraction as F
 from math import prod
 from typing import Any
 
-from qifsql.reference import microdata
-
 from qifsql.data.types import Row
+from qifsql.reference import microdata
 
 
 @dataclass(frozen=True)
