@@ -1,7 +1,5 @@
 """The slow oracle of ``anonymise``, without SQL, written from the documentation alone.
 
-from qifsql.data.types import Row
-
 Places of values, Mondrian, MDAV, the limits on secrets by their definitions, cells and what a
 written cell stands for.
 """

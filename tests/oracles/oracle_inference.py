@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from oracle_anonymise import Limits, Row, allowed, mondrian, ordered, places, value
+from oracle_anonymise import Limits, allowed, mondrian, ordered, places, value
+
+from qifsql.reference.microdata import Row
 
 Believed = dict[Any, Fraction]
 Cell = Callable[[Any], bool]
