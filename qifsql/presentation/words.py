@@ -327,3 +327,10 @@ def _signed(x: float) -> str:
     if abs(x) < 0.01:
         return number(f"{x:.3g}")
     return f"-{digits(-x)}" if x < 0 else digits(x)
+
+
+def proved(people: int, *, sharp: bool) -> str:
+    """Return a number of people of whom something is proved; more may follow if not ``sharp``."""
+    if sharp:
+        return count(people)
+    return said("at least {n}", n=count(people)) if people else said("none proved")

@@ -41,20 +41,28 @@ def double(value: float) -> exp.Expr:
     return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
 
 
-def equal(one: exp.Expr, other: exp.Expr) -> exp.EQ:
+def union(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
+    """Return the rows of all queries; ``distinct``: each row once."""
+    if len(queries) > 1:
+        return exp.union(*queries, distinct=distinct)
+    (query,) = queries
+    return query.distinct() if distinct and isinstance(query, exp.Select) else query
+
+
+def equal(a: exp.Expr, b: exp.Expr) -> exp.EQ:
     """Return the condition that two values are equal and not missing."""
-    return exp.EQ(this=one, expression=other)
+    return exp.EQ(this=a, expression=b)
 
 
-def same(one: exp.Expr, other: exp.Expr) -> exp.NullSafeEQ:
+def same(a: exp.Expr, b: exp.Expr) -> exp.NullSafeEQ:
     """Return the condition that two values are equal, or both missing."""
-    return exp.NullSafeEQ(this=one, expression=other)
+    return exp.NullSafeEQ(this=a, expression=b)
 
 
-def same_block(left: str, right: str, width: int) -> exp.Expr:
+def same_block(a: str, b: str, width: int) -> exp.Expr:
     """Return the condition of a join: the rows of both tables belong to the same block."""
     names = [f"qid_{i}" for i in range(1, width + 1)]
-    return exp.and_(*(same(exp.column(name, left), exp.column(name, right)) for name in names))
+    return exp.and_(*(same(exp.column(name, a), exp.column(name, b)) for name in names))
 
 
 def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:

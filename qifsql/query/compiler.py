@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.spec import BoundAttack, Microdata
+from qifsql.query.columns import union
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
@@ -146,8 +147,3 @@ def numbered(j: int, g: int, *columns: exp.Expr) -> exp.Select:
         exp.alias_(exp.Literal.number(g), "gain"),
         *columns,
     )
-
-
-def union(queries: Sequence[exp.Select]) -> exp.Query:
-    """Return all rows of all queries."""
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]

@@ -16,8 +16,7 @@ from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
 from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
-from qifsql.query.columns import double
-from qifsql.query.compiler import union
+from qifsql.query.columns import double, union
 from qifsql.query.splice import Parameters
 
 CLOSE, LEAST = 1e-9, 1e-12  # relative and absolute distance of scores compared exactly

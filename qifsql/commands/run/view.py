@@ -10,7 +10,6 @@ import polars as pl
 
 from qifsql.commands.check.view import between, bounds, value, whom
 from qifsql.commands.synthetic.view import points, release_name
-from qifsql.commands.tables.view import proved_people
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
@@ -114,9 +113,9 @@ def _published(table: pl.DataFrame) -> Table:
             row["name"],
             words.count(len(row["tables"])),
             escaping.cell(row["secret"] if of_secret else said("whose record it is")),
-            proved_people(row["reconstructed"], row),
-            proved_people(row["singled_out"], row),
-            proved_people(row["certain_inference"], row) if of_secret else "",
+            words.proved(row["reconstructed"], sharp=row["sharp"]),
+            words.proved(row["singled_out"], sharp=row["sharp"]),
+            words.proved(row["certain_inference"], sharp=row["sharp"]) if of_secret else "",
             "" if row["prior"] is None else words.percent(row["prior"]),
             "" if after is None else words.percent(after),
         )

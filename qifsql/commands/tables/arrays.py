@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 Cell = tuple[int, ...]
+Array = tuple[int, ...]
+"""The counts of the cells of a component."""
 ARRAYS = 10_000  # arrays of a small component
 VISITS = 300_000  # steps of the search before it gives up
 
@@ -49,6 +51,21 @@ class Solved:
     believed: Fraction | None = None
     means: dict[Cell, Fraction] = field(default_factory=dict)
 
+    @property
+    def proved_lines(self) -> dict[Cell, int]:
+        """Return the lines whose count is proved."""
+        return {cell: low for cell, (low, high) in self.lines.items() if low == high}
+
+    @property
+    def singled_out(self) -> int:
+        """Return the people who are proved to be alone in their block."""
+        return sum(bounds == (1, 1) for bounds in self.block_lines.values())
+
+    @property
+    def certain(self) -> int:
+        """Return the people whose secret is proved."""
+        return sum(self.sure.values())
+
 
 class TooManyError(Exception):
     """There are more arrays than are listed."""
@@ -56,38 +73,38 @@ class TooManyError(Exception):
 
 def arrays(
     bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, visits: int = VISITS
-) -> list[tuple[int, ...]]:
+) -> list[Array]:
     """Return all arrays within bounds of cells and sums; raise TooManyError if they are not few.
 
     The search gives up after so many ``visits``.
     """
     of_cell: list[list[int]] = [[] for _ in bounds]
-    for g, one in enumerate(sums):
-        for c in one.cells:
+    for g, condition in enumerate(sums):
+        for c in condition.cells:
             of_cell[c].append(g)
-    least = [sum(bounds[c][0] for c in one.cells) for one in sums]
-    most = [sum(bounds[c][1] for c in one.cells) for one in sums]
-    if any(a > s.upper or b < s.lower for a, b, s in zip(least, most, sums, strict=True)):
+    smallest = [sum(bounds[c][0] for c in condition.cells) for condition in sums]
+    largest = [sum(bounds[c][1] for c in condition.cells) for condition in sums]
+    if any(a > s.upper or b < s.lower for a, b, s in zip(smallest, largest, sums, strict=True)):
         return []
-    search = _Search(list(bounds), sums, of_cell, least, most, deadline, visits)
+    search = _Search(list(bounds), sums, of_cell, smallest, largest, deadline, visits)
     return list(search.run())
 
 
 @dataclass
 class _Search:
-    """A depth-first search; ``least`` and ``most`` are what each sum can still become."""
+    """A depth-first search; ``smallest`` and ``largest`` are what each sum can still become."""
 
     bounds: list[tuple[int, int]]
     sums: Sequence[Sum]
     of_cell: list[list[int]]
-    least: list[int]
-    most: list[int]
+    smallest: list[int]
+    largest: list[int]
     deadline: float
-    most_visits: int
+    visit_limit: int
     visits: int = 0
     arrays: int = 0
 
-    def run(self) -> Iterator[tuple[int, ...]]:
+    def run(self) -> Iterator[Array]:
         """Yield all arrays."""
         size = len(self.bounds)
         counts = [0] * size
@@ -123,28 +140,28 @@ class _Search:
     def _visit(self) -> None:
         self.visits += 1
         late = self.visits % 1000 == 0 and time.monotonic() > self.deadline
-        if self.visits > self.most_visits or late:
+        if self.visits > self.visit_limit or late:
             raise TooManyError
 
     def _range(self, c: int) -> tuple[int, int]:
         """Return the counts of a cell that its sums still allow."""
         low, high = self.bounds[c]
         for g in self.of_cell[c]:
-            one = self.sums[g]
-            low = max(low, one.lower - self.most[g] + self.bounds[c][1])
-            high = min(high, one.upper - self.least[g] + self.bounds[c][0])
+            condition = self.sums[g]
+            low = max(low, condition.lower - self.largest[g] + self.bounds[c][1])
+            high = min(high, condition.upper - self.smallest[g] + self.bounds[c][0])
         return low, high
 
     def _move(self, c: int, count: int, sign: int) -> None:
         low, high = self.bounds[c]
         for g in self.of_cell[c]:
-            self.least[g] += sign * (count - low)
-            self.most[g] -= sign * (high - count)
+            self.smallest[g] += sign * (count - low)
+            self.largest[g] -= sign * (high - count)
 
 
 def solve(
     cells: Sequence[Cell],
-    every: Sequence[tuple[int, ...]],
+    every: Sequence[Array],
     knowledge: Sequence[int],
     secret: int | None,
 ) -> Solved:
@@ -166,13 +183,13 @@ def solve(
     solved.believed = Fraction(0)
     for block, values in blocks.items():
         of_value = {v: [sum(x[c] for c in group) for x in every] for v, group in values.items()}
-        sizes = [sum(several) for several in zip(*of_value.values(), strict=True)]
+        sizes = [sum(counts) for counts in zip(*of_value.values(), strict=True)]
         if min(sizes):
             solved.block_lines[block] = (min(sizes), max(sizes))
         if secret is None:
             rights = [r + (n > 0) for r, n in zip(rights, sizes, strict=True)]
             continue
-        largest = [max(several) for several in zip(*of_value.values(), strict=True)]
+        largest = [max(counts) for counts in zip(*of_value.values(), strict=True)]
         rights = [r + n for r, n in zip(rights, largest, strict=True)]
         occurring = [v for v, counts in of_value.items() if max(counts)]
         if len(occurring) == 1 and min(sizes):
@@ -186,13 +203,15 @@ def solve(
     return solved
 
 
-def _weights(every: Sequence[tuple[int, ...]], columns: Sequence[tuple[int, ...]]) -> list[int]:
+def _weights(every: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
     """Return numbers in proportion to the assignments of people to cells that give each array.
 
     These are n! / prod x_c!, of which the cells with the same count in all arrays cancel out.
     """
-    largest = [(c, max(counts)) for c, counts in enumerate(columns) if min(counts) < max(counts)]
-    return [math.prod(math.perm(most, most - x[c]) for c, most in largest) for x in every]
+    open_cells = [(c, max(counts)) for c, counts in enumerate(columns) if min(counts) < max(counts)]
+    return [
+        math.prod(math.perm(largest, largest - x[c]) for c, largest in open_cells) for x in every
+    ]
 
 
 def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fraction:

@@ -23,10 +23,11 @@ def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] 
     links = pruned(fit.links, question.scope, question.secret)
     used = frozenset().union(*(link.edge for link in links))
     edge = used & question.scope
+    tables = {link.edge: name for link, name in zip(fit.links, fit.cliques, strict=True)}
     product: exp.Expr = exp.column("mean", "clique_0")
     query = exp.select("clique_0.component", *places(edge))
     for k, link in enumerate(links):
-        name = fit.cliques[next(i for i, one in enumerate(fit.links) if one.edge == link.edge)]
+        name = tables[link.edge]
         alias = f"clique_{k}"
         if not k:
             query = query.from_(exp.alias_(exp.to_table(name), alias, table=True))

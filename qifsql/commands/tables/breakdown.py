@@ -1,6 +1,6 @@
 """The harm by table, by group of people and by component, and where tables overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -8,10 +8,11 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.tables import arrays
+from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Published, grouped, joined, place, places, values_of
+from qifsql.commands.tables.margins import Published, grouped, joined, place, places
+from qifsql.commands.tables.measured import Measured, in_components, without_components
 from qifsql.commands.tables.proofs import JOINT, Question, lines
-from qifsql.commands.tables.table_sets import Measured, averaged, excluded
 from qifsql.query.columns import number
 
 WORST = 20  # components that are listed
@@ -79,14 +80,14 @@ def checks(measured: Measured, small: int) -> pl.DataFrame:
     margins = measured.margins
     rows = []
     for table in measured.published:
-        shown = exp.column("published")
-        below = exp.Between(this=shown, low=number(1), high=number(small - 1))
+        count = exp.column("published")
+        below = exp.Between(this=count, low=number(1), high=number(small - 1))
         counted = {
             "cells": exp.Count(this=exp.Star()),
             "hidden": _count_if(exp.column("hidden")),
             "small": _count_if(below),
-            "ones": _count_if(exp.EQ(this=shown.copy(), expression=number(1))),
-            "twos": _count_if(exp.EQ(this=shown.copy(), expression=number(2))),
+            "ones": _count_if(exp.EQ(this=count.copy(), expression=number(1))),
+            "twos": _count_if(exp.EQ(this=count.copy(), expression=number(2))),
         }
         query = exp.select(*(tree.as_(name) for name, tree in counted.items()))
         (numbers,) = margins.rows(query.from_(table.cells))
@@ -173,8 +174,6 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
     margins, records = measured.margins, measured.release.records
     column = exp.column(place(by))
     name = margins.domain.names[by]
-    texts = exp.select("code", exp.cast(exp.column("value"), "VARCHAR").as_("text"))
-    values = dict(margins.tables.rows(texts.from_(values_of(by)).order_by("code")))
     sizes: dict[int, int] = {}
     if records is not None:
         truth = exp.select(column.copy(), "people").from_(records.truth(frozenset([by])))
@@ -184,13 +183,13 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
         counts = _proved_by(measured, question, by)
         rights = _right_by(measured, question, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
-        for code, text in values.items():
+        for code, text in value_texts(margins, by).items():
             here = {m: None if c is None else int(c.get(code, 0)) for m, c in counts.items()}
             people = sizes.get(code, 0) if records is not None else None
             actual = None
             if rights is not None and people:
                 actual = float(rights.get(code, Fraction(0)) / people)
-            line = {"secret": secret, "by": name, "group": text, "people": people}
+            line: dict[str, Any] = {"secret": secret, "by": name, "group": text, "people": people}
             rows.append(line | here | {"actual": actual})
     return pl.DataFrame(rows, schema=GROUPS)
 
@@ -201,9 +200,9 @@ def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dic
     total, closed_line = "sum(lower)::BIGINT", "lower = upper"
     sums = _sums(measured, question, by, (proofs.lines, total, closed_line))
     every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
-    for one in solved.values():
-        for cell, (low, high) in one.lines.items():
-            _add(sums, cell[every.index(by)], low if low == high else 0)
+    for solution in solved.values():
+        for cell, people in solution.proved_lines.items():
+            _add(sums, cell[every.index(by)], people)
     if by not in question.knowledge:
         return {"reconstructed": sums, "singled_out": None, "certain_inference": None}
     one_person = "lower = 1 AND upper = 1"
@@ -211,10 +210,10 @@ def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dic
     sure: dict[int, Any] = {}
     if proofs.sure is not None:
         sure = _sums(measured, question, by, (proofs.sure, "sum(people)::BIGINT", "people > 0"))
-    for one in solved.values():
-        for cell, both in one.block_lines.items():
+    for solution in solved.values():
+        for cell, both in solution.block_lines.items():
             _add(alone, cell[knowledge.index(by)], int(both == (1, 1)))
-        for cell, people in one.sure.items():
+        for cell, people in solution.sure.items():
             _add(sure, cell[knowledge.index(by)], people)
     return {"reconstructed": sums, "singled_out": alone, "certain_inference": sure}
 
@@ -225,7 +224,7 @@ def _sums(
     """Return a sum by group over components that were not solved: of a table, under a condition."""
     table, total, condition = of
     query = exp.select(exp.column(place(by)), exp.maybe_parse(total, dialect="duckdb"))
-    query = excluded(query.from_(table).where(condition), "", measured.solved[question])
+    query = without_components(query.from_(table).where(condition), measured.solved[question])
     return dict(measured.margins.tables.rows(query.group_by(exp.column(place(by)))))
 
 
@@ -240,13 +239,13 @@ def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Frac
         return None
     rights: dict[int, Fraction] = {}
     best = measured.best[question]
-    solved = averaged(measured, question)
+    solved = measured.averaged(question)
     if best is not None:
         table, edge = best
         truth = exp.alias_(exp.to_table(records.truth(edge | {by})), "truth", table=True)
         query = exp.select(exp.column(place(by), "truth"), "best.ties", "sum(truth.people)::BIGINT")
         query = joined(query.from_(truth), table, "best", edge)
-        query = excluded(query, "best", solved)
+        query = without_components(query, solved, "best")
         for code, ties, n in margins.tables.rows(
             query.group_by(exp.column(place(by), "truth"), "best.ties")
         ):
@@ -258,7 +257,7 @@ def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Frac
         node = margins.nodes[margins.shared]
         query = exp.select("component", "people", *places(attributes)).from_(truth_table)
         query = joined(query, node, "totals", margins.shared)
-        guesses = {c: arrays.best(one.means) for c, one in solved.items()}
+        guesses = {c: arrays.best(solution.means) for c, solution in solved.items()}
         for component, n, *codes in margins.tables.rows(query):
             cell = dict(zip(attributes, codes, strict=True))
             chosen = guesses.get(component, {}).get(tuple(cell[i] for i in scope), [])
@@ -275,7 +274,7 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     return [
         {
             "secret": secret,
-            "component": _value(measured, [(i, row[place(i)]) for i in attributes]),
+            "component": _title(measured, {i: row[place(i)] for i in attributes}),
             "people": row["people"],
             "reconstructed": row["reconstructed"],
             "singled_out": row["singled_out"],
@@ -295,50 +294,27 @@ def worst(measured: Measured, question: Question) -> list[dict[str, Any]]:
         return []
     solved = measured.solved[question]
     attributes = sorted(margins.shared)
-    columns = (
-        "component",
-        "people",
-        "reconstructed",
-        "singled_out",
-        "certain",
-        "lowest",
-        "highest",
-    )
+    proved = ("reconstructed", "singled_out", "certain")
+    columns = ("component", "people", *proved, "lowest", "highest")
     query = exp.select(*columns, *places(attributes)).from_(measured.by_component[question])
-    query = query.order_by("reconstructed DESC", "singled_out DESC", "certain DESC")
+    query = query.order_by(*(exp.column(name).desc() for name in proved))
     rows = margins.rows(query.order_by(*places(attributes)).limit(WORST))
     if solved:
         node = exp.select("component", "upper AS people", *places(attributes))
         node = node.from_(margins.nodes[margins.shared])
-        for row in margins.rows(node.where(_listed(sorted(solved)))):
-            one = solved[row["component"]]
-            row["reconstructed"] = sum(low for low, high in one.lines.values() if low == high)
-            row["singled_out"] = sum(both == (1, 1) for both in one.block_lines.values())
-            row["certain"] = sum(one.sure.values())
-            row["lowest"], row["highest"] = one.lowest, one.highest
+        for row in margins.rows(node.where(in_components(solved))):
+            solution = solved[row["component"]]
+            row["reconstructed"] = sum(solution.proved_lines.values())
+            row["singled_out"] = solution.singled_out
+            row["certain"] = solution.certain
+            row["lowest"], row["highest"] = solution.lowest, solution.highest
             rows.append(row)
     codes = [place(i) for i in attributes]
-    rows.sort(
-        key=lambda r: (
-            -r["reconstructed"],
-            -r["singled_out"],
-            -r["certain"],
-            *(r[c] for c in codes),
-        )
-    )
+    rows.sort(key=lambda row: (*(-row[name] for name in proved), *(row[code] for code in codes)))
     return rows[:WORST]
 
 
-def _listed(numbers: Sequence[int]) -> exp.Expr:
-    return exp.In(this=exp.column("component"), expressions=[number(n) for n in numbers])
-
-
-def _value(measured: Measured, codes: Sequence[tuple[int, int]]) -> str:
-    """Return the values of a component as a text."""
-    texts = []
-    for i, code in codes:
-        query = exp.select(exp.cast(exp.column("value"), "VARCHAR")).from_(values_of(i))
-        query = query.where(exp.EQ(this=exp.column("code"), expression=number(code)))
-        ((text,),) = measured.margins.tables.rows(query)
-        texts.append("" if text is None else str(text))
-    return ", ".join(texts)
+def _title(measured: Measured, codes: Mapping[int, int]) -> str:
+    """Return the values of a component as a text; ``codes`` are by attribute."""
+    texts = (value_texts(measured.margins, i, [code])[code] for i, code in codes.items())
+    return ", ".join(text or "" for text in texts)

@@ -36,21 +36,21 @@ COLOURS = (ORANGE, BLUE, "#000000", GREEN)
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
     """Return the charts of published tables, by name."""
-    shown = {"proofs": proofs(frame)} if has_sets(frame) else {}
-    shown["guess"] = guess(frame)
+    drawn = {"proofs": proofs(frame)} if has_sets(frame) else {}
+    drawn["guess"] = guess(frame)
     if "cells" in details and details["cells"].height:
-        shown["cells"] = cells(details["cells"])
-    return shown
+        drawn["cells"] = cells(details["cells"])
+    return drawn
 
 
-def whole(frame: pl.DataFrame) -> pl.DataFrame:
+def of_all_tables(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of all tables together."""
     return frame.filter(pl.col("tables").list.len() == pl.col("tables").list.len().max())
 
 
 def has_sets(frame: pl.DataFrame) -> bool:
     """Return whether a result has rows of several sets of tables."""
-    return frame.height > whole(frame).height
+    return frame.height > of_all_tables(frame).height
 
 
 def proofs(frame: pl.DataFrame) -> Chart:
@@ -63,8 +63,8 @@ def proofs(frame: pl.DataFrame) -> Chart:
     rows = _bars(frame)
     amounts = pl.Series("amount", [count(n) for n in rows["people"]])
     rows = rows.with_columns(amounts)
-    most = max(1, *rows["people"])
-    x = alt.X("people:Q", title=said("people")).scale(domain=[0, 1.25 * most])
+    largest = max(1, *rows["people"])
+    x = alt.X("people:Q", title=said("people")).scale(domain=[0, 1.25 * largest])
     x = x.stack(None).axis(format=",d", tickCount=4, tickMinStep=1)
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
     tooltip = hints(alt, {"known:N": said("tables"), "amount:N": said("people")})
@@ -100,7 +100,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
             }
             if line not in panels.setdefault(panel, []):
                 panels[panel].append(line)
-    lines = [line | {"order": k} for k, each in enumerate(panels.values()) for line in each]
+    lines = [line | {"order": k} for k, bars in enumerate(panels.values()) for line in bars]
     return pl.DataFrame(lines)
 
 
@@ -120,15 +120,15 @@ def guess(frame: pl.DataFrame) -> Chart:
         key = {"question": row["question"], "order": row["order"]}
         key |= {"known": names[len(row["tables"])]}
         ends = {"low": row["lowest"], "high": row["highest"]}
-        shown = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
-        rows.append(key | ends | {"amount": shown})
+        span = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
+        rows.append(key | ends | {"amount": span})
         marks = {kinds[name]: row[name] for name in MARKS if row[name] is not None}
         rows += [
             key | {"kind": kind, "success": value, "amount": percent(value), "place": places[kind]}
             for kind, value in marks.items()
         ]
-        each = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
-        words.append(f"{row['question']}, {key['known']}: {shown}; {each}.")
+        successes = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
+        words.append(f"{row['question']}, {key['known']}: {span}; {successes}.")
     table = pl.DataFrame(rows, infer_schema_length=None)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
@@ -186,10 +186,10 @@ def cells(detail: pl.DataFrame) -> Chart:
         if not is_proved:
             amount = said("{low} to {high}", low=amount, high=count(line["upper"]))
         state = states[2] if not is_proved else states[0 if line["lower"] == 1 else 1]
-        one = {"known": down[name], "group": across[column], "amount": amount, "kind": state}
+        cell = {"known": down[name], "group": across[column], "amount": amount, "kind": state}
         if line["people"] is not None:
-            one["people"] = count(line["people"])
-        lines.append(one)
+            cell["people"] = count(line["people"])
+        lines.append(cell)
         words.append(f"{name}, {column}: {amount}.")
     column_name = escaping.cell(first["column_dimension"])
     x = alt.X("group:N", title=column_name, sort=None).axis(labelAngle=0, orient="top")
@@ -202,7 +202,7 @@ def cells(detail: pl.DataFrame) -> Chart:
     base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
     legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
     colour = alt.Color("kind:N", title=None, sort=states).legend(legend)
-    present = [i for i, state in enumerate(states) if any(one["kind"] == state for one in lines)]
+    present = [i for i, state in enumerate(states) if any(cell["kind"] == state for cell in lines)]
     colours = [(ORANGE, SKY, GREY)[i] for i in present]
     colour = colour.scale(domain=[states[i] for i in present], range=colours)
     chart = base.mark_rect(stroke="white").encode(color=colour) + base.mark_text().encode(
@@ -231,14 +231,14 @@ def _sets(frame: pl.DataFrame) -> dict[int, str]:
     """Return a label for each set of tables, by the number of its tables."""
     titles = frame["tables"].list.len().alias("n")
     sets = dict(zip(titles, frame["tables"].list.last(), strict=True))
-    shown = labels(sets.values())
+    short = labels(sets.values())
     if len(sets) == 1:
         return {n: said("all tables") for n in sets}
     first = min(sets)
     texts = [
-        f"{n}. {shown[title]}"
+        f"{n}. {short[title]}"
         if n == first
-        else said("and {release}", release=f"{n}. {shown[title]}")
+        else said("and {release}", release=f"{n}. {short[title]}")
         for n, title in sets.items()
     ]
     return dict(zip(sets, distinct(texts), strict=True))

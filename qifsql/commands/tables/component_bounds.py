@@ -48,11 +48,11 @@ class Count:
     inside: Sequence[Columns]
     between: Sequence[Columns] = ()
 
-    def least(self, array: Array) -> int:
+    def smallest(self, array: Array) -> int:
         """Return the least count of the cell with such counts of the cliques."""
         return max(0, _sum(self.inside, array) - _sum(self.between, array))
 
-    def most(self, array: Array) -> int:
+    def largest(self, array: Array) -> int:
         """Return the largest count of the cell with such counts of the cliques."""
         return min(sum(array[j] for j in columns) for columns in self.inside)
 
@@ -116,10 +116,10 @@ class Component:
         for i, link in enumerate(self.system.links):
             if not i:
                 continue
-            one = self._inside(link.parent or 0, link.shared)
-            other = self._inside(i, link.shared)
-            for cell in sorted({*one, *other}):
-                first, second = one.get(cell, []), other.get(cell, [])
+            before = self._inside(link.parent or 0, link.shared)
+            after = self._inside(i, link.shared)
+            for cell in sorted({*before, *after}):
+                first, second = before.get(cell, []), after.get(cell, [])
                 factors = [1] * len(first) + [-1] * len(second)
                 yield Row([*first, *second], factors, 0, 0)
 
@@ -155,7 +155,7 @@ class Component:
 
     def lower(self, count: Count) -> int:
         """Return the least count of a cell."""
-        attained = min(map(count.least, self.arrays))
+        attained = min(map(count.smallest, self.arrays))
         outer = sum(self.ends(c)[0] for c in count.inside)
         outer -= sum(self.ends(c)[1] for c in count.between)
         if attained == max(0, outer):
@@ -168,7 +168,7 @@ class Component:
 
     def upper(self, count: Count) -> int:
         """Return the largest count of a cell."""
-        attained = max(map(count.most, self.arrays))
+        attained = max(map(count.largest, self.arrays))
         highest = min(self.ends(c)[1] for c in count.inside)
         if attained == highest:
             return highest
@@ -189,7 +189,7 @@ class Component:
 
     def occurs(self, count: Count) -> bool:
         """Return whether a cell may hold somebody."""
-        return any(count.most(x) for x in self.arrays) or self.upper(count) > 0
+        return any(count.largest(x) for x in self.arrays) or self.upper(count) > 0
 
     def settled(self, columns: Columns) -> bool:
         """Return whether a sum of columns has one possible value."""
@@ -258,8 +258,8 @@ class Scope:
                     if n + m > everybody
                 ]
             lines = following
-        each = sorted(tuple(values[i] for i in self.attributes) for values, _ in lines)
-        return [(cell, count) for cell in each if (count := self.count(cell)) is not None]
+        held = sorted(tuple(values[i] for i in self.attributes) for values, _ in lines)
+        return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
 
     def lines(self) -> dict[Cell, tuple[int, int]]:
         """Return the cells that hold somebody for sure, with their bounds.
@@ -272,7 +272,7 @@ class Scope:
             lower = component.lower(count)
             if not lower:
                 continue
-            upper = max(map(count.most, component.arrays))
+            upper = max(map(count.largest, component.arrays))
             if len(self.links) == 1 or upper == lower:
                 upper = component.upper(count)
             else:
@@ -330,8 +330,8 @@ def solve(
     Raises OpenError if a bound is not proved.
     """
     solved = Solved(bracket_sharp=False)
-    whole, knowledge = component.scope(every), component.scope(question.knowledge)
-    (solved.cells, solved.sharp), solved.lines = whole.cells(), whole.lines()
+    lines_scope, knowledge = component.scope(every), component.scope(question.knowledge)
+    (solved.cells, solved.sharp), solved.lines = lines_scope.cells(), lines_scope.lines()
     same = question.knowledge == every
     solved.block_lines = dict(solved.lines) if same else knowledge.lines()
     if question.secret is not None:
@@ -340,8 +340,8 @@ def solve(
         at, secrets = order.index(question.secret), component.values(question.secret)
         for block, (lower, _) in solved.block_lines.items():
             cells = (scope.count((*block[:at], v, *block[at:])) for v in secrets)
-            several = islice((c for c in cells if c is not None and component.occurs(c)), 2)
-            if len(list(several)) == 1:
+            occurring = islice((c for c in cells if c is not None and component.occurs(c)), 2)
+            if len(list(occurring)) == 1:
                 solved.sure[block] = lower
     solved.lowest, solved.highest = bracket
     if any(question.scope <= link.edge for link in component.system.links):
@@ -365,6 +365,7 @@ class _Bracket:
 
     def __init__(self, component: Component, question: Question) -> None:
         self.component, self.question = component, question
+        self.first = len(component.program.bounds)
         self.blocks: dict[Cell, list[Columns]] = defaultdict(list)
         for cell, columns in component.margin(question.scope).items():
             part = _part(cell, question.scope, question.knowledge)
@@ -372,10 +373,10 @@ class _Bracket:
 
     def _right(self, array: Array) -> int:
         """Return for how many people the best guess is right in a solution."""
-        each = ([sum(array[j] for j in c) for c in block] for block in self.blocks.values())
+        counts = ([sum(array[j] for j in c) for c in block] for block in self.blocks.values())
         if self.question.secret is None:
-            return sum(any(block) for block in each)
-        return sum(map(max, each))
+            return sum(any(block) for block in counts)
+        return sum(map(max, counts))
 
     def lowest(self, outer: int) -> Least:
         """Return the least number, which is not below an outer bound."""
@@ -384,19 +385,15 @@ class _Bracket:
             return Least(outer, attained, None)
         tops: list[tuple[int, int]] = []
         rows = []
-        first = len(self.component.program.bounds)
-        for block in self.blocks.values():
-            ends = [self.component.ends(columns) for columns in block]
-            top = first + len(tops)
-            least, most = max(low for low, _ in ends), max(high for _, high in ends)
+        for top, (block, _, (lowest, highest)) in enumerate(self._tops(), self.first):
             if self.question.secret is None:
                 (columns,) = block
-                tops.append((min(least, 1), min(most, 1)))
-                rows.append(Row([*columns, top], [*[1] * len(columns), -most], -most, 0))
+                tops.append((min(lowest, 1), min(highest, 1)))
+                rows.append(Row([*columns, top], [*[1] * len(columns), -highest], -highest, 0))
                 continue
-            tops.append((least, most))
-            rows += [Row([top, *c], [1, *[-1] * len(c)], 0, most) for c in block]
-        goal = dict.fromkeys(range(first, first + len(tops)), 1)
+            tops.append((lowest, highest))
+            rows += [Row([top, *c], [1, *[-1] * len(c)], 0, highest) for c in block]
+        goal = dict.fromkeys(range(self.first, self.first + len(tops)), 1)
         return self._solve(goal, tops, rows, attained)
 
     def highest(self, outer: int) -> Least:
@@ -407,26 +404,29 @@ class _Bracket:
         extra: list[tuple[int, int]] = []
         rows: list[Row] = []
         goal = {}
-        first = len(self.component.program.bounds)
-        for block in self.blocks.values():
-            ends = [self.component.ends(columns) for columns in block]
-            top = first + len(extra)
+        for block, ends, (lowest, highest) in self._tops():
+            top = self.first + len(extra)
             goal[top] = -1
-            least, most = max(low for low, _ in ends), max(high for _, high in ends)
             if self.question.secret is None:
                 (columns,) = block
-                extra.append((min(least, 1), min(most, 1)))
-                rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, most))
+                extra.append((min(lowest, 1), min(highest, 1)))
+                rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
                 continue
-            extra.append((least, most))
-            able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= least]
-            choices = list(range(first + len(extra), first + len(extra) + len(able)))
+            extra.append((lowest, highest))
+            able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= lowest]
+            choices = list(range(self.first + len(extra), self.first + len(extra) + len(able)))
             extra += [(0, 1)] * len(able)
             rows.append(Row(choices, [1] * len(choices), 1, 1))
             for (columns, low), choice in zip(able, choices, strict=True):
-                factors = [1, *[-1] * len(columns), most - low]
-                rows.append(Row([top, *columns, choice], factors, -most, most - low))
+                factors = [1, *[-1] * len(columns), highest - low]
+                rows.append(Row([top, *columns, choice], factors, -highest, highest - low))
         return self._solve(goal, extra, rows, -attained)
+
+    def _tops(self) -> Iterator[tuple[Sequence[Columns], list[tuple[int, int]], tuple[int, int]]]:
+        """Yield each block with the ends of its counts, and the ends of the largest of them."""
+        for block in self.blocks.values():
+            ends = [self.component.ends(columns) for columns in block]
+            yield block, ends, (max(low for low, _ in ends), max(high for _, high in ends))
 
     def _solve(
         self,

@@ -1,17 +1,17 @@
 """The combinations of the worst component, with the bounds of each count."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.tables.breakdown import worst
+from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import maximal
-from qifsql.commands.tables.margins import Margins, fits, joined, place, places, values_of
+from qifsql.commands.tables.margins import fits, joined, place, places
+from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import Question, clique, complete
 from qifsql.commands.tables.spec import CELLS_LISTED
-from qifsql.commands.tables.table_sets import Measured
 from qifsql.query.columns import number
 
 JOINED = 10_000  # combinations that are looked at
@@ -50,24 +50,27 @@ def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
     column = min(inner, key=lambda i: (margins.domain.sizes[i], -i)) if secret is None else secret
     rows = sorted(inner - {column})
     order = [*(place(i) for i in rows), place(column)]
-    bounds.sort(key=lambda one: [one[name] for name in order])
-    texts = {i: _texts(margins, i, {one[place(i)] for one in bounds[:CELLS_LISTED]}) for i in inner}
+    bounds.sort(key=lambda cell: [cell[name] for name in order])
+    texts = {
+        i: value_texts(margins, i, {cell[place(i)] for cell in bounds[:CELLS_LISTED]})
+        for i in inner
+    }
     values: list[str | None] | None = None
     if component is not None:
         of_component = [(i, component[place(i)]) for i in sorted(margins.shared)]
-        values = [_texts(margins, i, [code])[code] for i, code in of_component]
+        values = [value_texts(margins, i, [code])[code] for i, code in of_component]
     lines = [
         {
             "component": values,
             "row_dimensions": [margins.domain.names[i] for i in rows],
-            "row": [texts[i][one[place(i)]] for i in rows],
+            "row": [texts[i][cell[place(i)]] for i in rows],
             "column_dimension": margins.domain.names[column],
-            "column": texts[column][one[place(column)]],
-            "lower": one["lower"],
-            "upper": one["upper"],
-            "people": one["people"],
+            "column": texts[column][cell[place(column)]],
+            "lower": cell["lower"],
+            "upper": cell["upper"],
+            "people": cell["people"],
         }
-        for one in bounds[:CELLS_LISTED]
+        for cell in bounds[:CELLS_LISTED]
     ]
     return {"cells": pl.DataFrame(lines, schema=CELLS)}
 
@@ -111,20 +114,12 @@ def _bounds(
         answer = answer.select("coalesce(truth.people, 0)::BIGINT AS people")
     rows = margins.rows(answer)
     for row in rows:
-        one = measured.solved[question].get(row["component"])
+        solution = measured.solved[question].get(row["component"])
         cell = tuple(row[place(i)] for i in sorted(every))
-        if one is not None and cell in one.lines:
-            row["lower"], row["upper"] = one.lines[cell]
+        if solution is not None and cell in solution.lines:
+            row["lower"], row["upper"] = solution.lines[cell]
     return rows
 
 
 def _is(component: int) -> exp.Expr:
     return exp.EQ(this=exp.column("component"), expression=number(component))
-
-
-def _texts(margins: Margins, i: int, codes: Iterable[int]) -> dict[int, str | None]:
-    """Return the values of codes of an attribute as texts; None: missing."""
-    listed: Sequence[exp.Expr] = [number(code) for code in sorted(set(codes))]
-    query = exp.select("code", exp.cast(exp.column("value"), "VARCHAR").as_("text"))
-    query = query.from_(values_of(i))
-    return dict(margins.tables.rows(query.where(exp.column("code").isin(*listed))))

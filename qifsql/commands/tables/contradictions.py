@@ -9,7 +9,8 @@ from qifsql.commands.tables import table_sets
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import ContradictionError, Published, grouped, places
 from qifsql.commands.tables.proofs import Question
-from qifsql.commands.tables.table_sets import Budget, Release
+from qifsql.commands.tables.table_release import Release
+from qifsql.commands.tables.table_sets import Budget
 from qifsql.errors import InputError, several
 from qifsql.query.columns import number
 
@@ -54,39 +55,40 @@ def _agree(release: Release, published: Sequence[Published]) -> bool:
     return True
 
 
-def _where(release: Release, one: Published, other: Published) -> str:
+def _where(release: Release, first: Published, second: Published) -> str:
     """Return in which cells two tables have no common count, by lines of their files."""
-    shared = one.edge & other.edge
-    query = exp.select("count(*)", "min(first.line)", "min(second.line)")
-    query = query.from_(_sums(release, one, shared).subquery("first"))
-    second = _sums(release, other, shared).subquery("second")
-    if shared:
-        query = query.join(second, using=tuple(places(shared)), join_type="full")
-    else:
-        query = query.join(second, join_type="cross")
-    apart = exp.or_(
-        _less("first", "second", one.protection.unlisted),
-        _less("second", "first", other.protection.unlisted),
+    shared = first.edge & second.edge
+    using = (
+        {"using": tuple(places(shared)), "join_type": "full"} if shared else {"join_type": "cross"}
     )
-    ((n, line, other_line),) = release.tables.rows(query.where(apart))
+    query = exp.select("count(*)", "min(first.line)", "min(second.line)")
+    query = query.from_(_sums(first, shared).subquery("first"))
+    query = query.join(_sums(second, shared).subquery("second"), **using)
+    apart = exp.or_(
+        _less("first", "second", first.protection.unlisted),
+        _less("second", "first", second.protection.unlisted),
+    )
+    ((n, line, second_line),) = release.tables.rows(query.where(apart))
     if not n:
         return ""
     text = f", in {several(n, 'cell')} of what both have"
-    if line is not None and other_line is not None:
-        text += f" (the first in line {line} of {one.title}, line {other_line} of {other.title})"
-    elif line is not None or other_line is not None:
-        title = one.title if line is not None else other.title
-        text += f" (the first in line {line or other_line} of {title})"
+    if line is not None and second_line is not None:
+        text += (
+            f" (the first in line {line} of {first.title}, line {second_line} of {second.title})"
+        )
+    elif line is not None or second_line is not None:
+        title = first.title if line is not None else second.title
+        text += f" (the first in line {line or second_line} of {title})"
     return text
 
 
-def _sums(release: Release, table: Published, shared: Edge) -> exp.Select:
+def _sums(table: Published, shared: Edge) -> exp.Select:
     query = grouped(exp.select().from_(table.cells), shared)
     return query.select("min(line) AS line", "sum(lower) AS lower", "sum(upper) AS upper")
 
 
-def _less(one: str, other: str, unlisted: int) -> exp.Expr:
+def _less(side: str, opposite: str, unlisted: int) -> exp.Expr:
     """Return the condition that the largest count of one side is below the least of the other."""
-    upper = exp.func("coalesce", exp.column("upper", one), number(unlisted))
-    lower = exp.func("coalesce", exp.column("lower", other), number(0))
+    upper = exp.func("coalesce", exp.column("upper", side), number(unlisted))
+    lower = exp.func("coalesce", exp.column("lower", opposite), number(0))
     return exp.LT(this=upper, expression=lower)

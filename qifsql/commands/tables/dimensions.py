@@ -13,48 +13,19 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import grouped, place, places, values_of
+from qifsql.commands.tables.margins import Margins, grouped, place, values_of
 from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import SOURCE, column
-from qifsql.data.option import names
 from qifsql.data.readers import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 from qifsql.query import microdata_steps
-from qifsql.query.columns import number, same
+from qifsql.query.columns import number, same, union
 from qifsql.query.plan import Plan
-from qifsql.query.protections import Protection, split
 
-DIMENSION = "dimension"
-
-
-@dataclass(frozen=True)
-class NewTable:
-    """A table to make: its text, its dimensions as they are written, and its protection.
-
-    A ``dropped`` table is not published; its dimensions stay those of the people.
-    """
-
-    title: str
-    dims: tuple[str, ...]
-    protection: Protection
-    dropped: bool = False
-
-
-def new_tables(texts: Sequence[str]) -> list[NewTable]:
-    """Return the tables that texts such as ``school,sex:suppress<5`` ask for."""
-    tables = []
-    for text in texts:
-        dims, protection = split(text)
-        written = names([dims])
-        if not written or not all(name.strip() for name in written):
-            raise InputError(
-                f"table {quoted(text)} has no dimensions; name some, as in 'school,sex:suppress<5'"
-            )
-        tables.append(NewTable(text.strip(), tuple(name.strip() for name in written), protection))
-    return tables
+DIMENSION, TEXT = "dimension", "VARCHAR"
 
 
 def named(text: str, dimensions: Iterable[str], what: str) -> str:
@@ -99,9 +70,7 @@ class Records:
         values = [exp.alias_(exp.column(f"qid_{i}"), f"value_{i}") for i in sorted(edge)]
         keys = [exp.column(f"qid_{i}") for i in sorted(edge)]
         query = exp.select(*values, "count(*) AS people").from_("microdata").group_by(*keys)
-        steps = microdata_steps.steps(self.microdata)
-        plan: Plan = microdata_steps.plan(self.microdata, steps, query)
-        self.tables.make(name, plan, "counting people")
+        self.tables.make(name, self._plan(query), "counting people")
 
     def truth(self, edge: Edge) -> str:
         """Return the table of the people by the codes of attributes."""
@@ -133,10 +102,12 @@ class Records:
             if knowledge:
                 largest = largest.group_by(*[exp.column(f"qid_{i}") for i in sorted(knowledge)])
             query = exp.select("sum(largest) AS right").from_(largest.subquery("blocks"))
-        steps = microdata_steps.steps(self.microdata)
-        plan = microdata_steps.plan(self.microdata, steps, query)
-        ((n,),) = self.tables.answer(plan, "attacking the records")
+        ((n,),) = self.tables.answer(self._plan(query), "attacking the records")
         return int(n)
+
+    def _plan(self, query: exp.Select) -> Plan:
+        steps = microdata_steps.steps(self.microdata)
+        return microdata_steps.plan(self.microdata, steps, query)
 
 
 def coded(raw: str, edge: Edge, others: Sequence[str]) -> exp.Select:
@@ -152,11 +123,19 @@ def coded(raw: str, edge: Edge, others: Sequence[str]) -> exp.Select:
 
 def rows_as_text(dataset: Dataset, columns: Mapping[int, Column]) -> exp.Select:
     """Return the rows of a file with its columns as texts, by the numbers of attributes."""
-    texts = [
-        exp.cast(column(one), "VARCHAR").as_(f"value_{i}") for i, one in sorted(columns.items())
-    ]
-    rows = relation(dataset, frozenset(one.source_name for one in columns.values()))
+    texts = [exp.cast(column(c), "VARCHAR").as_(f"value_{i}") for i, c in sorted(columns.items())]
+    rows = relation(dataset, frozenset(c.source_name for c in columns.values()))
     return exp.select(*texts).from_(exp.alias_(rows, SOURCE, table=True))
+
+
+def value_texts(
+    margins: Margins, i: int, codes: Iterable[int] | None = None
+) -> dict[int, str | None]:
+    """Return the values of an attribute as texts, by code; None: missing."""
+    query = exp.select("code", exp.cast(exp.column("value"), TEXT).as_("text")).from_(values_of(i))
+    if codes is not None:
+        query = query.where(exp.column("code").isin(*map(number, sorted(set(codes)))))
+    return dict(margins.tables.rows(query.order_by("code")))
 
 
 def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]:
@@ -164,8 +143,7 @@ def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]
     sizes = {}
     for i, relations in sorted(sources.items()):
         value = exp.column(f"value_{i}").as_("value")
-        each = [exp.select(value.copy()).distinct().from_(name) for name in relations]
-        every = exp.union(*each) if len(each) > 1 else each[0]
+        every = union([exp.select(value.copy()).from_(name) for name in relations], distinct=True)
         order = exp.Order(expressions=[exp.Ordered(this=exp.column("value"), nulls_first=False)])
         code = exp.Window(this=exp.RowNumber(), order=order).as_("code")
         tables.make(f"values_{i}", exp.select("value", code).from_(every.subquery("every")))
@@ -188,8 +166,8 @@ def bind(
     for texts in dims:
         attributes = [a for text in texts for a in naming.named(text, catalog.schema, DIMENSION)]
         for a in attributes:
-            other = every.setdefault(a.name, a)
-            if other.expression != a.expression:
+            namesake = every.setdefault(a.name, a)
+            if namesake.expression != a.expression:
                 raise ColumnError(
                     f"dimension {quoted(a.name)} is two expressions; give one of them another name"
                 )
@@ -207,64 +185,3 @@ def bind(
         columns=roles.columns(catalog.schema, {roles.QID: qids}, where=condition),
     )
     return microdata, listed
-
-
-def publish(
-    tables: Tables, raw: str, edge: Edge, protection: Protection, *, people: int, seed: int
-) -> exp.Select:
-    """Return the published cells of a table from the true counts of its coded cells."""
-    n = exp.column("people")
-    published, hidden = _published(n, protection, edge, seed)
-    cells = exp.select(*places(edge), "people", published.as_("published"), hidden.as_("hidden"))
-    cells = cells.from_(raw)
-    shown = exp.column("published")
-    least, most = protection.hidden() if protection.kind == "suppress" else (0, 0)
-    if protection.kind == "atleast":
-        least, most = protection.number, people
-    lower = exp.case().when(exp.column("hidden"), number(least))
-    upper = exp.case().when(exp.column("hidden"), number(min(most, people)))
-    above = exp.func("least", protection.upper(shown.copy()), number(people))
-    bounds = (
-        exp.cast(lower.else_(protection.lower(shown.copy())), "BIGINT").as_("lower"),
-        exp.cast(upper.else_(above), "BIGINT").as_("upper"),
-    )
-    if protection.kind == "atleast":  # a count below it is told as it is
-        upper = exp.case().when(exp.column("hidden"), number(people)).else_(shown.copy())
-        bounds = (bounds[0], exp.cast(upper, "BIGINT").as_("upper"))
-    return exp.select("*", "NULL AS line", *bounds).from_(cells.subquery("cells"))
-
-
-def _published(
-    n: exp.Expr, protection: Protection, edge: Edge, seed: int
-) -> tuple[exp.Expr, exp.Expr]:
-    """Return the published count of a true one, NULL if it is hidden, and whether it is."""
-    b, never = number(protection.number), exp.false()
-    if protection.kind == "suppress":
-        hidden: exp.Expr = exp.LT(this=n.copy(), expression=b)
-        return exp.case().when(hidden, exp.null()).else_(n.copy()), hidden.copy()
-    if protection.kind == "atleast":
-        hidden = exp.GTE(this=n.copy(), expression=b)
-        return exp.case().when(hidden, exp.null()).else_(n.copy()), hidden.copy()
-    if protection.kind == "round" and not protection.variant:
-        half = exp.paren(n.copy() + number(protection.number // 2))
-        return exp.Mul(this=exp.IntDiv(this=half, expression=b), expression=b.copy()), never
-    if protection.kind == "round":
-        over = exp.Mod(this=n.copy(), expression=b)
-        up = exp.LT(this=_lot(edge, seed, protection.number), expression=over)
-        rest = exp.case().when(up, b.copy()).else_(number(0))
-        return n.copy() - over.copy() + exp.paren(rest), never
-    if protection.kind == "noise":
-        shift = _lot(edge, seed, 2 * protection.number + 1) - b
-        return exp.func("greatest", number(0), n.copy() + exp.paren(shift)), never
-    return n.copy(), never
-
-
-def _lot(edge: Edge, seed: int, sides: int) -> exp.Expr:
-    """Return a number from 0 to ``sides`` - 1 that depends on the cell and the seed alone."""
-    slash = exp.Literal.string("/")
-    parts: list[exp.Expr] = [number(seed)]
-    for i in sorted(edge):
-        parts += [slash.copy(), number(i), slash.copy(), exp.column(place(i))]
-    drawn = exp.Anonymous(this="md5_number", expressions=[exp.func("concat", *parts)])
-    size = exp.cast(number(sides), "UHUGEINT", dialect="duckdb")
-    return exp.cast(exp.paren(exp.Mod(this=drawn, expression=size)), "BIGINT")

@@ -5,12 +5,13 @@ it lies in one of them (the running intersection property); its cliques and sepa
 determine every array of greatest entropy, and the bounds of its cells have a closed form.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 Edge = frozenset[int]
-MOST = 256  # margins of one set of tables
+MARGINS = 256  # margins of one set of tables
 NOTHING: Edge = frozenset()
 
 
@@ -29,14 +30,14 @@ class Link:
 def maximal(edges: Iterable[Edge]) -> list[Edge]:
     """Return the edges that lie in no other one, each once, in their order."""
     different = list(dict.fromkeys(edges))
-    return [e for e in different if not any(e < other for other in different)]
+    return [e for e in different if not any(e < edge for edge in different)]
 
 
 def closure(edges: Iterable[Edge]) -> list[Edge]:
     """Return the edges and all their intersections, the larger ones first."""
     knowledge = dict.fromkeys(edges)
     fresh = list(knowledge)
-    while fresh and len(knowledge) < MOST:
+    while fresh and len(knowledge) < MARGINS:
         meets = [a & b for a in fresh for b in list(knowledge)]
         fresh = [meet for meet in dict.fromkeys(meets) if meet not in knowledge]
         knowledge |= dict.fromkeys(fresh)
@@ -48,7 +49,7 @@ def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
     pairs = []
     for inner in nodes:
         smaller = [node for node in nodes if node < inner]
-        pairs += [(inner, p) for p in smaller if not any(p < other for other in smaller)]
+        pairs += [(inner, p) for p in smaller if not any(p < node for node in smaller)]
     return pairs
 
 
@@ -58,7 +59,7 @@ def chain(edges: Sequence[Edge]) -> list[Link]:
     seen: Edge = NOTHING
     for edge in edges:
         shared = edge & seen
-        parent = next((i for i, one in enumerate(links) if shared <= one.edge), None)
+        parent = next((i for i, link in enumerate(links) if shared <= link.edge), None)
         links.append(Link(edge, shared, parent))
         seen |= edge
     return links
@@ -70,13 +71,13 @@ def tree(edges: Sequence[Edge]) -> list[Link] | None:
     The order is that of a spanning tree whose shared attributes are as many as possible, which has
     running intersections if any order has.
     """
-    left = maximal(edges)
-    order = left[:1]
-    left = left[1:]
-    while left:
-        best = max(left, key=lambda e: max(len(e & one) for one in order))
+    remaining = maximal(edges)
+    order = remaining[:1]
+    remaining = remaining[1:]
+    while remaining:
+        best = max(remaining, key=lambda e: max(len(e & edge) for edge in order))
         order.append(best)
-        left.remove(best)
+        remaining.remove(best)
     links = chain(order)
     return links if all(link.parent is not None for link in links[1:]) else None
 
@@ -91,7 +92,7 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     links = None if first else tree(edges)
     if links is not None:
         return links
-    ranks = {v: k for k, several in enumerate(reversed(first), 1) for v in several}
+    ranks = {v: k for k, attributes in enumerate(reversed(first), 1) for v in attributes}
     near = {v: {w for e in edges if v in e for w in e} - {v} for e in edges for v in e}
     cliques = []
     while near:
@@ -114,12 +115,13 @@ def reduced(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
 
     What these tables say about the margin ``asked`` stays the same.
     """
-    left = maximal(edges)
+    remaining = maximal(edges)
     while True:
-        lonely = {v for e in left for v in e - scope if sum(v in other for other in left) == 1}
-        left = maximal(e - lonely for e in left)
+        times = Counter(v for e in remaining for v in e)
+        lonely = {v for v, n in times.items() if n == 1 and v not in scope}
+        remaining = maximal(e - lonely for e in remaining)
         if not lonely:
-            return left
+            return remaining
 
 
 def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
@@ -133,7 +135,7 @@ def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]
         for edge in edges:
             others = [e for e in edges if e != edge]
             shared = edge & frozenset().union(*others)
-            leaf = any(shared <= other for other in others)
+            leaf = any(shared <= edge for edge in others)
             knowledge = secret is not None and secret not in edge and shared <= scope - {secret}
             if leaf and (not (edge - shared) & scope or knowledge) and tree(others) is not None:
                 edges = others

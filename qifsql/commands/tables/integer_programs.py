@@ -90,7 +90,7 @@ class Program:
     def _open(self, row: Row) -> Row | None:
         """Return a row of the columns that are not fixed; None if it always holds."""
         columns, factors = [], []
-        lower, upper, least, most = row.lower, row.upper, 0, 0
+        lower, upper, lowest, highest = row.lower, row.upper, 0, 0
         for j, a in zip(row.columns, row.factors, strict=True):
             low, high = self.bounds[j]
             if low == high:
@@ -98,13 +98,13 @@ class Program:
                 continue
             columns.append(self._place[j])
             factors.append(a)
-            least += min(a * low, a * high)
-            most += max(a * low, a * high)
-        if lower > most or upper < least:
+            lowest += min(a * low, a * high)
+            highest += max(a * low, a * high)
+        if lower > highest or upper < lowest:
             raise InfeasibleError
-        if lower <= least and most <= upper:
+        if lower <= lowest and highest <= upper:
             return None
-        return Row(columns, factors, max(lower, least), min(upper, most))
+        return Row(columns, factors, max(lower, lowest), min(upper, highest))
 
     def holds(self, array: Array) -> bool:
         """Return whether whole numbers satisfy all bounds and rows."""
@@ -143,33 +143,33 @@ class Program:
         best = None if attained is None else attained - constant
         solution: Array | None = None
         stack: list[tuple[dict[int, tuple[int, int]], int]] = [({}, floor)]
-        left: list[int] = []
+        open_bounds: list[int] = []
         looks = 0
         while stack:
             limits, floor = stack.pop()
             if best is not None and floor >= best:
                 continue
             if looks == nodes or (first and solution is not None):
-                left.append(floor)
+                open_bounds.append(floor)
                 continue
             looks += 1
             node = self._look(costs, limits)
             if node is None or (best is not None and node.bound >= best):
                 continue
             bound = max(node.bound, floor)
-            stack += [(one, bound) for one in node.branches]
-            whole = node.solution
-            if whole is None:
-                left += [] if node.branches else [bound]
+            stack += [(branch, bound) for branch in node.branches]
+            point = node.solution
+            if point is None:
+                open_bounds += [] if node.branches else [bound]
                 continue
-            value = sum(c * whole[j] for c, j in zip(costs, self.free, strict=True) if c)
+            value = sum(c * point[j] for c, j in zip(costs, self.free, strict=True) if c)
             if best is None or value < best:
-                best, solution = value, whole
+                best, solution = value, point
             if bound < value:
-                left.append(bound)
-        if best is None and not left:
+                open_bounds.append(bound)
+        if best is None and not open_bounds:
             raise InfeasibleError
-        least = min([*left, *([] if best is None else [best])])
+        least = min([*open_bounds, *([] if best is None else [best])])
         return Least(least + constant, None if best is None else best + constant, solution)
 
     def _look(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> "_Node | None":
@@ -183,7 +183,7 @@ class Program:
         k = _fraction(point)
         if k is not None:
             return _Node(bound, self._branches(limits, k, point[k]))
-        return _Node(bound, (), self._whole(point))
+        return _Node(bound, (), self._rounded(point))
 
     def _branches(
         self, limits: Mapping[int, tuple[int, int]], k: int, value: float
@@ -194,7 +194,7 @@ class Program:
         above[k] = (math.floor(value) + 1, high)
         return [below, above] if value % 1 > 0.5 else [above, below]
 
-    def _whole(self, point: Sequence[float]) -> Array | None:
+    def _rounded(self, point: Sequence[float]) -> Array | None:
         """Return a solution of whole numbers; None if the rounded point is none."""
         array = [low for low, _ in self.bounds]
         for j, value in zip(self.free, point, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.commands.tables.table_sets import Release
+from qifsql.commands.tables.table_release import Release
 from qifsql.data import json_text
 from qifsql.data.files import misplaced
 from qifsql.data.readers import STORE
@@ -19,6 +19,7 @@ from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, InputError
+from qifsql.query.columns import union
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding, keeping, render
 from qifsql.results.storage import digests
@@ -58,10 +59,10 @@ class KeptComponents:
         with ledger.readable(damaged):
             ((text_before,),) = stream.rows(render(exp.select("text").from_(_table("request"))))
             before = json_text.parsed(text_before)
-        if other := [k for k, v in json_text.parsed(text).items() if before.get(k) != v]:
+        if differing := [k for k, v in json_text.parsed(text).items() if before.get(k) != v]:
             raise InputError(
-                f"{path} belongs to other tables: {', '.join(other)} differ; repeat that command "
-                "to resume it, or name another file with --resume"
+                f"{path} belongs to other tables: {', '.join(differing)} differ; repeat that "
+                "command to resume it, or name another file with --resume"
             )
         ledger.check(stream, held, damaged)
 
@@ -81,7 +82,7 @@ class KeptComponents:
             )
             for key, text in texts.items()
         ]
-        query = exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+        query = union(rows)
         with self.stream.transaction():
             self.stream.rows(adding(Plan((), query), "components", STORE))
             ledger.enter(self.stream, "components", query)

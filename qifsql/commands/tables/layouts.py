@@ -35,7 +35,7 @@ TOTALS = frozenset((
     "ensemble",
 ))  # fmt: skip
 """Values that are totals, so that they must be declared."""
-WHOLE = (
+WITHOUT_POINT = (
     "CASE WHEN trunc(x) = x AND abs(x) < 1e15 THEN CAST(CAST(x AS BIGINT) AS TEXT) ELSE words END"
 )
 
@@ -132,7 +132,11 @@ def _text(cell: Column) -> exp.Expr:
     kind = family(cell.type)
     tree = with_one_missing(tree) if kind in FLOATING else tree
     words = exp.cast(tree, "TEXT")
-    return filled(WHOLE, {"x": tree, "words": words}) if kind in (*FLOATING, "DECIMAL") else words
+    return (
+        filled(WITHOUT_POINT, {"x": tree, "words": words})
+        if kind in (*FLOATING, "DECIMAL")
+        else words
+    )
 
 
 def layouts(
@@ -211,9 +215,9 @@ def _check_names(files: Sequence[Layout]) -> None:
     first: dict[str, tuple[str, str]] = {}
     for layout in files:
         for name in layout.dims:
-            other, title = first.setdefault(bare(name), (name, layout.file.title))
-            if other != name:
+            first_name, title = first.setdefault(bare(name), (name, layout.file.title))
+            if first_name != name:
                 raise ColumnError(
-                    f"dimension {quoted(name)} of {layout.file.title} is {quoted(other)} in "
+                    f"dimension {quoted(name)} of {layout.file.title} is {quoted(first_name)} in "
                     f"{title}; write one name"
                 )

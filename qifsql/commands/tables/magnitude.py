@@ -181,9 +181,9 @@ def measure(
         microdata = bind(catalog, magnitude, where)
         row = check(tables, microdata, rules)
         if row["without_number"]:
-            left_out = f"{several(row['without_number'], 'record')} of {microdata.dataset.name}"
+            records = f"{several(row['without_number'], 'record')} of {microdata.dataset.name}"
             notes.append(
-                f"{left_out} without {quoted(row['number'])} contribute to no cell of "
+                f"{records} without {quoted(row['number'])} contribute to no cell of "
                 f"{quoted(magnitude.text)}"
             )
         rows.append({"table": magnitude.text, **row})
@@ -225,13 +225,13 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     steps = microdata_steps.steps(microdata)
     amounts = microdata_steps.plan(microdata, steps, splice("tables/amounts", secret=1))
     tables.make("amounts", amounts, "reading numbers")
-    whole, without = _whole(tables, microdata)
-    steps = microdata_steps.steps(whole)
+    scaled, without = _scaled(tables, microdata)
+    steps = microdata_steps.steps(scaled)
     for name in ("sums", "sum_checks"):
         template, rows = load(f"tables/{name}"), {"asked": rules.row}
-        query = splice(template, width=len(whole.qids), secret=1, rows=rows)
+        query = splice(template, width=len(scaled.qids), secret=1, rows=rows)
         steps.append(Step(name, template.doc, query))
-    plan = microdata_steps.plan(whole, steps, splice("tables/sum_failures"))
+    plan = microdata_steps.plan(scaled, steps, splice("tables/sum_failures"))
     (counts,) = tables.answer(plan, "checking sums")
     tables.drop("amounts")
     return {
@@ -242,7 +242,7 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     }
 
 
-def _whole(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
+def _scaled(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
     """Return the microdata with whole numbers, and how many records have none.
 
     A DECIMAL becomes its digits, a floating number its multiple by a power of two. Raises
@@ -252,18 +252,18 @@ def _whole(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
     amount, where = microdata.secrets[0], microdata.dataset.name
     what = f"number {quoted(amount.name)} of {where}"
     query = exp.select("records", "contributors", "negative", "most", "scale").from_("amounts")
-    ((records, contributors, negative, most, scale),) = tables.rows(query)
+    ((records, contributors, negative, largest, scale),) = tables.rows(query)
     if not contributors:
         after = " after the filter (where)" if microdata.where is not None else ""
         raise InputError(f"{what} is missing in all of {several(records, 'record')}{after}")
-    if negative or math.isinf(most):
+    if negative or math.isinf(largest):
         how = f"below 0 in {several(negative, 'record')}" if negative else "infinite"
         raise InputError(
             f"{what} is {how}: dominance and the p % rule are about finite numbers from 0 on; "
             "correct them, use --where, or sum gains and losses in tables of their own"
         )
     factor = scale if amount.floating else 10 ** scale_of(amount.type)
-    if math.isinf(factor) or Fraction(most) * Fraction(factor) * contributors >= 2**BITS:
+    if math.isinf(factor) or Fraction(largest) * Fraction(factor) * contributors >= 2**BITS:
         raise InputError(
             f"{what} is too large, or its values differ by too many orders of magnitude, to be "
             "added exactly; round it to a DECIMAL, as in NAME=round(amount, 2)::DECIMAL(18,2)"

@@ -20,7 +20,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, quoted
-from qifsql.query.columns import equal, number
+from qifsql.query.columns import equal, number, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.protections import Protection, parse, split
 from qifsql.query.splice import splice
@@ -135,8 +135,8 @@ def read(
     """
     names = [dataset.name for dataset in datasets]
     titles = [d.name if names.count(d.name) == 1 else d.paths[0] for d in datasets]
-    each = enumerate(zip(datasets, titles, protections, strict=True), 1)
-    files = [load(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in each]
+    numbered = enumerate(zip(datasets, titles, protections, strict=True), 1)
+    files = [load(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in numbered]
     labels = {bare(label) for label in total}
     read_as = layouts(files, across, counts, labels)
     for layout in read_as:
@@ -221,15 +221,14 @@ def _check_spellings(
             headers = [(header, bare(header), 1) for header in layout.headers]
             values = exp.values(headers, alias="headers", columns=["text", "bare", "line"])
             queries.append(exp.select(*columns).from_(values))
-    every = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-    listed = exp.select("*").from_(every.subquery("every"))
+    listed = exp.select("*").from_(union(queries).subquery("every"))
     listed = listed.where(exp.not_(_is_one_of(exp.column("bare"), labels)))
     first = splice("tables/spellings").order_by("place").limit(1)
     for places in tables.rows(Plan((Step("listed", "", listed),), first)):
-        one, other = (f"line {p['line']} of {files[p['file'] - 1].file.title}" for p in places)
+        lines = [f"line {p['line']} of {files[p['file'] - 1].file.title}" for p in places]
         raise DatasetError(
-            f"the value of {quoted(name)} in {one} is written with other case or blanks in "
-            f"{other}; write one form"
+            f"the value of {quoted(name)} in {lines[0]} is written with other case or blanks in "
+            f"{lines[1]}; write one form"
         )
 
 
@@ -247,9 +246,9 @@ def _tables(
     tables.make(cells, Plan(steps, _cells(totals)))
     tables.drop(f"fields_{i}", f"meanings_{i}")
     repeated = splice("tables/repeated", width=len(layout.dims), tables={"cells": cells})
-    for line, other in tables.rows(repeated.order_by("line").limit(1)):
+    for line, second in tables.rows(repeated.order_by("line").limit(1)):
         raise DatasetError(
-            f"lines {line} and {other} of {file.title} are about the same combination; leave one "
+            f"lines {line} and {second} of {file.title} are about the same combination; leave one "
             "out, or name all columns of counts"
         )
     published: dict[tuple[bool, ...], PublishedTable] = {}
@@ -274,11 +273,11 @@ def _tables(
 def _amounts(layout: Layout) -> exp.Select:
     """Return the counts that each text of a cell may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
-    least, most = protection.hidden() if protection.kind == "suppress" else (0, None)
+    smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
     words = {
-        "least_hidden": number(least),
-        "most_hidden": exp.null() if most is None else number(most),
-        "least_below": number(1 if protection.exact else least),
+        "least_hidden": number(smallest),
+        "most_hidden": exp.null() if largest is None else number(largest),
+        "least_below": number(1 if protection.exact else smallest),
         "least_printed": protection.lower(amount),
         "most_printed": protection.upper(amount),
     }
@@ -333,11 +332,11 @@ def _check_undeclared(
     for j in places if len(places) > 1 else ():
         others = [exp.column(f"value_{k}") for k in places if k != j]
         windows = (
-            exp.Window(this=total, partition_by=[other.copy() for other in others])
+            exp.Window(this=total, partition_by=[dim.copy() for dim in others])
             for total in (exp.Sum(this=count.copy()), exp.Count(this=count.copy()))
         )
-        whole, values = (w.as_(n) for w, n in zip(windows, ("whole", "values"), strict=True))
-        columns = (exp.column(f"value_{j}").as_("place"), "line", count.copy(), whole, values)
+        total, values = (w.as_(n) for w, n in zip(windows, ("whole", "values"), strict=True))
+        columns = (exp.column(f"value_{j}").as_("place"), "line", count.copy(), total, values)
         lines = exp.select(*columns).from_(exp.table_(table.cells)).subquery("lines")
         summed = exp.select("min(line)").from_(lines).group_by("place")
         summed = summed.having(
@@ -359,10 +358,10 @@ def _check_totals(
     for flags, table in published.items():
         finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
         nearest = [f for f in finer if sum(f) == sum(flags) - 1]
-        for other in nearest or finer:
-            numbers = {d: k for k, d in enumerate(published[other].dims, 1)}
-            parts = _summands(published[other], [numbers[d] for d in table.dims])
-            totals = _summands(table, range(1, len(table.dims) + 1), whole=True)
+        for finer_flags in nearest or finer:
+            numbers = {d: k for k, d in enumerate(published[finer_flags].dims, 1)}
+            parts = _summands(published[finer_flags], [numbers[d] for d in table.dims])
+            totals = _summands(table, range(1, len(table.dims) + 1), is_total=True)
             summands = Step("summands", "", exp.union(totals, parts, distinct=False))
             wrong = splice("tables/wrong_totals", width=len(table.dims))
             wrong = wrong.order_by("line", "part").limit(1)
@@ -376,7 +375,9 @@ def _check_totals(
                 )
 
 
-def _summands(table: PublishedTable, places: Sequence[int], *, whole: bool = False) -> exp.Select:
+def _summands(
+    table: PublishedTable, places: Sequence[int], *, is_total: bool = False
+) -> exp.Select:
     values = [exp.column(f"value_{p}").as_(f"qid_{k}") for k, p in enumerate(places, 1)]
-    is_whole = exp.convert(whole).as_("whole")
-    return exp.select(*values, "line", *AMOUNTS, is_whole).from_(exp.table_(table.cells))
+    flag = exp.convert(is_total).as_("whole")
+    return exp.select(*values, "line", *AMOUNTS, flag).from_(exp.table_(table.cells))

@@ -10,8 +10,8 @@ from qifsql.commands.tables import arrays, best_guesses
 from qifsql.commands.tables.arrays import Solved
 from qifsql.commands.tables.fit import SCALE
 from qifsql.commands.tables.margins import joined, places
+from qifsql.commands.tables.measured import Measured, without_components
 from qifsql.commands.tables.proofs import Proofs, Question, closed, free
-from qifsql.commands.tables.table_sets import Measured, averaged, excluded
 from qifsql.query.columns import number
 
 
@@ -30,12 +30,12 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
     return {
-        "tables": list(measured.titles),
+        "tables": [table.title for table in measured.published],
         "known": [domain.names[i] for i in sorted(question.knowledge)],
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
         "bounds": _way(measured),
-        "sharp": measured.closed or measured.open_components == len(measured.sharp),
+        "sharp": measured.closed or len(measured.open_components) == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
         "cells_proved": cells,
@@ -53,7 +53,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
-        "components_open": measured.open_components - len(measured.sharp),
+        "components_open": len(measured.open_components) - len(measured.sharp),
     }
 
 
@@ -94,18 +94,18 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
     totals: dict[str, Any] = dict(zip(columns, map(int, numbers), strict=True))
     totals["open_brackets"] = int(brackets)
     totals |= {"support": int(support_cells), "proved": int(proved)}
-    for one in solved.values():
-        closed_lines = [low for low, high in one.lines.values() if low == high]
-        totals["reconstructed"] += sum(closed_lines)
-        totals["ones"] += sum(n == 1 for n in closed_lines)
-        totals["lines"] += len(closed_lines)
-        totals["singled_out"] += sum(both == (1, 1) for both in one.block_lines.values())
-        totals["certain"] += sum(one.sure.values())
-        totals["lowest"] += one.lowest
-        totals["highest"] += one.highest
-        totals["open_brackets"] += not one.bracket_sharp
-        totals["support"] += one.cells
-        totals["proved"] += one.cells == len(closed_lines)
+    for solution in solved.values():
+        proved_lines = list(solution.proved_lines.values())
+        totals["reconstructed"] += sum(proved_lines)
+        totals["ones"] += proved_lines.count(1)
+        totals["lines"] += len(proved_lines)
+        totals["singled_out"] += solution.singled_out
+        totals["certain"] += solution.certain
+        totals["lowest"] += solution.lowest
+        totals["highest"] += solution.highest
+        totals["open_brackets"] += not solution.bracket_sharp
+        totals["support"] += solution.cells
+        totals["proved"] += solution.cells == len(proved_lines)
     if proofs.support is None:
         totals |= {"support": None, "proved": 0}
     return totals
@@ -152,7 +152,7 @@ def _by_component(measured: Measured, proofs: Proofs, solved: Mapping[int, Solve
         query = query.select("0 AS certain")
     if proofs.support is None:
         query = query.select("0 AS support")
-    return excluded(query, "totals", solved)
+    return without_components(query, solved, "totals")
 
 
 def _same_component(alias: str) -> exp.Expr:
@@ -167,7 +167,7 @@ def success(
     The last is whether the believed one is an estimate.
     """
     people = measured.release.domain.people
-    solved = averaged(measured, question)
+    solved = measured.averaged(question)
     all_solved = len(solved) == measured.components
     if question.secret is None:
         believed = None
@@ -179,8 +179,8 @@ def success(
     prior = _prior(measured, question.secret)
     believed, actual = Fraction(0), Fraction(0)
     records = measured.release.records
-    for one in solved.values():
-        believed += one.believed or 0
+    for solution in solved.values():
+        believed += solution.believed or 0
     estimate = False
     measured.best[question] = None
     if records is not None and solved:
@@ -230,8 +230,8 @@ def _right_when_solved(measured: Measured, question: Question) -> Fraction:
         "totals",
         margins.shared,
     )
-    solved = averaged(measured, question)
-    guesses = {c: arrays.best(one.means) for c, one in solved.items()}
+    solved = measured.averaged(question)
+    guesses = {c: arrays.best(solution.means) for c, solution in solved.items()}
     right = Fraction(0)
     for component, n, *codes in margins.tables.rows(truth):
         if component not in guesses:
@@ -247,11 +247,13 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     """Return the people guessed right, believed and actual, in components that are not solved."""
     margins, records = measured.margins, measured.release.records
     assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
-    solved = averaged(measured, question)
+    solved = measured.averaged(question)
     size = margins.domain.sizes[question.secret]
     if question.secret in free(margins, question.scope):
         ((n,),) = margins.tables.rows(
-            excluded(exp.select("sum(upper)").from_(margins.nodes[margins.shared]), "", solved)
+            without_components(
+                exp.select("sum(upper)").from_(margins.nodes[margins.shared]), solved
+            )
         )
         even = Fraction(int(n or 0), size)
         return even, even
@@ -268,7 +270,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     first = first.from_(best).group_by("component", *places(edge - {question.secret}))
     total = exp.Sum(this=exp.cast(scaled, "HUGEINT", dialect="duckdb"))
     query = exp.select(exp.cast(total, "HUGEINT", dialect="duckdb").as_("believed"))
-    query = excluded(query.from_(first.subquery("first")), "first", solved)
+    query = without_components(query.from_(first.subquery("first")), solved, "first")
     ((n,),) = margins.tables.answer(query)
     believed = Fraction(int(n or 0), SCALE)
     if records is None:
@@ -276,6 +278,6 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     truth = exp.select("best.ties", "sum(truth.people)::BIGINT AS people")
     truth = truth.from_(exp.alias_(exp.to_table(records.truth(edge)), "truth", table=True))
     truth = joined(truth, best, "best", edge).group_by("best.ties")
-    truth = excluded(truth, "best", solved)
+    truth = without_components(truth, solved, "best")
     rights = margins.tables.answer(truth)
     return believed, sum((Fraction(int(n), int(t)) for t, n in rights), Fraction(0))

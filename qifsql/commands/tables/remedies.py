@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.tables.dimensions import NewTable
+from qifsql.commands.tables.made_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query.protections import Protection
 
@@ -68,7 +68,7 @@ class Limit:
 
 def bounds(texts: Sequence[str]) -> list[Limit]:
     """Return the bounds that texts state; raise InputError if a text is none."""
-    each = []
+    limits = []
     for text in texts:
         parts = _LIMIT.fullmatch(text)
         if parts is None:
@@ -79,8 +79,8 @@ def bounds(texts: Sequence[str]) -> list[Limit]:
         measure, sign, limit = parts[1].casefold(), parts[2], float(parts[3])
         if measure not in MEASURES:
             raise InputError(f"{quoted(measure)} is no measure{did_you_mean(measure, MEASURES)}")
-        each.append(Limit(text.strip(), measure, sign == "<=", limit))
-    return each
+        limits.append(Limit(text.strip(), measure, sign == "<=", limit))
+    return limits
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,24 @@ class Remedy:
     tables: tuple[NewTable, ...]
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """The rows of the attack after a remedy, and how many cells no longer tell their count."""
+
+    remedy: Remedy
+    rows: Sequence[Mapping[str, Any]]
+    lost: int
+
+    def rank(self, limits: Sequence[Limit]) -> tuple[float, int, str]:
+        """Return by what outcomes are ordered: those nearest to the bounds first."""
+        distance = max(limit.distance(row) for row in self.rows for limit in limits)
+        return distance, self.lost, self.remedy.text
+
+    def lines(self, step: int, met: bool | None, *, chosen: bool) -> list[dict[str, Any]]:
+        """Return the lines of the detail ``remedies``."""
+        return _rows(step, self.remedy.text, self.rows, self.lost, met, chosen=chosen)
+
+
 Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
 """Attack tables; return the rows, and how many cells tell their count."""
 
@@ -98,11 +116,11 @@ Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
 def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -> list[Remedy]:
     """Return the single remedies of tables."""
     remedies = []
-    several = sum(not table.dropped for table in tables) > 1
+    droppable = sum(not table.dropped for table in tables) > 1
     for k, table in enumerate(tables):
         if table.dropped:
             continue
-        if several:
+        if droppable:
             without = (*tables[:k], replace(table, dropped=True), *tables[k + 1 :])
             remedies.append(Remedy(f"leave out {table.title}", without))
         if table.protection.exact and small > 1:
@@ -151,22 +169,18 @@ def search(
     for step in range(1, STEPS + 1):
         tried = []
         for remedy in candidates(current, changes, small):
-            after, left = attempt(remedy.tables)
-            tried.append((remedy, after, max(cells - left, 0)))
+            after, exact_cells = attempt(remedy.tables)
+            tried.append(_Outcome(remedy, after, max(cells - exact_cells, 0)))
         if not limits or not tried:
-            for remedy, after, lost in tried:
-                rows += _rows(step, remedy.text, after, lost, None, chosen=False)
+            for outcome in tried:
+                rows += outcome.lines(step, None, chosen=False)
             return rows, None if limits else []
-        keeping = [one for one in tried if _met(one[1], limits)]
-        if keeping:
-            best = min(keeping, key=lambda one: (one[2], one[0].text))
-        else:
-            best = min(tried, key=lambda one: (_distance(one[1], limits), one[2], one[0].text))
-        for one in tried:
-            remedy, after, lost = one
-            rows += _rows(step, remedy.text, after, lost, _met(after, limits), chosen=one is best)
-        taken.append(best[0].text)
-        current = best[0].tables
+        keeping = [outcome for outcome in tried if _met(outcome.rows, limits)]
+        best = min(keeping or tried, key=lambda outcome: outcome.rank(limits))
+        for outcome in tried:
+            rows += outcome.lines(step, _met(outcome.rows, limits), chosen=outcome is best)
+        taken.append(best.remedy.text)
+        current = best.remedy.tables
         if keeping:
             return rows, taken
     return rows, None
@@ -174,10 +188,6 @@ def search(
 
 def _met(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> bool:
     return bool(limits) and all(not bound.distance(row) for row in rows for bound in limits)
-
-
-def _distance(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> float:
-    return max(bound.distance(row) for row in rows for bound in limits)
 
 
 def _rows(

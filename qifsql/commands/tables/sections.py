@@ -9,9 +9,10 @@ from qifsql.commands.tables import charts
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table
+from qifsql.presentation.table_columns import Cell, Column, fault, number, percent, tabulate, text
 
-MOST = 10  # components that are shown
+LISTED = 10  # components that are shown
 CLOSE = 1e-9  # shares that differ by less are equal
 PROOFS = ("reconstructed", "certain_inference", "singled_out")
 
@@ -34,11 +35,40 @@ REMEDIES = {
 """The words for a remedy, by its text."""
 
 
-def least(n: int, row: Row) -> str:
-    """Return a number for a table; ``at least`` if more may follow."""
-    if row["sharp"]:
-        return words.count(n)
-    return said("at least {n}", n=words.count(n)) if n else said("none proved")
+def _at_least(name: str) -> Cell:
+    return lambda line: said("at least {n}", n=words.count(line[name]))
+
+
+def _part_of_row(k: int) -> Cell:
+    return lambda line: escaping.cell(line["row"][k])
+
+
+def _proved(row: Row) -> list[Column]:
+    """Return the columns of people of whom something is proved, for a question."""
+    columns = [
+        (said("reconstructed"), number("reconstructed")),
+        (said("singled out"), number("singled_out")),
+    ]
+    if row["secret"] is not None:
+        columns.append((said("secret certain"), number("certain_inference")))
+    return columns
+
+
+DrawLines = Callable[[Sequence[Row], Row], list[Part]]
+"""Draw the lines of a question."""
+
+
+def _by_question(
+    title: str, detail: pl.DataFrame, rows: Sequence[Row], draw: DrawLines
+) -> list[Part]:
+    """Return a heading, and for each question what ``draw`` makes of its lines, if it has any."""
+    content: list[Part] = []
+    for row in rows:
+        lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
+        if lines and (parts := draw(lines, row)):
+            heading = [Heading(goal(row), 2)] if len(rows) > 1 else []
+            content += [*heading, *parts]
+    return [Heading(title), *content] if content else []
 
 
 def goal(row: Row) -> str:
@@ -53,23 +83,20 @@ def goal(row: Row) -> str:
 
 def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
     """Return the counts of each table that are hidden, undone and small."""
-    heads = [said("table"), said("protection"), said("cells"), said("hidden")]
-    heads += [said("of these undone"), said("below {n}", n=words.count(spec["small"]))]
-    title = said("Checks of each table")
-    table = Table.of([*heads, said("ones"), said("twos")], range(2, 8))
-    for line in detail.iter_rows(named=True):
-        undone = words.count(line["undone"])
-        counts = [words.count(line[name]) for name in ("small", "ones", "twos")]
-        table.add_row(
-            escaping.cell(line["table"]),
-            protection(line["protection"]),
-            words.count(line["cells"]),
-            words.count(line["hidden"]),
-            Bad(undone) if line["undone"] else undone,
-            *counts,
-        )
-    texts = [text for text in (suppression(detail, rows[0]),) if text]
-    return [Heading(title), table, *map(Paragraph, texts)]
+    columns: list[Column] = [
+        (said("table"), text("table")),
+        (said("protection"), lambda line: protection(line["protection"])),
+        (said("cells"), number("cells")),
+        (said("hidden"), number("hidden")),
+        (said("of these undone"), fault("undone")),
+        (said("below {n}", n=words.count(spec["small"])), number("small")),
+        (said("ones"), number("ones")),
+        (said("twos"), number("twos")),
+    ]
+    table = tabulate(detail.iter_rows(named=True), columns, texts=(0, 1))
+    sentence = suppression(detail, rows[0])
+    paragraphs = [Paragraph(sentence)] if sentence else []
+    return [Heading(said("Checks of each table")), table, *paragraphs]
 
 
 def suppression(detail: pl.DataFrame, row: Row) -> str:
@@ -77,7 +104,7 @@ def suppression(detail: pl.DataFrame, row: Row) -> str:
     hidden, undone = int(detail["hidden"].sum()), int(detail["undone"].sum())
     if not hidden:
         return ""
-    values = {"hidden": words.count(hidden), "n": least(undone, row)}
+    values = {"hidden": words.count(hidden), "n": words.proved(undone, sharp=row["sharp"])}
     if undone:
         message = (
             "Suppression undone: of {hidden} hidden counts, {n} follow exactly from the tables."
@@ -101,65 +128,66 @@ def protection(text: str) -> str:
 
 def _disclosure(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return the rows of tables in which everybody has one value."""
-    title = said("Rows with one value (group disclosure)")
-    heads = [said("table"), said("the same for all"), said("rows"), said("people in them")]
-    table = Table.of(heads, (2, 3))
+    heading = Heading(said("Rows with one value (group disclosure)"))
     lines = [line for line in detail.iter_rows(named=True) if line["rows"]]
-    for line in lines:
-        names = (escaping.cell(line["table"]), escaping.cell(line["dimension"]))
-        people = said("at least {n}", n=words.count(line["people"]))
-        table.add_row(*names, words.count(line["rows"]), people)
     if not lines:
         message = (
             "In no row of a table does everybody have the same value of a dimension. Each table "
             "was looked at alone."
         )
-        return [Heading(title), Paragraph(said(message))]
+        return [heading, Paragraph(said(message))]
     message = (
         "In these rows everybody has the same value of one dimension. Someone who knows the others "
         "of a person knows that one, too."
     )
-    return [Heading(title), Paragraph(said(message)), table]
+    columns = [
+        (said("table"), text("table")),
+        (said("the same for all"), text("dimension")),
+        (said("rows"), number("rows")),
+        (said("people in them"), _at_least("people")),
+    ]
+    return [heading, Paragraph(said(message)), tabulate(lines, columns, texts=(0, 1))]
 
 
 def _overlaps(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Part]:
     """Return what pairs of tables prove to be small."""
-    title = said("Small counts that follow from two tables (differencing)")
-    heads = [said("tables"), said("dimensions"), said("combinations"), said("people in them")]
-    table = Table.of(heads, (2, 3))
+    heading = Heading(said("Small counts that follow from two tables (differencing)"))
     lines = [line for line in detail.iter_rows(named=True) if line["cells"]]
-    for line in lines:
-        both = words.listed([escaping.cell(title) for title in line["tables"]])
-        counts = words.count(line["cells"]), said("at least {n}", n=words.count(line["people"]))
-        table.add_row(both, words.listed(line["dimensions"]), *counts)
     small = words.count(spec["small"])
     if not lines:
         message = (
             "No two tables together prove that a combination of their dimensions holds somebody, "
             "but fewer than {n} people."
         )
-        return [Heading(title), Paragraph(said(message, n=small))]
+        return [heading, Paragraph(said(message, n=small))]
     message = "These combinations are proved to hold somebody, but fewer than {n} people."
-    return [Heading(title), Paragraph(said(message, n=small)), table]
+    columns: list[Column] = [
+        (said("tables"), lambda line: words.listed([escaping.cell(t) for t in line["tables"]])),
+        (said("dimensions"), lambda line: words.listed(line["dimensions"])),
+        (said("combinations"), number("cells")),
+        (said("people in them"), _at_least("people")),
+    ]
+    return [heading, Paragraph(said(message, n=small)), tabulate(lines, columns, texts=(0, 1))]
 
 
 def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Part]:
     """Return the cells of tables of sums that fail the rules of an office."""
-    title = said("Tables of sums")
-    heads = [said("table"), said("contributors"), said("cells"), said("one or two contributors")]
-    heads += [said("fewer than {n}", n=words.count(spec["small"])), said("dominated")]
-    table = Table.of([*heads, said("p % rule fails"), said("fail")], range(1, 8))
-    names = ("contributors", "cells", "one_or_two", "small", "dominated", "p_percent")
-    for line in detail.iter_rows(named=True):
-        counts = [words.count(line[name]) for name in names]
-        failing = words.count(line["failing"])
-        failing = Bad(failing) if line["failing"] else failing
-        table.add_row(escaping.cell(line["table"]), *counts, failing)
+    columns = [
+        (said("table"), text("table")),
+        (said("contributors"), number("contributors")),
+        (said("cells"), number("cells")),
+        (said("one or two contributors"), number("one_or_two")),
+        (said("fewer than {n}", n=words.count(spec["small"])), number("small")),
+        (said("dominated"), number("dominated")),
+        (said("p % rule fails"), number("p_percent")),
+        (said("fail"), fault("failing")),
+    ]
     message = (
         "A cell fails if too few contribute to it, if a few contribute nearly all of it "
         "(dominance), or if the second largest contributor can estimate the largest (p % rule)."
     )
-    return [Heading(title), table, Paragraph(said(message))]
+    table = tabulate(detail.iter_rows(named=True), columns)
+    return [Heading(said("Tables of sums")), table, Paragraph(said(message))]
 
 
 # Where the harm is.
@@ -167,17 +195,15 @@ def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[
 
 def progress(frame: pl.DataFrame, rows: Sequence[Row]) -> list[Part]:
     """Return what is proved and guessed with the first table, the first two, and so on."""
-    title = said("What each table adds")
-    shown: list[Part] = [Heading(title)]
-    for row in rows:
-        lines = frame.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
-        names = [_titles(line["tables"]) for line in lines]
-        shown += [*_question(row, rows), _table(said("tables"), names, lines, row)]
-        shown += [Paragraph(text) for text in _most(lines, row, first=row is rows[0])]
-    return shown
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        table = _proved_and_guessed(said("tables"), _last_title, lines, row)
+        return [table, *map(Paragraph, _added(lines, row, first=row is rows[0]))]
+
+    return _by_question(said("What each table adds"), frame, rows, draw)
 
 
-def _most(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
+def _added(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     """Return sentences on the tables that add most people of whom something is proved.
 
     All people who are reconstructed are those of the ``first`` question, too.
@@ -196,29 +222,28 @@ def _most(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     return texts
 
 
-def _titles(tables: Sequence[str]) -> str:
+def _last_title(line: Row) -> str:
     """Return the name of a set of tables by the last one."""
-    last = escaping.cell(tables[-1])
-    return last if len(tables) == 1 else said("and {release}", release=last)
+    last = escaping.cell(line["tables"][-1])
+    return last if len(line["tables"]) == 1 else said("and {release}", release=last)
 
 
 def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return what is proved and guessed if one table is left out."""
-    title = said("Without one table")
-    shown: list[Part] = [Heading(title)]
-    for row in rows:
-        lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
-        if not lines:
-            continue
-        names = [escaping.cell(line["without"]) for line in lines]
-        table = _table(said("left out"), [said("(none)"), *names], [row, *lines], row)
-        shown += [*_question(row, rows), table]
-        shown += [Paragraph(text) for text in _saved(lines, row, first=row is rows[0])]
-        harmless = [n for n, line in zip(names, lines, strict=True) if _is_harmless(line, row)]
+
+    def name(line: Row) -> str:
+        return escaping.cell(line["without"]) if "without" in line else said("(none)")
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        table = _proved_and_guessed(said("left out"), name, [row, *lines], row)
+        paragraphs = _saved(lines, row, first=row is rows[0])
+        harmless = [name(line) for line in lines if _is_harmless(line, row)]
         if harmless and row["sharp"]:
             message = "The other tables prove as much without {tables}, each left out alone."
-            shown.append(Paragraph(said(message, tables=words.listed(harmless))))
-    return shown
+            paragraphs.append(said(message, tables=words.listed(harmless)))
+        return [table, *map(Paragraph, paragraphs)]
+
+    return _by_question(said("Without one table"), detail, rows, draw)
 
 
 def _saved(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
@@ -243,26 +268,15 @@ def _is_harmless(line: Row, row: Row) -> bool:
     return ends and all(line[name] == row[name] for name in PROOFS)
 
 
-def _table(head: str, names: Sequence[str], lines: Sequence[Row], row: Row) -> Table:
-    """Return a table of what is proved and guessed, one line per name."""
-    heads = [head, said("reconstructed"), said("singled out")]
-    heads += [said("secret certain")] if row["secret"] is not None else []
-    has_truth = any(line["actual"] is not None for line in lines)
-    heads.append(said("best guess, expected"))
-    heads += [said("in fact")] if has_truth else []
-    heads += [said("with records, at least"), said("at most")]
-    table = Table.of(heads, range(1, len(heads)))
-    for name, line in zip(names, lines, strict=True):
-        counts = ["reconstructed", "singled_out"]
-        counts += ["certain_inference"] if row["secret"] is not None else []
-        shares = ["believed", *(["actual"] if has_truth else []), "lowest", "highest"]
-        table.add_row(name, *(_count(line[c]) for c in counts), *(_share(line[c]) for c in shares))
-    return table
-
-
-def _question(row: Row, rows: Sequence[Row]) -> list[Part]:
-    """Return the heading of a question if there are several."""
-    return [Heading(goal(row), 2)] if len(rows) > 1 else []
+def _proved_and_guessed(
+    head: str, name: Callable[[Row], str], lines: Sequence[Row], row: Row
+) -> Table:
+    """Return a table of what is proved and guessed, one line per set of tables."""
+    columns = [(head, name), *_proved(row), (said("best guess, expected"), percent("believed"))]
+    if any(line["actual"] is not None for line in lines):
+        columns.append((said("in fact"), percent("actual")))
+    columns.append((said("with records, at least"), percent("lowest")))
+    return tabulate(lines, [*columns, (said("at most"), percent("highest"))])
 
 
 def _what(name: str, row: Row) -> str:
@@ -276,63 +290,44 @@ def _what(name: str, row: Row) -> str:
 
 def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return what is proved of each group of people."""
-    title = said("Groups of people")
-    shown: list[Part] = [Heading(title)]
-    for row in rows:
-        lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
-        if not lines:
-            continue
-        heads = [escaping.cell(lines[0]["by"]), said("people"), said("reconstructed")]
-        heads.append(said("singled out"))
-        is_secret = row["secret"] is not None
-        heads += [said("secret certain")] if is_secret else []
-        heads += [said("guessed right")] if is_secret else []
-        table = Table.of(heads, range(1, len(heads)))
-        for line in lines:
-            counts = [_count(line[c]) for c in ("people", "reconstructed", "singled_out")]
-            if is_secret:
-                counts += [_count(line["certain_inference"]), _share(line["actual"])]
-            table.add_row(escaping.cell(line["group"]), *counts)
-        shown += [*_question(row, rows), table]
-    return shown
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        columns = [
+            (escaping.cell(lines[0]["by"]), text("group")),
+            (said("people"), number("people")),
+        ]
+        columns += _proved(row)
+        if row["secret"] is not None:
+            columns.append((said("guessed right"), percent("actual")))
+        return [tabulate(lines, columns)]
+
+    return _by_question(said("Groups of people"), detail, rows, draw)
 
 
 def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return the components in which most people are proved."""
-    title = said("Where most people are proved")
-    shown: list[Part] = []
-    for row in rows:
-        lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
-        lines = [line for line in lines if any(line[name] for name in PROOFS)][:MOST]
-        heads = [said("component"), said("people"), said("reconstructed"), said("singled out")]
-        is_secret = row["secret"] is not None
-        heads += [said("secret certain")] if is_secret else []
-        heads += [said("best guess with records, at least"), said("at most")]
-        table = Table.of(heads, range(1, len(heads)))
-        for line in lines:
-            names = ["people", "reconstructed", "singled_out"]
-            names += ["certain_inference"] if is_secret else []
-            counts = [_count(line[c]) for c in names]
-            ends = [_share(line[c]) for c in ("lowest", "highest")]
-            table.add_row(escaping.cell(line["component"]), *counts, *ends)
-        shown += [*_question(row, rows), table] if lines else []
-    return [Heading(title), *shown] if shown else []
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
+        columns = [(said("component"), text("component")), (said("people"), number("people"))]
+        columns += [*_proved(row), (said("best guess with records, at least"), percent("lowest"))]
+        columns.append((said("at most"), percent("highest")))
+        return [tabulate(lines, columns)] if lines else []
+
+    return _by_question(said("Where most people are proved"), detail, rows, draw)
 
 
 def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return the combinations of one component with their bounds."""
     first = detail.row(0, named=True)
-    title = charts.title_of_cells(first)
-    has_truth = detail["people"].null_count() < detail.height
-    heads = [*first["row_dimensions"], first["column_dimension"]]
-    numbers = [said("at least"), said("at most")] + ([said("in fact")] if has_truth else [])
-    right = range(len(heads), len(heads) + len(numbers))
-    table = Table.of([*heads, *numbers], right)
-    for line in detail.iter_rows(named=True):
-        values = map(escaping.cell, [*line["row"], line["column"]])
-        counts = [_count(line[c]) for c in ("lower", "upper")]
-        table.add_row(*values, *counts, *([_count(line["people"])] if has_truth else []))
-    return [Heading(title), table]
+    columns = [(name, _part_of_row(k)) for k, name in enumerate(first["row_dimensions"])]
+    texts = range(len(columns) + 1)
+    columns.append((first["column_dimension"], text("column")))
+    columns += [(said("at least"), number("lower")), (said("at most"), number("upper"))]
+    if detail["people"].null_count() < detail.height:
+        columns.append((said("in fact"), number("people")))
+    table = tabulate(detail.iter_rows(named=True), columns, texts=texts)
+    return [Heading(charts.title_of_cells(first)), table]
 
 
 # What would help.
@@ -340,34 +335,35 @@ def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part
 
 def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
     """Return the remedies that were tried, each with its cost and what it leaves."""
-    title = said("What would help")
-    shown: list[Part] = [Heading(title)]
     has_bounds = detail["met"].null_count() < detail.height
-    for row in rows:
-        lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
-        is_secret, has_truth = row["secret"] is not None, row["actual"] is not None
-        heads = [said("step")] * has_bounds + [said("remedy"), said("counts lost")]
-        heads += [said("reconstructed"), said("singled out")]
-        heads += [said("secret certain")] if is_secret else []
-        heads += [said("best guess in fact") if has_truth else said("best guess, expected")]
-        heads += [said("undone")]
-        heads += [said("bounds hold"), said("chosen")] if has_bounds else []
-        right = [i for i, head in enumerate(heads) if head != said("remedy")]
-        table = Table.of(heads, right)
-        for line in lines:
-            counts = ["reconstructed", "singled_out"] + ["certain_inference"] * is_secret
-            cells = [str(line["step"])] * has_bounds
-            cells += [remedy(line["remedy"]), words.count(line["cells_lost"])]
-            cells += [_count(line[c]) for c in counts]
-            cells += [_share(line["actual" if has_truth else "believed"]), _count(line["undone"])]
-            yes = [escaping.cell(line[c]) for c in ("met", "chosen")]
-            table.add_row(*cells, *(yes if has_bounds else []))
-        shown += [*_question(row, rows), table]
+
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+        guess = (said("best guess, expected"), percent("believed"))
+        if row["actual"] is not None:
+            guess = (said("best guess in fact"), percent("actual"))
+        columns: list[Column] = [
+            (said("remedy"), _remedy),
+            (said("counts lost"), number("cells_lost")),
+            *_proved(row),
+            guess,
+            (said("undone"), number("undone")),
+        ]
+        if has_bounds:
+            step = (said("step"), number("step"))
+            verdict = [(said("bounds hold"), text("met")), (said("chosen"), text("chosen"))]
+            columns = [step, *columns, *verdict]
+        return [tabulate(lines, columns, texts=[int(has_bounds)])]
+
     message = (
         "Counts lost are published counts that a remedy leaves out, hides, rounds or merges. "
         "Each step adds a remedy to those that were chosen before."
     )
-    return [*shown, Paragraph(said(message)), *map(Paragraph, choice(detail, spec))]
+    content = _by_question(said("What would help"), detail, rows, draw)
+    return [*content, Paragraph(said(message)), *map(Paragraph, choice(detail, spec))]
+
+
+def _remedy(line: Row) -> str:
+    return remedy(line["remedy"])
 
 
 def remedy(text: str | None) -> str:
@@ -396,14 +392,6 @@ def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
     message = "To keep {limits}: {remedies}. It costs {n}."
     n = counted("{n} published count", "{n} published counts", last["cells_lost"])
     return [said(message, limits=limits, remedies="; ".join(remedies), n=n)]
-
-
-def _count(n: int | None) -> str:
-    return "" if n is None else words.count(n)
-
-
-def _share(x: float | None) -> str:
-    return "" if x is None else words.percent(x)
 
 
 Draw = Callable[[pl.DataFrame, Sequence[Row], Spec], list[Part]]

@@ -1,14 +1,15 @@
-"""Components that are left open, solved one after the other by integer programming.
+"""Open components, solved one after the other by integer programming.
 
-A component with few cells has all of them as columns of its program. One with many has those of
-cliques that hold all tables; what is not known of a person is then in one clique each.
+A component with at most ``ALL_CELLS`` cells has all of them as columns of its program. One with
+more has the cells of cliques that hold all tables; what is not known of a person is then in one
+clique each.
 """
 
 import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -19,16 +20,16 @@ from qifsql.commands.tables.component_bounds import Component, System, solve
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal, triangulated
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
 from qifsql.commands.tables.margins import ContradictionError, Margins, fits, places
+from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import COUNTED, Proofs, Question, clique, complete, free
+from qifsql.commands.tables.small_components import bounded_cells
 from qifsql.data import json_text
 from qifsql.query.columns import number
 
-WHOLE = 1_000  # cells of a component that are all columns
+ALL_CELLS = 1_000  # of a component, which are all columns
 COLUMNS = 20_000  # cells of the cliques of a component
 BATCH = 50  # components that are read at once
 WHAT = "solving components"
-
-Bounded = tuple[Cell, int, int]
 
 
 @dataclass(frozen=True)
@@ -50,35 +51,38 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True)
-class _Shape:
-    """Cliques in a tree, and a table of the cells of each."""
+class _Cliques:
+    """Cliques in a tree, and a table of the cells of each: the columns of programs."""
 
     links: tuple[Link, ...]
     tables: tuple[str, ...]
 
 
+_Programs = Mapping[Question, _Cliques]
+"""The cliques of a component, by question."""
+
+
 def outcomes(
     margins: Margins,
     proofs: Mapping[Question, Proofs],
-    left: set[int],
+    components: Set[int],
     deadline: float,
     memory: Memory | None,
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield components with what is proved of them, those with few cells first.
+    """Yield components with what is proved of them, those with the fewest columns first.
 
     What ``memory`` has is not solved again. Raises ContradictionError if tables contradict.
     """
-    jobs = _jobs(margins, proofs, left)
-    for start in range(0, len(jobs), BATCH):
+    programs = _programs(margins, proofs, components)
+    for start in range(0, len(programs), BATCH):
         if time.monotonic() > deadline:
             return
-        batch = _Batch(margins, proofs, dict(jobs[start : start + BATCH]))
+        batch = _Batch(margins, proofs, dict(programs[start : start + BATCH]))
         texts = {} if memory is None else memory.read(list(batch.digests.values()))
         fresh: dict[str, str] = {}
         try:
-            for k, component in enumerate(batch.digests):
-                digest = batch.digests[component]
-                margins.tables.engine.settings.progress(WHAT, (start + k) / len(jobs))
+            for k, (component, digest) in enumerate(batch.digests.items()):
+                margins.tables.engine.settings.progress(WHAT, (start + k) / len(programs))
                 if digest in texts:
                     yield component, _outcome(texts[digest], list(proofs))
                     continue
@@ -93,38 +97,34 @@ def outcomes(
                 memory.write(fresh)
 
 
-def _jobs(
-    margins: Margins, proofs: Mapping[Question, Proofs], left: set[int]
-) -> list[tuple[int, Mapping[Question, _Shape]]]:
-    """Return the components that can be solved, each with its cliques by question."""
-    questions = list(proofs)
-    whole = _whole(margins, proofs, left)
-    jobs = []
-    few: dict[int, int] = {}
-    if whole is not None:
-        few = {c: n for c, n in _sizes(margins, whole.tables).items() if c in left}
-        jobs = [(n, c, dict.fromkeys(questions, whole)) for c, n in few.items()]
-    if len(few) < len(left) and not free(margins, margins.domain.every):
-        several = {q: shape for q in questions if (shape := _tree(margins, q)) is not None}
-        if len(several) == len(questions):
-            names = {name for shape in several.values() for name in shape.tables}
-            sizes = _sizes(margins, names)
-            jobs += [
-                (n, c, several)
-                for c, n in sizes.items()
-                if c in left and c not in few and n <= COLUMNS
-            ]
-    return [(c, shape) for _, c, shape in sorted(jobs, key=lambda job: job[:2])]
+def _programs(
+    margins: Margins, proofs: Mapping[Question, Proofs], components: Set[int]
+) -> list[tuple[int, _Programs]]:
+    """Return the components that can be solved with their cliques, the smallest first."""
+    programs: dict[int, _Programs] = {}
+    columns: dict[int, int] = {}
+    all_cells = _all_cells(margins, proofs)
+    if all_cells is not None:
+        columns = {c: n for c, n in _columns(margins, all_cells.tables).items() if c in components}
+        programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
+    large = components - columns.keys()
+    by_question = _cliques_by_question(margins, list(proofs)) if large else None
+    if by_question is not None:
+        names = {name for cliques in by_question.values() for name in cliques.tables}
+        for component, n in _columns(margins, names).items():
+            if component in large and n <= COLUMNS:
+                columns[component], programs[component] = n, by_question
+    return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
 
 
-def _whole(margins: Margins, proofs: Mapping[Question, Proofs], left: set[int]) -> _Shape | None:
-    """Return the cells of all attributes as one clique, for components that have few of them."""
+def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques | None:
+    """Return the cells of all attributes as one clique, of components that have few of them."""
     every = margins.domain.every
     support = next(iter(proofs.values())).support
     if support is None:
         return None
-    query = exp.select("component").from_(support)
-    few = margins.make(query.where(exp.LTE(this=exp.column("cells"), expression=number(WHOLE))))
+    small = exp.LTE(this=exp.column("cells"), expression=number(ALL_CELLS))
+    chosen = margins.make(exp.select("component").from_(support).where(small))
     if every in margins.nodes and complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])
@@ -134,21 +134,34 @@ def _whole(margins: Margins, proofs: Mapping[Question, Proofs], left: set[int]) 
         bounds = (number(0).as_("lower"), number(margins.domain.people).as_("upper"))
         possible = clique(margins, every).subquery("possible")
         cells = exp.select("component", *bounds, *places(every)).from_(possible)
-    cells = cells.join(few, using=["component"], join_type="semi")
-    return _Shape((Link(every, NOTHING, None),), (margins.make(cells, WHAT),))
+    cells = cells.join(chosen, using=["component"], join_type="semi")
+    return _Cliques((Link(every, NOTHING, None),), (margins.make(cells, WHAT),))
 
 
-def _sizes(margins: Margins, names: Iterable[str]) -> dict[int, int]:
-    """Return the number of possible cells in tables by component."""
-    sizes: dict[int, int] = defaultdict(int)
+def _columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
+    """Return the number of possible cells in tables, by component."""
+    columns: dict[int, int] = defaultdict(int)
     for name in names:
         query = exp.select("component", "count(*)").from_(name).where("upper > 0")
         for component, n in margins.tables.rows(query.group_by("component")):
-            sizes[component] += n
-    return sizes
+            columns[component] += n
+    return columns
 
 
-def _tree(margins: Margins, question: Question) -> _Shape | None:
+def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
+    """Return the cliques of each question; None if they do not hold all that is asked."""
+    if free(margins, margins.domain.every):
+        return None
+    by_question = {}
+    for question in questions:
+        cliques = _cliques(margins, question)
+        if cliques is None:
+            return None
+        by_question[question] = cliques
+    return by_question
+
+
+def _cliques(margins: Margins, question: Question) -> _Cliques | None:
     """Return cliques for a question, and tables of their cells; None if there are too many."""
     secret = frozenset([] if question.secret is None else [question.secret])
     first = [margins.domain.every - question.scope, secret]
@@ -163,70 +176,57 @@ def _tree(margins: Margins, question: Question) -> _Shape | None:
             return None
         query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
         tables.append(margins.make(query, WHAT))
-    return _Shape(tuple(links), tuple(tables))
+    return _Cliques(tuple(links), tuple(tables))
 
 
 class _Batch:
     """The problems of some components, with a digest of each."""
 
     def __init__(
-        self,
-        margins: Margins,
-        proofs: Mapping[Question, Proofs],
-        jobs: Mapping[int, Mapping[Question, _Shape]],
+        self, margins: Margins, proofs: Mapping[Question, Proofs], programs: Mapping[int, _Programs]
     ) -> None:
-        self.margins, self.proofs, self.jobs = margins, proofs, jobs
+        self.margins, self.programs = margins, programs
         node = exp.select("component").from_(margins.nodes[margins.shared])
-        numbers = [number(c) for c in sorted(jobs)]
-        self.chosen = margins.make(node.where(exp.column("component").isin(*numbers)))
+        self.chosen = margins.make(node.where(in_components(programs)))
         edges = dict.fromkeys([margins.shared, *margins.edges])
-        rows = {edge: self._rows(edge, margins.nodes[edge]) for edge in edges}
+        rows = {e: bounded_cells(margins, margins.nodes[e], e, self.chosen) for e in edges}
         self.tables = {
-            c: [(edge, *one) for edge in edges for one in rows[edge].get(c, [])] for c in jobs
+            c: [(edge, *bounded) for edge in edges for bounded in rows[edge].get(c, [])]
+            for c in programs
         }
-        shapes = {id(s): s for several in jobs.values() for s in several.values()}
         sources = {
             (link.edge, name)
-            for shape in shapes.values()
-            for link, name in zip(shape.links, shape.tables, strict=True)
+            for cliques in {id(q): q for p in programs.values() for q in p.values()}.values()
+            for link, name in zip(cliques.links, cliques.tables, strict=True)
         }
-        self.cells = {one: self._rows(*one, "upper > 0") for one in sources}
+        self.cells = {
+            (edge, name): bounded_cells(margins, name, edge, self.chosen, "upper > 0")
+            for edge, name in sources
+        }
         self.brackets = {q: self._brackets(proofs[q].bracket) for q in proofs}
-        self.digests = {c: self._digest(c) for c in jobs}
-
-    def _rows(self, edge: Edge, table: str, where: str = "") -> dict[int, list[Bounded]]:
-        """Return the cells of a table with their bounds, by component."""
-        query = exp.select("component", "lower", "upper", *places(edge)).from_(table)
-        query = query.join(self.chosen, using=["component"], join_type="semi")
-        query = query.where(where) if where else query
-        rows: dict[int, list[Bounded]] = defaultdict(list)
-        for component, lower, upper, *codes in self.margins.tables.rows(
-            query.order_by("component", *places(edge))
-        ):
-            rows[component].append((tuple(codes), lower, upper))
-        return rows
+        self.digests = {c: self._digest(c) for c in programs}
 
     def _brackets(self, table: str) -> dict[int, tuple[int, int]]:
         query = exp.select("component", "lowest", "highest").from_(table)
         query = query.join(self.chosen, using=["component"], join_type="semi")
         return {c: (low, high) for c, low, high in self.margins.tables.rows(query)}
 
-    def _system(self, component: int, shape: _Shape) -> System:
+    def _system(self, component: int, cliques: _Cliques) -> System:
         cells = [
             self.cells[link.edge, name].get(component, [])
-            for link, name in zip(shape.links, shape.tables, strict=True)
+            for link, name in zip(cliques.links, cliques.tables, strict=True)
         ]
-        return System(shape.links, cells, self.tables[component])
+        return System(cliques.links, cells, self.tables[component])
 
     def _digest(self, component: int) -> str:
         """Return a digest of the problem of a component: all that its outcome depends on."""
         parts: list[Any] = [sorted(self.margins.domain.every), self.margins.domain.people]
-        for question, shape in self.jobs[component].items():
-            system = self._system(component, shape)
+        for question, cliques in self.programs[component].items():
+            system = self._system(component, cliques)
             parts += [sorted(question.knowledge), question.secret]
             parts += [self.brackets[question].get(component)]
-            parts += [[sorted(link.edge) for link in shape.links], system.cells]
-        parts += [[(sorted(edge), *one) for edge, *one in self.tables[component]]]
+            parts += [[sorted(link.edge) for link in cliques.links], system.cells]
+        parts += [[(sorted(edge), *bounded) for edge, *bounded in self.tables[component]]]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def outcome(self, component: int, deadline: float) -> Outcome:
@@ -236,14 +236,14 @@ class _Batch:
         solved: dict[Question, Solved] = {}
         settled: list[tuple[Edge, Cell]] = []
         try:
-            for question, shape in self.jobs[component].items():
-                if id(shape) not in programs:
-                    system = self._system(component, shape)
-                    programs[id(shape)] = Component(system, people, deadline)
-                    programs[id(shape)].spread()
+            for question, cliques in self.programs[component].items():
+                if id(cliques) not in programs:
+                    system = self._system(component, cliques)
+                    programs[id(cliques)] = Component(system, people, deadline)
+                    programs[id(cliques)].spread()
                 bracket = self.brackets[question].get(component, (0, people))
                 every = self.margins.domain.every
-                solved[question] = solve(programs[id(shape)], question, every, bracket)
+                solved[question] = solve(programs[id(cliques)], question, every, bracket)
             program = next(iter(programs.values()))
             settled += [
                 (edge, cell)
@@ -258,21 +258,22 @@ class _Batch:
 def _text(outcome: Outcome) -> str:
     """Return an outcome as JSON; the cells of a mapping become lists."""
     solved = []
-    for one in outcome.solved.values():
-        values = asdict(replace(one, believed=None, means={}))
+    for solution in outcome.solved.values():
+        values = asdict(replace(solution, believed=None, means={}))
         lists = {name: list(v.items()) for name, v in values.items() if isinstance(v, dict)}
         solved.append({**values, **lists})
     return json.dumps([solved, [(sorted(edge), cell) for edge, cell in outcome.settled]])
 
 
 def _outcome(text: str, questions: Sequence[Question]) -> Outcome:
-    several, settled = json_text.parsed(text)
+    """Return the outcome that ``_text`` wrote."""
+    solutions, settled = json_text.parsed(text)
     solved = {}
-    for question, one in zip(questions, several, strict=True):
+    for question, values in zip(questions, solutions, strict=True):
         lines = {
-            name: {tuple(cell): tuple(both) for cell, both in one[name]}
+            name: {tuple(cell): tuple(bounds) for cell, bounds in values[name]}
             for name in ("lines", "block_lines")
         }
-        sure = {tuple(cell): n for cell, n in one["sure"]}
-        solved[question] = Solved(**{**one, **lines, "sure": sure, "means": {}})
+        sure = {tuple(cell): n for cell, n in values["sure"]}
+        solved[question] = Solved(**{**values, **lines, "sure": sure, "means": {}})
     return Outcome(solved, [(frozenset(edge), tuple(cell)) for edge, cell in settled])

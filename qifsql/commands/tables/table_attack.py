@@ -9,11 +9,13 @@ import polars as pl
 from qifsql.commands.tables import breakdown, component_cells, contradictions, dimensions
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.margins import ContradictionError, Domain
+from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.question_rows import row
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_sets import Budget, Measured, Release, measure
+from qifsql.commands.tables.table_release import Release
+from qifsql.commands.tables.table_sets import Budget, measure
 from qifsql.data.option import as_names, as_tuple
 from qifsql.errors import InputError, quoted
 
@@ -55,7 +57,7 @@ class TableAttack:
     def rows(self, measured: Measured) -> list[dict[str, Any]]:
         """Return the row of each question, with what is known in the order of the request."""
         rows = [row(measured, question) for question in self.questions]
-        return [one | {"known": self.knowledge} if self.knowledge else one for one in rows]
+        return [line | {"known": self.knowledge} if self.knowledge else line for line in rows]
 
     def run(self) -> TableMeasures:
         """Return the rows and details."""
@@ -80,9 +82,9 @@ class TableAttack:
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows)]
         self._judge(answer)
         measured.margins.close()
-        for one in answer.rows:
-            if one["cells_proved"] is not None and one["cells_proved"] > LARGEST:
-                one["cells_proved"] = None
+        for line in answer.rows:
+            if line["cells_proved"] is not None and line["cells_proved"] > LARGEST:
+                line["cells_proved"] = None
         return answer
 
     def _judge(self, answer: TableMeasures) -> None:
@@ -91,8 +93,8 @@ class TableAttack:
         if not limits:
             return
         undone = int(answer.details["checks"]["undone"].sum())
-        rows = [one | {"undone": undone} for one in answer.rows[-len(self.questions) :]]
-        broken = [limit.text for limit in limits if any(limit.distance(one) for one in rows)]
+        rows = [line | {"undone": undone} for line in answer.rows[-len(self.questions) :]]
+        broken = [limit.text for limit in limits if any(limit.distance(line) for line in rows)]
         answer.met = not broken
         if broken:
             answer.notes.append(f"not met: {', '.join(broken)}")
@@ -102,7 +104,7 @@ class TableAttack:
         every = self.release.published
         for k, table in enumerate(every):
             measured = self.measure([*every[:k], *every[k + 1 :]])
-            yield from ({"without": table.title} | one for one in self.rows(measured))
+            yield from ({"without": table.title} | line for line in self.rows(measured))
             measured.margins.close()
 
 

@@ -1,23 +1,21 @@
 """A request to attack tables: its records, tables and files, and the release they become."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qifsql.adversary.spec import ColumnRoles
-from qifsql.commands.tables import dimensions, kept_components, magnitude, published
+from qifsql.adversary.spec import Attack, ColumnRoles
+from qifsql.commands.tables import dimensions, kept_components, made_tables, magnitude, published
 from qifsql.commands.tables import remedies as remedy
-from qifsql.commands.tables.dimensions import NewTable
+from qifsql.commands.tables.made_tables import NewTable
 from qifsql.commands.tables.margins import Domain
-from qifsql.commands.tables.readings import Reading
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_sets import Release
+from qifsql.commands.tables.table_release import Release, ReleaseMaker
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple
-from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import LocalEngine
@@ -44,7 +42,7 @@ class Request:
     @classmethod
     def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
         """Return the request; refuse options that do not go together."""
-        new_tables = tuple(dimensions.new_tables(as_tuple(options["table"])))
+        new_tables = tuple(made_tables.new_tables(as_tuple(options["table"])))
         texts = options["published"]
         files, protections = published.sources(
             [texts] if isinstance(texts, str | Path) else list(texts)
@@ -90,16 +88,15 @@ class Request:
         )
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[Dataset]:
         """Return all files to open."""
-        each = [self.records, *self.files, self.possible]
-        return [dataset for dataset in each if dataset is not None]
+        datasets = [self.records, *self.files, self.possible]
+        return [dataset for dataset in datasets if dataset is not None]
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files that are read."""
-        each = [self.records, *self.files, self.possible]
-        return tuple(dict.fromkeys(p for d in each if d is not None for p in d.paths))
+        return tuple(dict.fromkeys(path for dataset in self.sources for path in dataset.paths))
 
     @property
     def title(self) -> str:
@@ -137,21 +134,26 @@ class Request:
         self, engine: LocalEngine, work: Tables
     ) -> tuple[Release, tuple[ColumnRoles, ...]]:
         options = self.options
-        reading = Reading(work, as_tuple(options["nested"]), self.possible, self.settings.seed or 0)
+        seed = self.settings.seed or 0
+        maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:
-            return reading.of_files(self._read(work), options["count"]), ()
+            return maker.of_files(self._read(work), options["count"]), ()
         catalog, dataset = self._catalog(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
         if self.new_tables:
-            return reading.of_records(catalog, dataset, self.new_tables, options["where"])
-        return reading.of_both(
+            return maker.of_records(catalog, dataset, self.new_tables, options["where"])
+        return maker.of_files_and_records(
             self._read(work), options["count"], catalog, dataset, options["where"]
         )
 
     def _catalog(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
         """Return the columns of the records, and the records as the engine reads them."""
-        names = [name for one in self.new_tables for name in one.dims]
-        named = _mentions(names, self.options["where"]) if self.new_tables else None
+        names = tuple(name for table in self.new_tables for name in table.dims)
+        named = (
+            Attack((), records, names, where=self.options["where"]).mentions
+            if self.new_tables
+            else None
+        )
         catalog = Catalog(engine, records, named)
         dataset = catalog.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
@@ -164,8 +166,8 @@ class Request:
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
             catalog, dataset = self._catalog(engine, self.records)
-            each, where = [one.dims for one in self.new_tables], self.options["where"]
-            microdata, _ = dimensions.bind(catalog, dataset, each, where)
+            dims, where = [table.dims for table in self.new_tables], self.options["where"]
+            microdata, _ = dimensions.bind(catalog, dataset, dims, where)
             return Domain({i: q.name for i, q in enumerate(microdata.qids, 1)}, {}, 0)
 
     def _read(self, work: Tables) -> list[published.PublishedTable]:
@@ -200,10 +202,3 @@ class Request:
             "until": list(as_tuple(options["until"])),
             "time_budget": options["time_budget"],
         }
-
-
-def _mentions(names: Sequence[str], where: str | None) -> Any:
-    """Return the test of whether a column may be used, by the letters of its name."""
-    texts = "".join(c for text in (*names, where or "") for c in text.casefold() if c.isalnum())
-    wild = any(set(name) & set("*?[") for name in names)
-    return lambda name: wild or "".join(c for c in name.casefold() if c.isalnum()) in texts

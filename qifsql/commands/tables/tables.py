@@ -13,7 +13,7 @@ import polars as pl
 
 from qifsql.commands.tables import breakdown, magnitude
 from qifsql.commands.tables import remedies as remedy
-from qifsql.commands.tables.dimensions import NewTable
+from qifsql.commands.tables.made_tables import NewTable
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_attack import TableAttack, group, questions
 from qifsql.commands.tables.table_request import Request
@@ -151,7 +151,7 @@ def tables(
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if options["leave_one_out"] and len(release.published) > 1:
-            others = [{name: one[name] for name in WITHOUT} for one in attack.without()]
+            others = [{name: row[name] for name in WITHOUT} for row in attack.without()]
             details["without"] = pl.DataFrame(others, schema=WITHOUT)
         if request.magnitudes and request.records is not None:
             magnitudes, rules = request.magnitudes, request.rules
@@ -221,6 +221,6 @@ def _attempt(request: Request, new_tables: Sequence[NewTable]) -> tuple[list[dic
         rows = attack.rows(measured)
         checks = breakdown.checks(measured, request.options["small"])
     counts = zip(checks["cells"], checks["hidden"], checks["protection"], strict=True)
-    shown = sum(c - h for c, h, text in counts if not text.startswith(("round", "noise")))
+    exact_cells = sum(c - h for c, h, text in counts if not text.startswith(("round", "noise")))
     undone = int(checks["undone"].sum())
-    return [one | {"undone": undone} for one in rows], int(shown)
+    return [row | {"undone": undone} for row in rows], int(exact_cells)

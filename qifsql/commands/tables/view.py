@@ -6,16 +6,7 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.tables import charts
-from qifsql.commands.tables.sections import (
-    CLOSE,
-    DRAWN,
-    LATER,
-    choice,
-    goal,
-    least,
-    progress,
-    suppression,
-)
+from qifsql.commands.tables.sections import CLOSE, DRAWN, LATER, choice, goal, progress, suppression
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
@@ -48,7 +39,7 @@ WAYS = {
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return what is proved, what can be guessed, checks, the harm by table, and remedies."""
-    rows = charts.whole(frame).to_dicts()
+    rows = charts.of_all_tables(frame).to_dicts()
     first = rows[0]
     people = words.persons(first["people"])
     title = counted(
@@ -57,23 +48,23 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         len(first["tables"]),
         people=people,
     )
-    shown: list[Part] = [Heading(title)]
-    shown += [Paragraph(text, strong=i == 0) for i, text in enumerate(_proofs(rows, spec))]
-    shown += [_proved(rows, spec), Paragraph(_coverage(first, spec))]
-    shown.append(Heading(said("What can be guessed")))
+    content: list[Part] = [Heading(title)]
+    content += [Paragraph(text, strong=i == 0) for i, text in enumerate(_proofs(rows, spec))]
+    content += [_proved(rows, spec), Paragraph(_coverage(first, spec))]
+    content.append(Heading(said("What can be guessed")))
     for row in rows:
-        shown += _guesses(row, several=len(rows) > 1)
+        content += _guesses(row, titled=len(rows) > 1)
     for name, draw in DRAWN.items():
         detail = tables.get(name)
         if detail is not None and detail.height:
-            shown += draw(detail, rows, spec)
+            content += draw(detail, rows, spec)
     if frame.height > len(rows):
-        shown += progress(frame, rows)
+        content += progress(frame, rows)
     for name, draw in LATER.items():
         detail = tables.get(name)
         if detail is not None and detail.height:
-            shown += draw(detail, rows, spec)
-    return shown
+            content += draw(detail, rows, spec)
+    return content
 
 
 # What is proved.
@@ -141,7 +132,7 @@ def _proved(rows: Sequence[Row], spec: Spec) -> Table:
 
     def add(name: str, n: int, row: Row) -> None:
         share = words.share(n / row["people"]) if n else ""
-        table.add_row(name, least(n, row), share)
+        table.add_row(name, words.proved(n, sharp=row["sharp"]), share)
 
     add(said("reconstructed: all of {names}", names=_named(spec["dimensions"])),
         first["reconstructed"], first)  # fmt: skip
@@ -208,7 +199,7 @@ def _named(names: Sequence[str]) -> str:
 # What can be guessed.
 
 
-def _guesses(row: Row, *, several: bool) -> list[Part]:
+def _guesses(row: Row, *, titled: bool) -> list[Part]:
     """Return a table of the best guess without the tables, with them, and with the records."""
     heads = [said("the best guess is right"), said("cases"), said("share"), said("remark")]
     table = Table.of(heads, right=(1, 2))
@@ -218,7 +209,7 @@ def _guesses(row: Row, *, several: bool) -> list[Part]:
             table.add_row(name, words.share(value, of), words.percent(value), remark)
     message = "{goal}, knowing {known}"
     head = said(message, goal=goal(row), known=_named(row["known"]))
-    heading: list[Part] = [Heading(head, 2)] if several else []
+    heading: list[Part] = [Heading(head, 2)] if titled else []
     return [*heading, Paragraph(guess(row)), table, *map(Paragraph, _compared(row))]
 
 
@@ -302,15 +293,15 @@ def _compared(row: Row) -> list[str]:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Published tables: {name}", name=stored.name)
-    shown: list[Part] = []
+    content: list[Part] = []
     if charts.has_sets(stored.frame):
-        shown += drawn("proofs", partial(charts.proofs, stored.frame))
-    shown += drawn("guess", partial(charts.guess, stored.frame))
-    shown += parts(stored.frame, stored.details, stored.spec)
+        content += drawn("proofs", partial(charts.proofs, stored.frame))
+    content += drawn("guess", partial(charts.guess, stored.frame))
+    content += parts(stored.frame, stored.details, stored.spec)
     cells = stored.details.get("cells")
     if cells is not None and cells.height:
-        shown += drawn("cells", partial(charts.cells, cells))
-    return title, shown
+        content += drawn("cells", partial(charts.cells, cells))
+    return title, content
 
 
 def headline(stored: Stored) -> list[str]:
@@ -318,7 +309,7 @@ def headline(stored: Stored) -> list[str]:
 
     Sentences about nobody come last.
     """
-    rows = charts.whole(stored.frame).to_dicts()
+    rows = charts.of_all_tables(stored.frame).to_dicts()
     proofs = _proofs(rows, stored.spec)
     texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess, rows)]
     checks = stored.details.get("checks", pl.DataFrame())
@@ -333,8 +324,3 @@ def headline(stored: Stored) -> list[str]:
     texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
     texts += [text for text, is_risk in proofs.items() if not is_risk]
     return [text for text in texts if text]
-
-
-def proved_people(n: int, row: Row) -> str:
-    """Return a number of people of whom something is proved, in words of other commands."""
-    return least(n, row)

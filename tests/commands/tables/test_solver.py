@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from test_against_oracle import Case, Table, cases, check_truth, frame, sharp
 
 import qifsql
-from qifsql.commands.tables import fit, integer_programs, solver, table_sets
+from qifsql.commands.tables import fit, integer_programs, small_components, solver
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError, Program, Row
 from qifsql.errors import InputError
 
@@ -24,7 +24,7 @@ MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_infer
 @pytest.fixture(autouse=True)
 def _no_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all components be solved by integer programming; the fit is tested elsewhere."""
-    monkeypatch.setattr(table_sets, "SMALL", 0)
+    monkeypatch.setattr(small_components, "SMALL", 0)
     monkeypatch.setattr(fit, "ROUNDS", 2)
 
 
@@ -132,7 +132,7 @@ def test_cells_of_all_attributes(case: Case) -> None:
 @given(cases(kinds=HIDING, most=10))
 def test_cells_of_cliques(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "WHOLE", 0)
+        patch.setattr(solver, "ALL_CELLS", 0)
         check(case)
 
 
@@ -158,7 +158,7 @@ def test_a_chain_is_solved_by_its_cliques(monkeypatch: pytest.MonkeyPatch) -> No
     people = [(s, *x) for s in range(2) for x in triangle(people=12, seed=s)]
     tables = ["a", "a,b:suppress<4", "a,b,c:suppress<4", "a,c,d:suppress<4"]
     wide = qifsql.tables(frame(people), table=tables, secret="d").rows()[0]
-    monkeypatch.setattr(solver, "WHOLE", 0)
+    monkeypatch.setattr(solver, "ALL_CELLS", 0)
     narrow = qifsql.tables(frame(people), table=tables, secret="d").rows()[0]
     for row in (wide, narrow):
         assert (row["sharp"], row["components_open"]) == (True, 0)

@@ -18,8 +18,7 @@ from qifsql.data.readers import openings
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
-from qifsql.query.columns import equal, same
-from qifsql.query.compiler import union
+from qifsql.query.columns import equal, same, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load

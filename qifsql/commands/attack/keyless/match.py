@@ -26,7 +26,7 @@ from sqlglot import exp
 
 from qifsql.commands.attack.keyless.chain import Chain, double
 from qifsql.errors import InputError, several
-from qifsql.query.compiler import union
+from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 

@@ -14,8 +14,7 @@ from qifsql.commands.attack.keyless.chain import SLICE, UNIT, Chain
 from qifsql.data.readers import LOADED
 from qifsql.errors import TargetError
 from qifsql.measures.bayes import Success
-from qifsql.query.columns import equal
-from qifsql.query.compiler import union
+from qifsql.query.columns import equal, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 

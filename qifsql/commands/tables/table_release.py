@@ -1,4 +1,4 @@
-"""The tables to attack: made from records as an office would, or read as they were published."""
+"""The release to attack: its tables, made of records as an office would, or read from files."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,26 +7,38 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.spec import ColumnRoles, Microdata
-from qifsql.commands.tables import dimensions
-from qifsql.commands.tables.dimensions import NewTable, Records
+from qifsql.commands.tables import combinations, dimensions, made_tables
+from qifsql.commands.tables.dimensions import TEXT, Records
 from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.made_tables import NewTable
 from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
 from qifsql.commands.tables.published import PublishedTable
-from qifsql.commands.tables.table_sets import Release
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import csv_row
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, several
 from qifsql.query.columns import number
 from qifsql.query.protections import Protection
 
-TEXT = "VARCHAR"
+
+@dataclass(frozen=True)
+class Release:
+    """The tables of a command, their dimensions, and the records behind them if they are at hand.
+
+    ``structural`` tables say only which combinations can occur, ``possible`` is their number.
+    """
+
+    tables: Tables
+    domain: Domain
+    published: Sequence[Published]
+    records: Records | None
+    possible: int
+    structural: Sequence[Published] = ()
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The tables of a command before they are attacked.
+class ReleaseMaker:
+    """Make a release of records, of files, or of files with the records behind them.
 
     ``nested`` are texts ``inner,outer``; ``possible`` is the file of the combinations that occur.
     """
@@ -45,17 +57,17 @@ class Reading:
         people = records.people
         domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
         published = []
-        for k, (one, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
+        for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
             raw = records.counted[edge]
-            if one.dropped:
+            if new_table.dropped:
                 continue
-            if one.protection.hides_zeros:
+            if new_table.protection.hides_zeros:
                 raw = self._with_zeros(raw, edge, k)
-            cells = dimensions.publish(
-                self.tables, raw, edge, one.protection, people=people, seed=self.seed
+            cells = made_tables.publish(
+                raw, edge, new_table.protection, people=people, seed=self.seed
             )
             self.tables.make(f"table_{k}", cells)
-            published.append(Published(one.title, edge, one.protection, f"table_{k}"))
+            published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
         return self._release(domain, _titled(published), records), microdata.columns
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
@@ -70,7 +82,7 @@ class Reading:
             raise InputError("no published table has dimensions; name tables with --published")
         return self._release(domain, published, None)
 
-    def of_both(
+    def of_files_and_records(
         self,
         read: Sequence[PublishedTable],
         count: int | None,
@@ -166,9 +178,9 @@ class Reading:
         """Return a published table with codes of its values."""
         edge = frozenset(numbers[name] for name in table.dims)
         query = dimensions.coded(raw, edge, ["line", "published", "lower", "upper", "hidden"])
-        most = exp.func("least", exp.column("upper"), number(people))
+        largest = exp.func("least", exp.column("upper"), number(people))
         bounded = exp.select(*places(edge), "line", "published", "hidden", "lower")
-        bounded = bounded.select(exp.cast(most, "BIGINT").as_("upper"), "NULL::BIGINT AS people")
+        bounded = bounded.select(exp.cast(largest, "BIGINT").as_("upper"), "NULL::BIGINT AS people")
         name = f"coded_{table.cells}"
         self.tables.make(name, bounded.from_(query.subquery("cells")), "coding values")
         hidden = exp.select("coalesce(bool_or(lower < upper), FALSE)")
@@ -184,8 +196,8 @@ class Reading:
         totals: dict[str, int] = {}
         for table in read:
             query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
-            ((n, most, hidden),) = self.tables.rows(query)
-            exact = n == most if not table.dims else table.protection == Protection()
+            ((n, largest, hidden),) = self.tables.rows(query)
+            exact = n == largest if not table.dims else table.protection == Protection()
             if exact and not hidden:
                 totals[table.title] = int(n)
         if len(set(totals.values())) > 1:
@@ -234,8 +246,8 @@ class Reading:
         query = query.join(truth, using=using, join_type="full")
         n = exp.func("coalesce", exp.column("people", "truth"), number(0))
         lower = exp.func("coalesce", exp.column("lower", "cells"), number(0))
-        most = number(table.protection.unlisted)
-        upper = exp.func("coalesce", exp.column("upper", "cells"), most)
+        unlisted = number(table.protection.unlisted)
+        upper = exp.func("coalesce", exp.column("upper", "cells"), unlisted)
         inside = exp.Between(this=n, low=lower, high=upper)
         ((wrong, line),) = self.tables.rows(query.where(exp.not_(inside)))
         if wrong:
@@ -253,14 +265,15 @@ class Reading:
         structural: list[Published] = []
         outer: set[int] = set()
         for k, text in enumerate(self.nested, 1):
-            inner, around = self._pair(text, numbers)
-            pairs = self._pairs(inner, around, published, records, k)
-            published = [self._extended(t, inner, around, pairs) for t in published]
-            structural.append(self._nesting(text, frozenset({inner, around}), pairs, domain))
-            outer.add(around)
+            nesting = combinations.nesting(
+                self.tables, text, numbers, published, records, name=f"nested_{k}"
+            )
+            published = [nesting.extended(table) for table in published]
+            structural.append(nesting.table(domain))
+            outer.add(nesting.outer)
         possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
         if self.possible is not None:
-            table = self._possible(numbers, domain, records)
+            table = combinations.listed(self.tables, self.possible, numbers, domain, records)
             if table.edge & outer:
                 raise InputError(
                     "a dimension is in --possible and the outer one of --nested; list its "
@@ -270,115 +283,6 @@ class Reading:
             possible //= math.prod(domain.sizes[i] for i in table.edge)
             possible *= self.tables.count(table.cells)
         return Release(self.tables, domain, published, records, possible, structural)
-
-    def _pair(self, text: str, numbers: Mapping[str, int]) -> tuple[int, int]:
-        """Return the inner and the outer dimension of a text."""
-        both = csv_row(text)
-        if len(both) != 2:
-            raise InputError(
-                f"{quoted(text)} is not INNER,OUTER; name two dimensions, as in --nested city,state"
-            )
-        inner, around = (numbers[dimensions.named(n, numbers, "nested")] for n in both)
-        if inner == around:
-            raise InputError(
-                f"{quoted(text)} names one dimension twice; name an inner and an outer"
-            )
-        return inner, around
-
-    def _pairs(
-        self,
-        inner: int,
-        around: int,
-        published: Sequence[Published],
-        records: Records | None,
-        k: int,
-    ) -> str:
-        """Return the table of the outer value of each inner one; refuse two for one."""
-        edge = frozenset({inner, around})
-        if records is not None:
-            source = records.truth(edge)
-            pairs: exp.Query = exp.select(*places(edge)).from_(source)
-        else:
-            both = [t for t in published if t.edge >= edge]
-            if not both:
-                raise InputError(
-                    "no table has both dimensions of --nested, so that nothing says which value "
-                    "lies in which; add one"
-                )
-            each = [exp.select(*places(edge)).from_(t.cells).where("upper > 0") for t in both]
-            pairs = exp.union(*each) if len(each) > 1 else each[0].distinct()
-        name = f"nested_{k}"
-        self.tables.make(name, pairs)
-        twice = exp.select(*places({inner})).from_(exp.table_(name)).group_by(*places({inner}))
-        twice = twice.having("count(*) > 1")
-        ((n,),) = self.tables.rows(exp.select("count(*)").from_(twice.subquery("twice")))
-        if n:
-            raise InputError(
-                f"--nested: {several(n, 'value')} of the inner dimension lie in several of the "
-                "outer one; name dimensions where each lies in one"
-            )
-        return name
-
-    def _nesting(self, text: str, edge: Edge, pairs: str, domain: Domain) -> Published:
-        """Return the pairs of a nested dimension as a table without counts."""
-        name = f"{pairs}_cells"
-        query = exp.select(*places(edge), "0::BIGINT AS lower")
-        query = query.select(exp.cast(number(domain.people), "BIGINT").as_("upper"))
-        self.tables.make(name, query.from_(pairs))
-        return Published(f"nested {text}", edge, Protection(), name, structural=True)
-
-    def _extended(self, table: Published, inner: int, around: int, pairs: str) -> Published:
-        """Return a table with the outer dimension, if it has the inner one alone."""
-        if inner not in table.edge or around in table.edge:
-            return table
-        name = f"{table.cells}_in_{around}"
-        query = exp.select("cells.*", exp.column(place(around), "pairs"))
-        query = query.from_(exp.alias_(exp.to_table(table.cells), "cells", table=True))
-        source = exp.alias_(exp.to_table(pairs), "pairs", table=True)
-        on = exp.EQ(
-            this=exp.column(place(inner), "cells"), expression=exp.column(place(inner), "pairs")
-        )
-        self.tables.make(name, query.join(source, on=on))
-        return replace(table, edge=table.edge | {around}, cells=name)
-
-    def _possible(
-        self, numbers: Mapping[str, int], domain: Domain, records: Records | None
-    ) -> Published:
-        """Return the combinations that can occur as a table without counts."""
-        assert self.possible is not None  # noqa: S101 - asked only with a file
-        catalog = Catalog(self.tables.engine, self.possible)
-        title = self.possible.name
-        columns = {
-            numbers[dimensions.named(c.name, numbers, f"column of {title}")]: c
-            for c in catalog.schema.columns
-        }
-        edge = frozenset(columns)
-        dataset = catalog.dataset
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        source = dimensions.rows_as_text(dataset, columns)
-        query = exp.select(
-            *(exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge)),
-            "0::BIGINT AS lower",
-            exp.cast(number(domain.people), "BIGINT").as_("upper"),
-        ).distinct()
-        query = query.from_(source.subquery("listed"))
-        for i in sorted(edge):
-            text = exp.cast(exp.column("value", f"values_{i}"), TEXT)
-            on = exp.NullSafeEQ(this=exp.column(f"value_{i}", "listed"), expression=text)
-            query = query.join(values_of(i), on=on)
-        self.tables.make("possible", query)
-        if records is not None:
-            truth = exp.select("count(*)").from_(records.truth(edge))
-            other = exp.to_table("possible")
-            ((missing,),) = self.tables.rows(
-                truth.join(other, using=tuple(places(edge)), join_type="anti")
-            )
-            if missing:
-                raise InputError(
-                    f"{several(missing, 'combination')} of the records are not in {title}; add "
-                    "them, or correct the records"
-                )
-        return Published(title, edge, Protection(), "possible", structural=True)
 
 
 def _numbers(read: Sequence[PublishedTable]) -> dict[str, int]:

@@ -1,0 +1,145 @@
+"""The combinations that can occur: nested dimensions, and a file that lists them.
+
+Each becomes a table without counts (``Published.structural``).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from qifsql.commands.tables import dimensions
+from qifsql.commands.tables.dimensions import TEXT, Records
+from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import csv_row
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted, several
+from qifsql.query.columns import equal, number, same, union
+from qifsql.query.protections import Protection
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """Two dimensions of which each value of ``inner`` lies in one of ``outer``.
+
+    ``pairs`` is an engine table of the outer value of each inner one.
+    """
+
+    tables: Tables
+    text: str
+    inner: int
+    outer: int
+    pairs: str
+
+    def table(self, domain: Domain) -> Published:
+        """Return the pairs as a table without counts."""
+        edge = frozenset({self.inner, self.outer})
+        name = f"{self.pairs}_cells"
+        query = exp.select(*places(edge), *_any_count(domain)).from_(self.pairs)
+        self.tables.make(name, query)
+        return Published(f"nested {self.text}", edge, Protection(), name, structural=True)
+
+    def extended(self, table: Published) -> Published:
+        """Return a table with the outer dimension, if it has the inner one alone."""
+        if self.inner not in table.edge or self.outer in table.edge:
+            return table
+        name = f"{table.cells}_in_{self.outer}"
+        query = exp.select("cells.*", exp.column(place(self.outer), "pairs"))
+        query = query.from_(exp.alias_(exp.to_table(table.cells), "cells", table=True))
+        source = exp.alias_(exp.to_table(self.pairs), "pairs", table=True)
+        inner = (exp.column(place(self.inner), side) for side in ("cells", "pairs"))
+        self.tables.make(name, query.join(source, on=equal(*inner)))
+        return replace(table, edge=table.edge | {self.outer}, cells=name)
+
+
+def nesting(
+    tables: Tables,
+    text: str,
+    numbers: Mapping[str, int],
+    published: Sequence[Published],
+    records: Records | None,
+    *,
+    name: str,
+) -> Nesting:
+    """Return the nesting of a text ``inner,outer``, with pairs in the table ``name``.
+
+    Refuse two outer values for one inner value.
+    """
+    names = csv_row(text)
+    if len(names) != 2:
+        raise InputError(
+            f"{quoted(text)} is not INNER,OUTER; name two dimensions, as in --nested city,state"
+        )
+    inner, outer = (numbers[dimensions.named(n, numbers, "nested")] for n in names)
+    if inner == outer:
+        raise InputError(f"{quoted(text)} names one dimension twice; name an inner and an outer")
+    tables.make(name, _pairs(published, records, inner, outer))
+    twice = exp.select(*places({inner})).from_(exp.table_(name)).group_by(*places({inner}))
+    twice = twice.having("count(*) > 1")
+    ((n,),) = tables.rows(exp.select("count(*)").from_(twice.subquery("twice")))
+    if n:
+        raise InputError(
+            f"--nested: {several(n, 'value')} of the inner dimension lie in several of the "
+            "outer one; name dimensions where each lies in one"
+        )
+    return Nesting(tables, text, inner, outer, name)
+
+
+def _pairs(
+    published: Sequence[Published], records: Records | None, inner: int, outer: int
+) -> exp.Query:
+    """Return the pairs of values of two dimensions that occur."""
+    edge = frozenset({inner, outer})
+    if records is not None:
+        return exp.select(*places(edge)).from_(records.truth(edge))
+    tables = [t.cells for t in published if t.edge >= edge]
+    if not tables:
+        raise InputError(
+            "no table has both dimensions of --nested, so that nothing says which value lies in "
+            "which; add one"
+        )
+    queries = [exp.select(*places(edge)).from_(name).where("upper > 0") for name in tables]
+    return union(queries, distinct=True)
+
+
+def listed(
+    tables: Tables,
+    possible: Dataset,
+    numbers: Mapping[str, int],
+    domain: Domain,
+    records: Records | None,
+) -> Published:
+    """Return the combinations that a file lists as a table without counts."""
+    catalog = Catalog(tables.engine, possible)
+    title = possible.name
+    columns = {
+        numbers[dimensions.named(c.name, numbers, f"column of {title}")]: c
+        for c in catalog.schema.columns
+    }
+    edge = frozenset(columns)
+    dataset = catalog.dataset
+    assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+    codes = (exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge))
+    query = exp.select(*codes, *_any_count(domain)).distinct()
+    query = query.from_(dimensions.rows_as_text(dataset, columns).subquery("listed"))
+    for i in sorted(edge):
+        text = exp.cast(exp.column("value", f"values_{i}"), TEXT)
+        query = query.join(values_of(i), on=same(exp.column(f"value_{i}", "listed"), text))
+    tables.make("possible", query)
+    if records is not None:
+        truth = exp.select("count(*)").from_(records.truth(edge))
+        unlisted = truth.join("possible", using=tuple(places(edge)), join_type="anti")
+        ((missing,),) = tables.rows(unlisted)
+        if missing:
+            raise InputError(
+                f"{several(missing, 'combination')} of the records are not in {title}; add them, "
+                "or correct the records"
+            )
+    return Published(title, edge, Protection(), "possible", structural=True)
+
+
+def _any_count(domain: Domain) -> tuple[str, exp.Expr]:
+    """Return the bounds of a cell of which only is known that it can occur."""
+    return "0::BIGINT AS lower", exp.cast(number(domain.people), "BIGINT").as_("upper")

@@ -1,0 +1,63 @@
+"""A set of tables with its bounds, and what is solved of its components."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from qifsql.commands.tables.arrays import Cell, Solved
+from qifsql.commands.tables.fit import Fit
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import Margins, Published
+from qifsql.commands.tables.proofs import Proofs, Question
+from qifsql.commands.tables.table_release import Release
+from qifsql.query.columns import number
+
+
+@dataclass
+class Measured:
+    """A set of tables with its bounds.
+
+    ``closed``: the bounds are sharp by a closed form. ``open_components`` are those whose bounds
+    are not known to be sharp, ``sharp`` those of them that were solved. ``solved`` are exact
+    solutions of components, by question; ``settled`` cells of tables have one possible count.
+    ``counts`` are the expected counts, ``best`` the best guesses that they give with the attributes
+    that these depend on, ``by_component`` what is proved of components that were not solved;
+    ``notes`` are remarks.
+    """
+
+    release: Release
+    margins: Margins
+    questions: Sequence[Question]
+    published: Sequence[Published]
+    closed: bool
+    proofs: dict[Question, Proofs] = field(default_factory=dict)
+    solved: dict[Question, dict[int, Solved]] = field(default_factory=lambda: defaultdict(dict))
+    components: int = 0
+    open_components: set[int] = field(default_factory=set)
+    sharp: set[int] = field(default_factory=set)
+    settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
+    counts: Fit | None = None
+    best: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
+    by_component: dict[Question, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def averaged(self, question: Question) -> dict[int, Solved]:
+        """Return the components with exact expected counts: those whose arrays were all listed."""
+        solved = self.solved[question]
+        return {c: solution for c, solution in solved.items() if solution.believed is not None}
+
+
+def without_components(
+    query: exp.Select, components: Collection[int], table: str | None = None
+) -> exp.Select:
+    """Return a query without the rows of components; ``table`` has the column ``component``."""
+    if not components:
+        return query
+    return query.where(exp.not_(in_components(components, table)))
+
+
+def in_components(components: Collection[int], table: str | None = None) -> exp.Expr:
+    """Return the condition that a row is of one of the components."""
+    return exp.column("component", table).isin(*map(number, sorted(components)))

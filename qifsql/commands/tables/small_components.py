@@ -1,0 +1,113 @@
+"""Small components: all arrays of counts of each are listed, so that its solution is exact."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from qifsql.commands.tables import arrays
+from qifsql.commands.tables.arrays import Cell, Sum, TooManyError
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.margins import ContradictionError, Margins, places
+from qifsql.commands.tables.measured import Measured
+from qifsql.commands.tables.proofs import complete
+from qifsql.query.columns import number
+
+SMALL = 400  # cells of a component whose arrays are listed
+FEW_VISITS = 5_000  # of the first search
+TRIED = 5_000  # components whose arrays are listed, the smallest first
+
+Bounded = tuple[Cell, int, int]
+"""A cell with its lower and its upper bound."""
+
+
+def solve(measured: Measured, deadline: float, *, again: bool = False) -> None:
+    """Solve small components, the smallest first, until the time is over.
+
+    ``again``: search longer, for components that are still open.
+    """
+    margins = measured.margins
+    every = margins.domain.every
+    if every not in margins.nodes or not complete(margins, every):
+        return
+    chosen = _smallest(margins)
+    cells = bounded_cells(margins, margins.nodes[every], every, chosen, "upper > 0")
+    sums = _sums(margins, chosen, cells)
+    still_open = measured.open_components - measured.sharp if again else cells.keys()
+    visits = arrays.VISITS if again else FEW_VISITS
+    for component in sorted(cells.keys() & still_open, key=lambda c: (len(cells[c]), c)):
+        if time.monotonic() > deadline:
+            break
+        bounds = [(lower, upper) for _, lower, upper in cells[component]]
+        conditions = [condition for _, _, condition in sums[component]]
+        try:
+            every_array = arrays.arrays(bounds, conditions, deadline, visits)
+        except TooManyError:
+            continue
+        if not every_array:
+            raise ContradictionError(chosen)
+        _keep(measured, component, cells[component], sums[component], every_array)
+
+
+def _keep(
+    measured: Measured,
+    component: int,
+    cells: Sequence[Bounded],
+    sums: Sequence[tuple[Edge, Cell, Sum]],
+    every_array: Sequence[arrays.Array],
+) -> None:
+    """Keep what all arrays of a component tell."""
+    for edge, cell, condition in sums:
+        totals = {sum(array[c] for c in condition.cells) for array in every_array}
+        if condition.lower < condition.upper and len(totals) == 1:
+            measured.settled[edge].add(cell)
+    attributes = sorted(measured.margins.domain.every)
+    places_only = [cell for cell, _, _ in cells]
+    for question in measured.questions:
+        knowledge = [attributes.index(i) for i in sorted(question.knowledge)]
+        secret = None if question.secret is None else attributes.index(question.secret)
+        solution = arrays.solve(places_only, every_array, knowledge, secret)
+        measured.solved[question][component] = solution
+    if component in measured.open_components:
+        measured.sharp.add(component)
+
+
+def _smallest(margins: Margins) -> str:
+    """Return a table of the smallest components."""
+    node = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
+    sizes = node.where("upper > 0").group_by("component").subquery("sizes")
+    small = exp.LTE(this=exp.column("cells"), expression=number(SMALL))
+    query = exp.select("component", "cells").from_(sizes).where(small)
+    return margins.make(query.order_by("cells", "component").limit(TRIED))
+
+
+def _sums(
+    margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
+) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
+    """Return the cells of all tables as sums of the cells of all attributes, by component."""
+    every = sorted(margins.domain.every)
+    sums: dict[int, list[tuple[Edge, Cell, Sum]]] = defaultdict(list)
+    for edge in dict.fromkeys([margins.shared, *margins.edges]):
+        picked = [every.index(i) for i in sorted(edge)]
+        for component, rows in bounded_cells(margins, margins.nodes[edge], edge, chosen).items():
+            members: dict[Cell, list[int]] = defaultdict(list)
+            for k, (cell, _, _) in enumerate(cells.get(component, ())):
+                members[tuple(cell[i] for i in picked)].append(k)
+            for cell, lower, upper in rows:
+                sums[component].append((edge, cell, Sum(members.get(cell, []), lower, upper)))
+    return sums
+
+
+def bounded_cells(
+    margins: Margins, table: str, edge: Edge, chosen: str, where: str = ""
+) -> dict[int, list[Bounded]]:
+    """Return the cells of a table with their bounds, by component of the table ``chosen``."""
+    query = exp.select("component", "lower", "upper", *places(edge)).from_(table)
+    query = query.join(chosen, using=["component"], join_type="semi")
+    query = query.where(where) if where else query
+    cells: dict[int, list[Bounded]] = defaultdict(list)
+    rows = margins.tables.rows(query.order_by("component", *places(edge)))
+    for component, lower, upper, *codes in rows:
+        cells[component].append((tuple(codes), lower, upper))
+    return cells
