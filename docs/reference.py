@@ -18,7 +18,10 @@ from typer.testing import CliRunner
 
 import qifsql
 from qifsql import commands
+from qifsql.adversary.options import Options
 from qifsql.app import application
+from qifsql.data.documentation import description
+from qifsql.data.option import declared
 from qifsql.query.templates import folder
 from qifsql.study import forms
 from qifsql.study import policy as policies
@@ -87,6 +90,7 @@ def _python() -> str:
         try:
             signature = re.sub(r"qifsql\.[\w.]*\.(\w+)", r"\1", str(inspect.signature(thing)))
             signature = re.sub(r"<function (\w+) at 0x\w+>", r"\1", signature)
+            signature = re.sub(r"\*<class '(\w+)'>", r"Unpack[\1]", signature)
         except ValueError:
             signature = ""
         parts.append(f"## {name}\n\n```python norun\nqifsql.{name}{signature}\n```\n")
@@ -161,9 +165,19 @@ def _studies() -> str:
     }
     parts = ["# Studies\n\nThe keys of `STUDY.toml` for `qifsql run`, and what each holds.\n"]
     for name, keys in tables.items():
-        rows = [f"| `{key}` | {form.says} |" for key, form in keys.items()]
-        parts.append(f"## `{name}`\n\n| key | value |\n|---|---|\n" + "\n".join(rows) + "\n")
+        options = declared(forms.options_of(name) if name in forms.ENTRIES else Options)
+        texts = {key: description(option, options) for key, option in options.items()}
+        rows = [
+            f"| `{key}` | {form.says} | {_cell(texts.get(key, ''))} |" for key, form in keys.items()
+        ]
+        head = f"## `{name}`\n\n| key | value | what it is |\n|---|---|---|\n"
+        parts.append(head + "\n".join(rows) + "\n")
     return "\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a table of Markdown."""
+    return re.sub(r"([|*<])", r"\\\1", text)
 
 
 def _policies() -> str:

@@ -86,7 +86,11 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import qifsql`` stays fast."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in NAMES:
+        from qifsql.data.documentation import documented
+
+        value = documented(value)
     globals()[name] = value
     return value
 

@@ -26,223 +26,231 @@ NULL_RULES = get_args(NullRule)
 AnyNullRule = Literal["distinct", "drop", "match-any"]
 ANY_NULL_RULES = get_args(AnyNullRule)
 MATCH_ANY = "match-any"  # a missing value may be anything: bounds over all completions
+NULL_AS_VALUE = '"distinct" (a missing value is one more value)'
+NULL_LEFT_OUT = '"drop" (leave out records that miss a quasi-identifier or secret)'
 UNNAMED = ("warn", "refuse", "ignore")  # treatments of columns that no rule covers
 
-Where = Annotated[str | None, Option(form=TEXT, typed=False)]
+Where = Annotated[
+    str | None,
+    Option(
+        TEXT,
+        text="SQL condition; other records are left out. NULL counts as false.",
+        typed=False,  # the options of the data have it
+    ),
+]
 Null = Annotated[
     NullRule,
     Option(
-        form=one_of(*NULL_RULES),
-        help="Missing: distinct (default: a value) or drop.",
+        one_of(*NULL_RULES),
+        "Missing: distinct (default: a value) or drop.",
+        text=f"{NULL_AS_VALUE} or {NULL_LEFT_OUT}.",
         panel=DATA,
     ),
 ]
 AnyNull = Annotated[
     AnyNullRule,
     Option(
-        form=one_of(*ANY_NULL_RULES),
-        help="Missing: distinct (default), drop, match-any.",
+        one_of(*ANY_NULL_RULES),
+        "Missing: distinct (default), drop, match-any.",
+        text=f'{NULL_AS_VALUE}, {NULL_LEFT_OUT} or "match-any" (a missing quasi-identifier may be '
+        "anything: bounds over all completions).",
         panel=DATA,
     ),
 ]
 Truth = Annotated[
     str | Sequence[str],
-    Option(
-        form=NAMES,
-        help="The true key, to count correct links: one name, or one per file.",
-    ),
+    Option(NAMES, "The true key, to count correct links: one name, or one per file."),
 ]
 RegisterWhere = Annotated[
-    str | None, Option(form=TEXT, help="Filter the register by a SQL condition.", panel=DATA)
+    str | None, Option(TEXT, "Filter the register by a SQL condition.", panel=DATA)
 ]
 
 
-def qids_option(text: str) -> Option:
-    """Return the option for quasi-identifiers, with the help text ``text``."""
-    return Option(form=NAMES, help=text, flags=("--qids", "-q"))
+def qids_option(summary: str, text: str = "") -> Option:
+    """Return the option for quasi-identifiers, with the help text ``summary``."""
+    return Option(NAMES, summary, text=text, flags=("--qids", "-q"))
 
 
-def secret_option(text: str) -> Option:
-    """Return the option for secrets, with the help text ``text``."""
-    return Option(form=NAMES, help=text, flags=("--secret", "-s"))
+def secret_option(summary: str, text: str = "") -> Option:
+    """Return the option for secrets, with the help text ``summary``."""
+    return Option(NAMES, summary, text=text, flags=("--secret", "-s"))
 
 
-SECRET = secret_option("Secrets (sensitive attributes): as --qids.")
+QIDS = qids_option(
+    "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.",
+    text="Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as "
+    "decade=birth_year//10; in a collection 2:school is a column of the second dataset. One text "
+    'may name several: "age,sex".',
+)
+SECRET = secret_option(
+    "Secrets (sensitive attributes): as --qids.",
+    text="Secrets (sensitive attributes): columns or named expressions; in a collection those of "
+    "the focal dataset.",
+)
 HIERARCHY = Option(
     HIERARCHIES,
     "COLUMN=FILE: generalisation hierarchy, lines value;node;...;*. Repeatable.",
+    text="Quasi-identifier to the file of its generalisation hierarchy (lines value;node;...;*).",
     flags=("--hierarchy",),
 )
-"""``hierarchies``: quasi-identifier -> file."""
 PLAIN = Option(NAMES, "Quasi-identifiers with plain values, never read as generalised.", panel=DATA)
-"""``plain``: quasi-identifiers whose cells are plain values (others: ``qifsql.data.cells``)."""
 
-RAPID = Option(form=CHANCE, help="Threshold of RAPID (default 0.3).", panel=DETAILS)
-"""With a learner: a share of the confidence that is possible beyond a value's frequency."""
+RAPID = Option(
+    CHANCE,
+    "Threshold of RAPID (default 0.3).",
+    text="With learn or learner: the threshold of RAPID in [0, 1], a share of the confidence that "
+    "is possible beyond a value's frequency; default 0.3.",
+    panel=DETAILS,
+)
 
 
 class Facts(TypedDict, total=False):
-    """The adversary's knowledge about everybody, and the secrets to infer, of records as they are.
+    """Options of what the adversary knows of everybody, and of the secrets to infer."""
 
-    ``qids``: quasi-identifiers: columns, patterns such as ``CO_*`` or named expressions such as
-    ``decade=birth_year//10``; in a collection ``2:school`` is the column of the second dataset, and
-    ``school`` that of every dataset that has it. ``secret``: one or several secrets (sensitive
-    attributes), as columns or named expressions; in a collection they belong to the focal dataset.
-    ``weight``: a column or expression >= 0, the adversary's prior on records. ``where``: a SQL
-    condition; other records are left out.
-    """
-
-    qids: Annotated[
-        str | Sequence[str],
-        qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION."),
-    ]
+    qids: Annotated[str | Sequence[str], QIDS]
     secret: Annotated[str | Sequence[str], SECRET]
     weight: Annotated[
         str | None,
-        Option(form=TEXT, help="Weight of each record, >= 0: column or expression."),
+        Option(
+            TEXT,
+            "Weight of each record, >= 0: column or expression.",
+            text="Column or expression >= 0 that weights records; NULL is an error. By "
+            "default every record weighs 1.",
+        ),
     ]
     where: Where
 
 
 class Knowledge(Facts, total=False):
-    """The adversary's knowledge, with the rule for missing values.
-
-    ``null``: ``distinct`` (a missing value is a value) or ``drop`` (records with missing values are
-    left out).
-    """
+    """The adversary's knowledge, with the rule for missing values."""
 
     null: Null
 
 
 class Joining(TypedDict, total=False):
-    """Options that join the datasets of a collection by person.
-
-    ``key``: the column that identifies a person, one for all datasets or one for each. ``wave``:
-    the column that splits one long table into a collection, ``year`` or ``year=2018,2019``.
-    ``absent``: ``null`` (absence from a dataset counts as a missing value) or ``distinct``.
-    """
+    """Options that join the datasets of a collection by person."""
 
     key: Annotated[
         str | Sequence[str] | None,
         Option(
-            form=NAMES,
-            help="Person key: one column, or one per dataset.",
+            NAMES,
+            "Person key: one column, or one per dataset.",
+            text="Person key of a collection: one column name for all datasets, or one for "
+            "each. A missing key matches nobody.",
             panel=DATA,
         ),
     ]
     wave: Annotated[
         str | None,
         Option(
-            form=TEXT,
-            help="Column that splits a long table: year=2018,2019.",
+            TEXT,
+            "Column that splits a long table: year=2018,2019.",
+            text='Column that splits a long table into datasets: "year", or '
+            '"year=2018,2019" with the focal one first.',
             panel=DATA,
         ),
     ]
     absent: Annotated[
         Absent,
         Option(
-            form=one_of(*ABSENT_RULES),
-            help="Absent: null (default: as missing) or distinct.",
+            one_of(*ABSENT_RULES),
+            "Absent: null (default: as missing) or distinct.",
+            text='People who are not in a dataset: "null" (like missing values) or "distinct".',
             panel=DATA,
         ),
     ]
 
 
 class Belief(TypedDict, total=False):
-    """``prior``: a file of the adversary's beliefs about the secret before the release.
-
-    It has a column named like the secret (or ``value``) and ``probability``.
-    """
+    """Option of the adversary's beliefs about the secret before the release."""
 
     prior: Annotated[
         str | Path | None,
         Option(
-            form=TEXT,
-            help="File of prior beliefs: SECRET, probability.",
+            TEXT,
+            "File of prior beliefs: SECRET, probability.",
+            text="File of the adversary's beliefs before the release: a column named like "
+            "the secret (or value), and probability.",
         ),
     ]
 
 
 class Sets(TypedDict, total=False):
-    """``person``: the column that says whose record it is, where people have several records.
-
-    The records of a person are then one set: what the adversary knows of her is the sorted list of
-    their quasi-identifiers, and her secret is the set of their values. The attack is on people.
-    """
+    """Option for people with several records, which are one set: the attack is on people."""
 
     person: Annotated[
         str | None,
         Option(
-            form=NAME,
-            help="Whose record it is; several are one set.",
+            NAME,
+            "Whose record it is; several are one set.",
+            text="Column or named expression that says whose record it is. The records of "
+            "a person are then one set, and the attack is on people; a missing person is "
+            "one of its own.",
             panel=DATA,
         ),
     ]
 
 
 class Worth(Belief, total=False):
-    """``gain``: gain functions (``qifsql.adversary.gains``), each with a row of results."""
+    """Options of the worth of a guess: gain functions (``qifsql.adversary.gains``)."""
 
     gain: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
-            "matrix:FILE, sql:SQL. Repeatable.",
+            TEXTS,
+            "identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, matrix:FILE, "
+            "sql:SQL. Repeatable.",
+            text="Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
+            "matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.",
         ),
     ]
 
 
 class Target(TypedDict, total=False):
-    """``target``: the attacked person: quasi-identifier -> value (None: missing)."""
+    """Option of one attacked person."""
 
     target: Annotated[
         Mapping[str, object] | None,
         Option(
-            form=TARGET,
-            help='One person: COLUMN=VALUE, "COLUMN is null", '
-            '"COLUMN is absent" (in that dataset). Repeatable.',
+            TARGET,
+            'One person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" (in that '
+            "dataset). Repeatable.",
+            text="Known values of one person: quasi-identifier to value; None is a missing value.",
         ),
     ]
 
 
 class Person(Target, total=False):
-    """Options for one target and for membership.
-
-    ``member``: the flag for membership models, a column or named expression that states whether a
-    person is in the release.
-    """
+    """Options for one target and for membership."""
 
     member: Annotated[
         str | None,
         Option(
-            form=NAME,
-            help="Membership flag: a column or NAME=EXPRESSION.",
+            NAME,
+            "Membership flag: a column or NAME=EXPRESSION.",
+            text="Membership flag with two values: a column or named expression.",
         ),
     ]
 
 
 class Distribution(TypedDict, total=False):
-    """Options for the distribution of success over people.
-
-    ``by``: a column or named expression whose values are groups of people. ``thresholds``: levels
-    of success; people with at least that success are counted. ``quantiles``: shares of the people;
-    the result is the success that such a share does not exceed.
-    """
+    """Options for the distribution of success over people."""
 
     by: Annotated[
         str | None,
         Option(
-            form=GROUPS,
-            help="Also by group: a column or NAME=EXPRESSION.",
+            GROUPS,
+            "Also by group: a column or NAME=EXPRESSION.",
+            text="Column or named expression whose values are groups of people, measured apart.",
             panel=DETAILS,
         ),
     ]
     thresholds: Annotated[
         float | Sequence[float | str],
         Option(
-            form=NUMBERS,
-            help="Count people with success >= 0.5. Repeatable.",
+            NUMBERS,
+            "Count people with success >= 0.5. Repeatable.",
+            text="Count people whose success is at least this, in [0, 1].",
             panel=DETAILS,
             flags=("--threshold",),
         ),
@@ -250,8 +258,9 @@ class Distribution(TypedDict, total=False):
     quantiles: Annotated[
         float | Sequence[float | str],
         Option(
-            form=NUMBERS,
-            help="Quantile of success over people: 0.9. Repeatable.",
+            NUMBERS,
+            "Quantile of success over people: 0.9. Repeatable.",
+            text="Quantiles of the success over people, in [0, 1].",
             panel=DETAILS,
             flags=("--quantile",),
         ),

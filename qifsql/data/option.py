@@ -42,8 +42,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its form, and its place on the command line.
+    """One option: its form, its description, and its place on the command line.
 
+    ``help`` describes it on the command line. ``text`` describes it in Python, with its unit, range
+    and rule for missing values; by default the help is used (``qifsql.data.documentation``).
     ``flags`` are its names on the command line (by default ``--NAME``), ``panel`` is its part of
     the help text. ``usual`` is its value if it is left out: by default the first choice of its
     form, or else ``nothing`` of the form. ``typed``: it is an option of the command line; ``least``
@@ -54,6 +56,7 @@ class Option:
     form: Form
     help: str = ""
     _: KW_ONLY
+    text: str = ""
     usual: Any = None
     panel: str = ATTACK
     flags: tuple[str, ...] = ()

@@ -27,9 +27,14 @@ def forms(options: type) -> dict[str, Form]:
 @cache
 def of_entry(kind: str) -> Forms:
     """Return the keys of an entry of a kind."""
-    spec = import_module(f"qifsql.commands.{kind}.spec")
     model = {"model": NAMES} if kind == "attack" else {}
-    return {"name": TEXT, "dataset": NAMES, **model, **forms(spec.OPTIONS)}
+    return {"name": TEXT, "dataset": NAMES, **model, **forms(options_of(kind))}
+
+
+def options_of(kind: str) -> type:
+    """Return the options that the command of an entry declares."""
+    options: type = import_module(f"qifsql.commands.{kind}.spec").OPTIONS
+    return options
 
 
 def _formats(content: Any) -> tuple[str, ...] | None:

@@ -1,5 +1,6 @@
 """Pages that are made from the code say what the code says, and public functions say all."""
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,13 +13,16 @@ import qifsql
 from lint.project import Finding, Project, Rule
 from qifsql.adversary.options import Options
 from qifsql.commands import NAMES
+from qifsql.data.documentation import ENTRY, SECTION
 
 FOLDER = "docs/reference/"
 OVERVIEW = "docs/llms.txt"
 SCHEMA = f"docs/{result_schema.PLACE}"
 SECTIONS = ("Args:", "Returns:", "Raises:", "Example:", ">>> ", "Source:")
-SOME = ("blocks", "hyper", "receipt", "records", "shell")
+SOME = ("blocks", "hyper", "receipt", "records")
 """Commands that take options of an attack, and refuse those without a meaning for them."""
+DESCRIBED = (*SOME, "anonymise", "check", "compare", "refines", "treat", "what_if", "wp29")
+"""Commands that describe the options that they take themselves."""
 
 
 def the_reference_says_what_the_code_says(project: Project) -> Iterator[Finding]:
@@ -39,11 +43,25 @@ def a_function_of_a_command_says_all(project: Project) -> Iterator[Finding]:
             yield Finding(file, project.line(file, f"\ndef {name}(") + 1, f"{name}: {message}")
 
 
+def an_option_is_described_once(project: Project) -> Iterator[Finding]:
+    """Find options that a function describes, though they are described in their declaration."""
+    for name in set(NAMES) - set(DESCRIBED):
+        module = project.modules.get(f"commands.{name}.{name}")
+        for node in module.nodes(ast.FunctionDef) if module else ():
+            if node.name != name:
+                continue
+            section = SECTION.search(f"{ast.get_docstring(node) or ''}\n")
+            entries = {entry for entry, _ in ENTRY.findall(section[1])} if section else set()
+            for option in sorted(entries & _options(getattr(qifsql, name))):
+                message = f"{name} describes {option}, which is described in its declaration"
+                yield Finding(module.file, node.lineno, message)
+
+
 def undocumented(function: Callable[..., object], *, only_some: bool = False) -> Iterator[str]:
     """Yield what the documentation of a function lacks, or has too much."""
     document = inspect.getdoc(function) or ""
     yield from (f"{part} is missing" for part in SECTIONS if part not in document)
-    section = re.search(r"^Args:\n((?:    .*\n|\n)*)", document, re.M)
+    section = SECTION.search(document)
     listed = set(re.findall(r"^    (\w+):", section[1], re.M)) if section else set()
     every = _arguments(function)
     refused = set(Options.__annotations__) & every if only_some else set()
@@ -56,14 +74,23 @@ def undocumented(function: Callable[..., object], *, only_some: bool = False) ->
 def _arguments(function: Callable[..., object]) -> set[str]:
     """Return the names of all that a function takes, those of its declared options included."""
     parameters = inspect.signature(function).parameters
-    names = {name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    own = {name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    return own | _options(function)
+
+
+def _options(function: Callable[..., object]) -> set[str]:
+    """Return the names of the declared options of a function."""
     hints = get_type_hints(function, include_extras=True)
-    for name in parameters.keys() - names:
-        names |= get_type_hints(get_args(hints[name])[0]).keys()
-    return names
+    variable = [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is parameter.VAR_KEYWORD
+    ]
+    return {option for name in variable for option in get_type_hints(get_args(hints[name])[0])}
 
 
 RULES: Iterable[Rule] = (
     the_reference_says_what_the_code_says,
     a_function_of_a_command_says_all,
+    an_option_is_described_once,
 )

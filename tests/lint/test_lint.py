@@ -213,6 +213,12 @@ PLANTED = [
         "VIEW owners AS\nSELECT key",
         "not those of blocks",
     ),
+    module(
+        pages.an_option_is_described_once,
+        "commands/suda/suda",
+        'def suda():\n    """Find.\n\n    Args:\n        qids: Columns.\n\n    """\n',
+        "suda describes qids",
+    ),
     # equations, and tests that pages name
     changed(equations.an_equation_has_a_line, FORMULAS, "[M1]", "[M3" + "01]", "has no"),
     changed(equations.an_equation_has_one_number, "docs/mathematics/page.md", NEXT, "M1", "M1: an"),

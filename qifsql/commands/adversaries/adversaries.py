@@ -77,15 +77,6 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     Args:
         sweep: A sweep: a Result of qifsql.sweep, or a file in which one was stored (Parquet or
             JSON). It must have every subset that an adversary may know.
-        knows: The chance that each attribute is known, independently of the others:
-            "age=0.9,city=1", or "neighbour: age=0.9" with a name; "*=0.1" is for all that are not
-            named (0 by default). Or a TOML file with a table for each adversary and one for their
-            mixture; a CSV file of sets and weights (columns qids, as in age+city, and weight); a
-            dictionary such as {"age": 0.9} or {"neighbour": {"age": 0.9}}. Several in a list.
-        any: Any 3 of the attributes, each set equally likely; or "1-4". Without knows and any:
-            every number.
-        attempt: Chance in [0, 1] that anybody tries; all numbers of the frame are multiplied by it.
-        threshold: Success in [0, 1] whose chance is computed.
 
     Returns:
         A Result. frame: one row per adversary, model, secret and measure, with expected, median,

@@ -13,40 +13,47 @@ Knowledge = str | Path | Sequence[str | Path] | Probabilities | Mapping[str, Pro
 
 
 class AdversariesOptions(TypedDict, total=False):
-    """The knowledge of adversaries, and the numbers about their success.
-
-    ``knows``: probabilities of attributes, or a file of them. ``any``: any so many of the
-    attributes. ``attempt``: the chance that anybody tries. ``threshold``: a success whose chance is
-    computed.
-    """
+    """The knowledge of adversaries, and the numbers about their success."""
 
     knows: Annotated[
         Knowledge,
         Option(
-            form=TEXTS,
-            help='The chance that each attribute is known: "age=0.9,city=1"; *=0.1 for all others '
-            "(default 0). NAME: in front names an adversary. Or a file: .toml of adversaries and "
-            "their mixture, .csv of subsets (qids, weight). Repeatable.",
+            TEXTS,
+            'The chance that each attribute is known: "age=0.9,city=1"; *=0.1 for all '
+            "others (default 0). NAME: in front names an adversary. Or a file: .toml of "
+            "adversaries and their mixture, .csv of subsets (qids, weight). Repeatable.",
+            text="The chance that each attribute is known, independently of the others: "
+            '"age=0.9,city=1", or "neighbour: age=0.9" with a name; "*=0.1" is for all that '
+            "are not named (0 by default). Or a TOML file with a table for each adversary "
+            "and one for their mixture; a CSV file of sets and weights (columns qids, as in "
+            'age+city, and weight); a dictionary such as {"age": 0.9} or {"neighbour": '
+            '{"age": 0.9}}. Several in a list.',
         ),
     ]
     any: Annotated[
         str | int | None,
         Option(
-            form=SIZES,
-            help="Any 3 of the attributes, each set equally likely; or 1-4 (default without "
-            "--knows: every number).",
+            SIZES,
+            "Any 3 of the attributes, each set equally likely; or 1-4 (default "
+            "without --knows: every number).",
         ),
     ]
     attempt: Annotated[
         str | float | None,
         Option(
-            form=CHANCE,
-            help="Chance that anybody tries, such as 0.05; all numbers are multiplied by it.",
+            CHANCE,
+            "Chance that anybody tries, such as 0.05; all numbers are multiplied by it.",
+            text="Chance in [0, 1] that anybody tries; all numbers of the frame are "
+            "multiplied by it.",
         ),
     ]
     threshold: Annotated[
         str | float | None,
-        Option(form=CHANCE, help="Also show the chance that success is at least this."),
+        Option(
+            CHANCE,
+            "Also show the chance that success is at least this.",
+            text="Success in [0, 1] whose chance is computed.",
+        ),
     ]
 
 

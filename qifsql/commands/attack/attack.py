@@ -38,62 +38,6 @@ def attack(
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. For longitudinal models a list of
             these, the focal one first, or a Collection.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value), "drop" (leave out records that
-            miss a quasi-identifier or secret) or "match-any" (a missing quasi-identifier may be
-            anything: the columns low and high bound the success over all completions).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
-            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
-        target: Known values of one person: quasi-identifier to value; None is a missing value.
-        member: Membership flag with two values: a column or named expression.
-        by: Column or named expression whose values are groups of people, measured apart.
-        thresholds: Count people whose success is at least this, in [0, 1].
-        quantiles: Quantiles of the success over people, in [0, 1].
-        measures: Further measures: shannon (bits), guessing (guesses), capacity (factor),
-            pointwise (bits), security, risks, anonymity, or all.
-        histogram: Count people by success in percent (details["histogram"]).
-        unit: Unit of the gains, such as BRL; only for the words.
-        person: Column or named expression that says whose record it is. The records of a person
-            are then one set, and the attack is on people; a missing person is one of its own.
-        household: Column or named expression of households, whose risks are measured besides
-            (details["households"]).
-        population: Dataset of the people who may be in the release: joined by the key for
-            membership, else for the journalist's risk.
-        progressive: One row per number of datasets, from the focal one to all.
-        store: DuckDB file that stores the counts, to reuse them for other gains and measures. It
-            contains cell values.
-        link: Rules that link releases without a key, such as "sex,birth_date; age:+1;
-            city:stay=0.93".
-        presence: With link: probability in [0, 1] that a person is also in the next release;
-            default 1.
-        truth: With link: the true key, one name or one per release, to compare links with.
-        one_to_one: With link: match each later record to at most one person.
-        learn: File or frame that the adversary learns from (an original, sanitised or synthetic
-            release), to guess the secrets of the people of source. Model cas; where holds for
-            both files. Generalised cells equal only the same cells: no value is looked up in them.
-        learner: With learn: "table" (default: the most frequent value among equal records, and of
-            all records where there are none), or "decision-tree", "random-forest",
-            "gradient-boosting" or "logistic-regression" of scikit-learn (qifsql[ml]).
-        rapid: With learn: the threshold of RAPID in [0, 1]; default 0.3.
-        knows: Laws of noisy knowledge, such as "age:+-2; city:right=0.9; job:missing=0.3";
-            also sd=2, table=FILE (value, known as, probability) and exact. Adds the row of an
-            adversary who knows this of everybody to that of the exact adversary.
-        draws: With knows: number of people to draw instead of the exact sum.
-        records: With knows: file (.parquet, .csv) of a row per record with the expected success.
 
     Returns:
         A Result. frame: one row per model, secret and gain function, with prior_, posterior_ and

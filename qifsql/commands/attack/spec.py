@@ -26,105 +26,117 @@ from qifsql.data.option import (
 
 
 class AttackOptions(Adversary, Sets, total=False):
-    """The adversary, further measures and details, and links between releases without a key.
-
-    ``link``, ``presence``, ``truth`` and ``one_to_one`` are about releases without a person key.
-    ``learn`` is the file that the adversary learns from, ``learner`` says how, and ``rapid`` is the
-    threshold of RAPID. ``knows``, ``draws`` and ``records`` are about an adversary whose knowledge
-    has errors and gaps.
-    """
+    """The adversary, further measures and details, and links between releases without a key."""
 
     null: AnyNull
     measures: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="More: shannon, guessing, capacity, pointwise, security, risks, anonymity or all.",
+            NAMES,
+            "More: shannon, guessing, capacity, pointwise, security, risks, anonymity or all.",
+            text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
+            "pointwise (bits), security, risks, anonymity, or all.",
             panel=DETAILS,
         ),
     ]
     histogram: Annotated[
-        bool, Option(form=FLAG, help="Histogram of people by success in percent.", panel=DETAILS)
+        bool, Option(FLAG, "Histogram of people by success in percent.", panel=DETAILS)
     ]
-    unit: Annotated[
-        str | None,
-        Option(form=TEXT, help="Unit of the gains, such as BRL.", panel=DETAILS),
-    ]
+    unit: Annotated[str | None, Option(TEXT, "Unit of the gains, such as BRL.", panel=DETAILS)]
     population: Annotated[
         Tabular | None,
         Option(
-            form=TEXT,
-            help="Population: for membership, journalist risk.",
+            TEXT,
+            "Population: for membership, journalist risk.",
+            text="Dataset of the people who may be in the release: joined by the key for "
+            "membership, else for the journalist's risk.",
             panel=DETAILS,
         ),
     ]
     household: Annotated[
         str | None,
         Option(
-            form=GROUPS,
-            help="Also by household: a column or NAME=EXPRESSION.",
+            GROUPS,
+            "Also by household: a column or NAME=EXPRESSION.",
+            text="Column or named expression of households, whose risks are measured "
+            'besides (details["households"]).',
             panel=DETAILS,
         ),
     ]
     progressive: Annotated[
-        bool,
-        Option(
-            form=FLAG,
-            help="One row per number of datasets, from 1 to all.",
-            panel=DETAILS,
-        ),
+        bool, Option(FLAG, "One row per number of datasets, from 1 to all.", panel=DETAILS)
     ]
     store: Annotated[
         str | Path | None,
         Option(
-            form=STORE,
-            help="DuckDB file to reuse counts; has cell values.",
+            STORE,
+            "DuckDB file to reuse counts; has cell values.",
+            text="DuckDB file that stores the counts, to reuse them for other gains and "
+            "measures. It contains cell values.",
             panel=RUN,
         ),
     ]
     link: Annotated[
         str | Sequence[str] | None,
         Option(
-            form=TEXTS,
-            help="Columns that stay (sex,birth_date) or change "
-            "(age:+1; city:stay=0.93 or stay=?; a:table=FILE).",
+            TEXTS,
+            "Columns that stay (sex,birth_date) or change (age:+1; city:stay=0.93 or "
+            "stay=?; a:table=FILE).",
+            text='Rules that link releases without a key, such as "sex,birth_date; age:+1; '
+            'city:stay=0.93".',
             panel=LINKS,
         ),
     ]
     presence: Annotated[
         float | str | None,
         Option(
-            form=CHANCE,
-            help="Chance to be in the next release (default 1).",
+            CHANCE,
+            "Chance to be in the next release (default 1).",
+            text="With link: probability in [0, 1] that a person is also in the next "
+            "release; default 1.",
             panel=LINKS,
         ),
     ]
     truth: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="True key, to compare links with.",
+            NAMES,
+            "True key, to compare links with.",
+            text="With link: the true key, one name or one per release, to compare links with.",
             panel=LINKS,
         ),
     ]
     one_to_one: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="At most one person per later record.",
+            FLAG,
+            "At most one person per later record.",
+            text="With link: match each later record to at most one person.",
             panel=LINKS,
         ),
     ]
     learn: Annotated[
         Tabular | None,
-        Option(form=DATASET, help="Learn from this file; guess about FILE (cas).", panel=DETAILS),
+        Option(
+            DATASET,
+            "Learn from this file; guess about FILE (cas).",
+            text="File or frame that the adversary learns from (an original, sanitised or "
+            "synthetic release), to guess the secrets of the people of source. Model cas; "
+            "where holds for both files. Generalised cells equal only the same cells: no "
+            "value is looked up in them.",
+            panel=DETAILS,
+        ),
     ]
     learner: Annotated[
         str | None,
         Option(
-            form=TEXT,
-            help="table (default), decision-tree, random-forest, gradient-boosting, "
+            TEXT,
+            "table (default), decision-tree, random-forest, gradient-boosting, "
             "logistic-regression.",
+            text='With learn: "table" (default: the most frequent value among equal '
+            'records, and of all records where there are none), or "decision-tree", '
+            '"random-forest", "gradient-boosting" or "logistic-regression" of scikit-learn '
+            "(qifsql[ml]).",
             panel=DETAILS,
         ),
     ]
@@ -132,24 +144,30 @@ class AttackOptions(Adversary, Sets, total=False):
     knows: Annotated[
         str | Sequence[str] | None,
         Option(
-            form=TEXTS,
-            help="Noisy: age:+-2; city:right=0.9; job:missing=0.3.",
+            TEXTS,
+            "Noisy: age:+-2; city:right=0.9; job:missing=0.3.",
+            text='Laws of noisy knowledge, such as "age:+-2; city:right=0.9; '
+            'job:missing=0.3"; also sd=2, table=FILE (value, known as, probability) and '
+            "exact. Adds the row of an adversary who knows this of everybody to that of the "
+            "exact adversary.",
             panel=ATTACK,
         ),
     ]
     draws: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="With --knows: draw so many people.",
+            WHOLE,
+            "With --knows: draw so many people.",
+            text="With knows: number of people to draw instead of the exact sum.",
             panel=ATTACK,
         ),
     ]
     records: Annotated[
         str | Path | None,
         Option(
-            form=WRITTEN,
-            help="With --knows: file of success per record.",
+            WRITTEN,
+            "With --knows: file of success per record.",
+            text="With knows: file (.parquet, .csv) of a row per record with the expected success.",
             panel=ATTACK,
             studied=False,
         ),

@@ -54,23 +54,6 @@ def compose(
 
     Args:
         releases: The sanitised releases, each as the source of an attack.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        people: Dataset with raw values, one row per person who is in all releases.
-        qids: Quasi-identifiers of the people; another name in release 2: "2:age=AGE".
-        secret: Secret, a column of every release; another name: "2:disease=CONDITION".
-        where: SQL condition; other records are left out. NULL counts as false.
-        key: Person key, to keep people who are in every release: one name, or one per file.
-        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
-            value;node;...;*).
-        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
-        suppressed: Fully suppressed records: "everyone" (may be anybody's) or "out".
-        strict: Refuse people who are in no class or in several.
-        truth: Column of people with the true secret.
-        confidence: Levels of the curve, in (0, 1].
-        progressive: One row per number of releases.
-        records: Write one row per record or person, in input order, to this .parquet or .csv
-            file.
 
     Returns:
         A Result. frame: one row per secret with the people for whom one value remains, mean

@@ -27,10 +27,6 @@ def demo(*, settings: Settings | None = None) -> Result:
 
     The adversary knows birth date and school.
 
-    Args:
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-
     Returns:
         A Result, as of attack.
 

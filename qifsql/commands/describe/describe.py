@@ -67,17 +67,6 @@ def describe(
 
     Roles are suggestions from names, types and counts, with a reason and a degree of confidence.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        columns: Describe only these columns.
-        values: Number of frequent values to list per column (10 records or more each).
-        rare: With values: also values of fewer than 10 records.
-
     Returns:
         A Result. frame: one row per column with type, missing, distinct, entropy (bits),
         singled_out (people), suggested_role and why. details: values, where asked for.

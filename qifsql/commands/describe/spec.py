@@ -8,20 +8,16 @@ from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
 
 
 class DescribeOptions(TypedDict, total=False):
-    """Options: the columns, and the number of values shown.
-
-    ``columns``: describe only these. ``values``: the number of frequent values to list per column.
-    ``rare``: also list values of fewer than 10 records.
-    """
+    """Options: the columns, and the number of values shown."""
 
     columns: Annotated[
-        str | Sequence[str], Option(form=NAMES, help="Describe only these columns.", panel=OPTIONS)
+        str | Sequence[str], Option(NAMES, "Describe only these columns.", panel=OPTIONS)
     ]
     values: Annotated[
         int,
         Option(
-            form=WHOLE,
-            help="List this many frequent values per column (10 records or more each).",
+            WHOLE,
+            "List this many frequent values per column (10 records or more each).",
             usual=0,
             least=0,
             panel=OPTIONS,
@@ -29,10 +25,6 @@ class DescribeOptions(TypedDict, total=False):
     ]
     rare: Annotated[
         bool,
-        Option(
-            form=FLAG,
-            help="With --values: also list values of fewer than 10 records.",
-            panel=OPTIONS,
-        ),
+        Option(FLAG, "With --values: also list values of fewer than 10 records.", panel=OPTIONS),
     ]
     where: Where

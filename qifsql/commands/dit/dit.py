@@ -45,39 +45,6 @@ def dit(
     Differential inference testing: a classifier learns the secret from the sanitised release with
     and without each person. Missing values are values. Nothing is random without a sample.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers known about everybody.
-        secret: Predicted secret: a column or named expression.
-        classifier: naive-bayes, or with qifsql[ml] decision-tree, random-forest, logistic-
-            regression, k-nearest, bernoulli-nb.
-        hierarchy: Hierarchy of the secret, also as {"illness": "tree.csv"}; adds a distance along
-            its edges.
-        distance: Count people with a distance above this; default 10^-2.5.
-        sample_size: Number of people to draw; 0 tests everybody.
-        records: Write one row per record or person, in input order, to this .parquet or .csv
-            file.
-        key: Person key, copied to records.
-        store: DuckDB checkpoint file to resume from; contains cell values.
-        restart: Discard the checkpoint and start over.
-        method: mondrian, mdav, files or command.
-        k: k of each run.
-        l: Distinct l-diversity; each k is run with each l.
-        l_entropy: Entropy l-diversity.
-        l_recursive: "C,L", recursive (c, l)-diversity.
-        t: t-closeness, in [0, 1].
-        t_ordered: t-closeness with the ordered distance.
-        release: files: the release with everybody.
-        without: files: the releases without record i, such as without/{i}.csv.
-        command: command: the anonymiser, such as "anonymise.sh {input} {output}".
-        timeout: command: time limit per release, in seconds.
-        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
-
     Returns:
         A Result. frame: one row per run and distance with records, mean, std, max and different
         (the share of people whose prediction changes, in [0, 1]). details: distribution of the

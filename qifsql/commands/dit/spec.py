@@ -49,63 +49,49 @@ def _release(form: Form, text: str, *, usual: float | None = None) -> Option:
 class DitOptions(TypedDict, total=False):
     """Options of ``dit``: roles, method of release, classifier, and output.
 
-    ``method``: ``mondrian`` or ``mdav``, with the limits of ``anonymise`` (``mdav`` with a limit on
-    the secret suppresses classes that break it). ``k`` and ``l`` may list several values
-    (``"2,5,10"``): each k with each l is a run. ``files``: ``release`` is the file with everybody;
-    ``without`` are the files without each person, with ``{i}`` for the position of their record,
-    from 1. ``command``: the command reads the records from the file ``{input}`` and writes the
-    release to ``{output}``, within ``timeout`` seconds. It reads CSV if the input is CSV, else
-    Parquet, and runs once for equal records. The default method follows from the other options.
-    Cells of releases from outside are those of ``qifsql.data.cells``; cells of the
-    quasi-identifiers ``plain`` are plain values. ``classifier``: ``naive-bayes``
-    (``qifsql.commands.dit.posteriors``), or one of scikit-learn
-    (``qifsql.commands.dit.classifiers``), which is trained on every release. ``hierarchy``: a file
-    of the secret's values and the nodes above them (``value;node;...``), for ``emd_hierarchy``.
-    ``distance``: distances above which people are counted. ``sample_size``: the number of people to
-    test, drawn by the seed of the settings. ``records``: a file for a row per record
-    (``qifsql.commands.dit.per_person``), with their ``key``. ``store``: a DuckDB file of finished
-    batches; ``restart`` removes it.
+    Each k with each l is a run. ``mdav`` with a limit on the secret suppresses classes that break
+    it. A command reads CSV if the input is CSV, else Parquet, and runs once for equal records. The
+    default method follows from the other options. Cells of releases from outside are those of
+    ``qifsql.data.cells``. A classifier of scikit-learn (``qifsql.commands.dit.classifiers``) is
+    trained on every release.
     """
 
     qids: Required[
-        Annotated[
-            str | Sequence[str],
-            qids_option("Quasi-identifiers known about everybody."),
-        ]
+        Annotated[str | Sequence[str], qids_option("Quasi-identifiers known about everybody.")]
     ]
     secret: Required[
         Annotated[
             str | Sequence[str],
             Option(
-                form=TEXT,
-                help="Predicted secret: a column or NAME=EXPRESSION.",
-                flags=("--secret", "-s"),
+                TEXT, "Predicted secret: a column or NAME=EXPRESSION.", flags=("--secret", "-s")
             ),
         ]
     ]
     classifier: Annotated[
         str,
         Option(
-            form=TEXT,
-            help="Classifier: naive-bayes; with qifsql\\[ml] decision-tree, "
-            "random-forest, logistic-regression, k-nearest, bernoulli-nb.",
+            TEXT,
+            "Classifier: naive-bayes; with qifsql\\[ml] decision-tree, random-forest, "
+            "logistic-regression, k-nearest, bernoulli-nb.",
             usual=BAYES,
         ),
     ]
     hierarchy: Annotated[
         str | Path | Mapping[str, str | Path] | None,
         Option(
-            form=OF_SECRETS,
-            help="SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a distance "
-            "along its edges.",
+            OF_SECRETS,
+            "SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a "
+            "distance along its edges.",
+            text='Hierarchy of the secret, also as {"illness": "tree.csv"}; adds a '
+            "distance along its edges.",
             panel=DETAILS,
         ),
     ]
     distance: Annotated[
         float | str | Sequence[float | str] | None,
         Option(
-            form=NUMBERS,
-            help="Count people with a distance above this (default 10^-2.5). Repeatable.",
+            NUMBERS,
+            "Count people with a distance above this (default 10^-2.5). Repeatable.",
             panel=DETAILS,
             formerly="--threshold",
         ),
@@ -113,8 +99,8 @@ class DitOptions(TypedDict, total=False):
     sample_size: Annotated[
         int,
         Option(
-            form=WHOLE,
-            help="Random sample of people, drawn by --seed (0: all).",
+            WHOLE,
+            "Random sample of people, drawn by --seed (0: all).",
             panel=DETAILS,
             usual=0,
             formerly="--sample",
@@ -122,28 +108,18 @@ class DitOptions(TypedDict, total=False):
     ]
     records: Annotated[
         str | Path | None,
-        Option(
-            form=WRITTEN,
-            help="Write one row per record, in input order: .parquet or .csv.",
-            panel=RUN,
-        ),
+        Option(WRITTEN, "Write one row per record, in input order: .parquet or .csv.", panel=RUN),
     ]
-    key: Annotated[
-        str | None,
-        Option(form=TEXT, help="Person key, copied to --records.", panel=RUN),
-    ]
+    key: Annotated[str | None, Option(TEXT, "Person key, copied to --records.", panel=RUN)]
     store: Annotated[
         str | Path | None,
         Option(
-            form=STORE,
-            help="DuckDB checkpoint file to resume from; contains cell values, readable "
-            "by you only.",
+            STORE,
+            "DuckDB checkpoint file to resume from; contains cell values, readable by you only.",
             panel=RUN,
         ),
     ]
-    restart: Annotated[
-        bool, Option(form=FLAG, help="Discard the checkpoint and start over.", panel=RUN)
-    ]
+    restart: Annotated[bool, Option(FLAG, "Discard the checkpoint and start over.", panel=RUN)]
     method: Annotated[
         str | None,
         _release(
@@ -161,8 +137,7 @@ class DitOptions(TypedDict, total=False):
     ]
     l_entropy: Annotated[Number | None, _release(NUMBER, "Entropy l-diversity, as in anonymise.")]
     l_recursive: Annotated[
-        str | Sequence[Number] | None,
-        _release(TEXT, "Recursive (c, l)-diversity, written C,L."),
+        str | Sequence[Number] | None, _release(TEXT, "Recursive (c, l)-diversity, written C,L.")
     ]
     t: Annotated[Number | None, _release(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
     t_ordered: Annotated[Number | None, _release(NUMBER, "t-closeness with the ordered distance.")]

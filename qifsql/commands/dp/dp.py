@@ -34,27 +34,6 @@ def dp(
 ) -> Result:
     """Compare the privacy loss and the utility of differentially private counts.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        useful: Useful attribute to count: a column or named expression.
-        predicate: SQL conditions on the useful attribute: the counted records.
-        secret: Secret of the added record.
-        epsilon: Privacy parameters >= 0: numbers or texts such as "ln 3".
-        mechanism: oblivious (noise on the count), local (geometric noise per record),
-            randomised_response (per record), or all.
-        order: Ordered values of the useful attribute; numbers and dates are ordered.
-        domain: "observed" (values in the data) or "whole" (all whole numbers between).
-        counts: Number of noisy answers per predicate.
-        budget: Several answers: "split" (epsilon for all together) or "sum" (for each).
-        delta: Semantic privacy of (epsilon, delta), delta in [0, 1).
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-
     Returns:
         A Result. frame: one row per epsilon and mechanism with privacy_loss (factor >= 1),
         utility and prior (in [0, 1]). details: scenario, how the useful attribute and the secret

@@ -22,30 +22,19 @@ BUDGETS = ("split", "sum")
 class DpOptions(TypedDict, total=False):
     """Options of ``dp``: the counts, the people, and the noise.
 
-    ``predicate`` is a SQL condition over the attribute ``useful``; its records are counted. Several
-    predicates are counted one by one. The adversary knows everybody in the data, and infers the
-    ``secret`` of one more record, drawn from them (thesis Defs. 26 to 29). ``epsilon``: numbers and
-    logarithms, ``"ln 3, 1, 2.5"``. ``mechanism``: ``oblivious`` (truncated geometric noise on the
-    count), ``local`` (the same on the useful attribute of every record), ``randomised_response``
-    (k-ary, on every record). ``order`` lists the values of the useful attribute if their type has
-    no order (a text is one CSV row). ``domain`` is ``observed`` (its values in the data) or
-    ``whole`` (all whole numbers between). ``counts``: the number of answers to each predicate.
-    ``budget``: several answers share epsilon (``split``), or each has all of it (``sum``). Records
-    are perturbed once, with the whole epsilon, for any number of counts. ``delta``: semantic
-    privacy is that of (epsilon, delta). ``null``: a missing value is a value, last in the order,
-    and satisfies a predicate only if the predicate says so (``distinct``), or its records are left
-    out (``drop``).
+    Several predicates are counted one by one. The adversary knows everybody in the data, and infers
+    the secret of one more record, drawn from them (thesis Defs. 26 to 29). Records are perturbed
+    once, with the whole epsilon, for any number of counts. A missing value is a value, last in the
+    order, and satisfies a predicate only if the predicate says so.
     """
 
     useful: Annotated[
-        Required[str],
-        Option(TEXT, "Useful attribute to count: a column or NAME=EXPRESSION."),
+        Required[str], Option(TEXT, "Useful attribute to count: a column or NAME=EXPRESSION.")
     ]
     predicate: Annotated[
         Required[str | Sequence[str]],
         Option(
-            TEXTS,
-            'Counted records: a SQL condition on the useful attribute, "a = 3". Repeatable.',
+            TEXTS, 'Counted records: a SQL condition on the useful attribute, "a = 3". Repeatable.'
         ),
     ]
     secret: Annotated[
@@ -58,7 +47,11 @@ class DpOptions(TypedDict, total=False):
     ]
     epsilon: Annotated[
         Required[str | float | Sequence[str | float]],
-        Option(TEXTS, 'Privacy parameter epsilon: "ln 3, 1, 2.5, ln 10^5". Repeatable.'),
+        Option(
+            TEXTS,
+            'Privacy parameter epsilon: "ln 3, 1, 2.5, ln 10^5". Repeatable.',
+            text='Privacy parameters >= 0: numbers or texts such as "ln 3".',
+        ),
     ]
     mechanism: Annotated[
         str | Sequence[str],
@@ -97,6 +90,7 @@ class DpOptions(TypedDict, total=False):
         Option(
             SHARE,
             "Semantic privacy of (epsilon, delta) instead of (epsilon, 0).",
+            text="Semantic privacy of (epsilon, delta), delta in [0, 1).",
             usual=0.0,
         ),
     ]

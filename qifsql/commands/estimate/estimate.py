@@ -87,24 +87,6 @@ def estimate(
 
     Give one of fraction, population_size or sampling_weight.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        fraction: Sampling fraction in (0, 1], a number or a text such as "1/100".
-        population_size: Number of people in the population.
-        sampling_weight: Sampling weights: the people that each record represents.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key, copied to the file of records.
-        records: Write one row per record or person, in input order, to this .parquet or .csv
-            file.
-
     Returns:
         A Result. frame: one row per method with population_uniques (people), population_share in
         [0, 1], and caution where a method is out of its range; the range over methods is no

@@ -44,8 +44,6 @@ def explain(
     Args:
         measure: Name (probabilistic), alias (bayes) or result column (posterior_probabilistic);
             None for all.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
 
     Returns:
         An Explanation; of all measures a tuple, in the order of the reference.

@@ -45,18 +45,7 @@ def init(
         path: File to write; it must not exist. By default study.toml, or policy.toml.
         data: Dataset to list, with the suggested roles of its columns; by default the bundled
             sample.
-        all_varchar: CSV: read every column as text.
-        delimiter: CSV: field separator.
-        encoding: CSV: encoding, such as latin-1.
         described: The result of describe for this dataset; by default the dataset is described.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers; by default the 12 riskiest that are suggested.
-        secret: Secrets; by default the 3 most sensitive that are suggested.
-        sizes: Sizes of the swept subsets, such as "1-3"; by default all.
-        policy: Write a policy for check instead of a study, with all presets and their sources.
-        preset: With policy: the preset whose rules apply; all others are comments.
-        lang: Language of the report: en or pt-BR.
 
     Returns:
         The path of the file.

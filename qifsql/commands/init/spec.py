@@ -8,11 +8,7 @@ from qifsql.data.option import FLAG, OPTIONS, SIZES, TEXT, Option
 
 
 class InitOptions(TypedDict, total=False):
-    """Options: roles that win over the suggested ones, and what is written.
-
-    ``qids`` and ``secret``: only these, in this order. ``sizes``: of the subsets of the sweep, by
-    default all. ``policy``: write a policy, with the rules of ``preset``, instead of a study.
-    """
+    """Options: roles that win over the suggested ones, and what is written."""
 
     qids: Annotated[
         str | Sequence[str],
@@ -24,24 +20,20 @@ class InitOptions(TypedDict, total=False):
     ]
     sizes: Annotated[
         str | int | None,
-        Option(form=SIZES, help="Sizes of the swept subsets: 3, or 1-3 (default: all sizes)."),
+        Option(SIZES, "Sizes of the swept subsets: 3, or 1-3 (default: all sizes)."),
     ]
     policy: Annotated[
-        bool,
-        Option(
-            form=FLAG, help="Write a policy for qifsql check instead of a study.", panel=OPTIONS
-        ),
+        bool, Option(FLAG, "Write a policy for qifsql check instead of a study.", panel=OPTIONS)
     ]
     preset: Annotated[
         str,
         Option(
-            form=TEXT,
-            help="With --policy: the preset whose rules apply; all others are comments.",
+            TEXT,
+            "With --policy: the preset whose rules apply; all others are comments.",
             usual="k5",
             panel=OPTIONS,
         ),
     ]
     lang: Annotated[
-        str,
-        Option(form=TEXT, help="Language of the report: en or pt-BR.", usual="en", panel=OPTIONS),
+        str, Option(TEXT, "Language of the report: en or pt-BR.", usual="en", panel=OPTIONS)
     ]

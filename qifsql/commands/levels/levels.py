@@ -40,42 +40,6 @@ def levels(
     Required levels (k, l, t, ...) count the blocks and people that violate them, and make the
     result met or not.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value), "drop" (leave out records that
-            miss a quasi-identifier or secret) or "match-any" (a missing quasi-identifier may be
-            anything: k, l and alpha are bounded over all completions).
-        hierarchy: Secret to the file of its hierarchy, lines value;level;level, for hierarchical
-            t-closeness and similarity.
-        population: Population dataset, for k-map and delta-presence.
-        suppressed: Fully suppressed records: "block" (like others), "everyone" (they match
-            everybody) or "out".
-        skew: Factor above which a value's share in a block counts as skewed; at least 1.
-        show_blocks: Report the worst blocks; shows cell values.
-        k: Require k-anonymity: people per block >= k. Several, as in "2,3,5", have a row each.
-        l: Require distinct l-diversity: distinct secrets per block >= l.
-        l_entropy: Require entropy l-diversity: exp(entropy) of the secret per block >= this.
-        c: Require recursive (c, l)-diversity: r_1 < c (r_l + ... + r_m).
-        l_recursive: "C,L": recursive (c, l)-diversity; or only the l of c, which is by default
-            l, else the fewest values of any block.
-        t: Require t-closeness: distance of any block from the release <= t, in [0, 1].
-        alpha: Require (alpha, k)-anonymity: share of any value in a block <= alpha.
-        beta: Require basic beta-likeness: largest relative gain of any value in a block <= beta.
-        enhanced_beta: Require enhanced beta-likeness: that gain, at most -ln of the value's
-            share.
-        delta: Require delta-disclosure privacy: |ln(q / p)| of any value < delta.
-        k_map: Require k-map: people of the population per block >= this.
-        presence_min: Require delta-presence: share of a population block in the release >= this.
-        presence_max: Require delta-presence: that share <= this.
-
     Returns:
         A Result. frame: one row per measure and secret (measure, secret, value, and with a
         required level blocks and people in violation; with match-any low and high). details:

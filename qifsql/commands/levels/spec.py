@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.adversary.options import AnyNull, Where, qids_option, secret_option
+from qifsql.adversary.options import QIDS, AnyNull, Where, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import (
@@ -30,42 +30,24 @@ PANEL = "Required levels"
 DIGITS = 30  # the largest exponent of ten of a required level
 
 
-def _level(text: str) -> Option:
+def _level(summary: str, text: str = "") -> Option:
     """Return the option of a required level: a number."""
-    return Option(form=NUMBER, help=text, panel=PANEL)
+    return Option(NUMBER, summary, text=text, panel=PANEL)
 
 
-def _several(text: str) -> Option:
+def _several(summary: str, text: str = "") -> Option:
     """Return the option of one or several required levels."""
-    return Option(form=NUMBERS, help=text, panel=PANEL)
+    return Option(NUMBERS, summary, text=text, panel=PANEL)
 
 
 class LevelOptions(TypedDict, total=False):
     """Options of ``levels``: the partition, and the levels that each block must meet.
 
-    ``qids``, ``secret``, ``where`` and ``null`` are those of an attack; there are no weights, so
-    each person counts once. ``hierarchy`` maps secrets to files of hierarchies or mappings
-    (``qifsql.data.hierarchy``), for t by hierarchical distance and for similarity attacks.
-    ``population`` holds the people who may be in the release, for k-map and delta-presence.
-    ``suppressed`` defines the role of records with the text ``*`` in all quasi-identifiers: an
-    ordinary ``block``, a block that is ``everyone``, or ``out``. ``skew``: a skewness attack
-    succeeds if a value is at least ``skew`` times as likely as in the release. ``show_blocks``:
-    also return the quasi-identifiers of the worst blocks.
-
-    ``k``: least number of people in a block; of several each is judged. ``l``: least number of
-    distinct values of a secret. ``l_entropy``: least exp(entropy) of a block. ``c``: recursive (c,
-    l)-diversity, the most frequent value has less than c times the people of the values from number
-    l on; its l is ``l_recursive``, else ``l``, else the fewest values in a block. ``l_recursive``
-    may also name both, as in "3,2". ``t``: largest distance between a block and the release, by the
-    ground distance of the secret. ``alpha``: largest share of a value. ``beta`` and
-    ``enhanced_beta``: largest relative gain of a value. ``delta``: the logarithm of the factor
-    between shares must be below it. With a population: ``k_map`` and ``presence_min`` are least
-    levels, ``presence_max`` is a largest one.
+    There are no weights, so each person counts once. Records with the text ``*`` in all
+    quasi-identifiers are suppressed.
     """
 
-    qids: Annotated[
-        str | Sequence[str], qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.")
-    ]
+    qids: Annotated[str | Sequence[str], QIDS]
     secret: Annotated[
         str | Sequence[str],
         secret_option("Secrets (sensitive attributes); without one only k is measured."),
@@ -75,33 +57,30 @@ class LevelOptions(TypedDict, total=False):
     hierarchy: Annotated[
         Mapping[str, str | Path | Hierarchy],
         Option(
-            form=OF_SECRETS,
-            help="SECRET=FILE: hierarchy of the secret, lines value;level;level. With one "
-            "secret: FILE.",
+            OF_SECRETS,
+            "SECRET=FILE: hierarchy of the secret, lines value;level;level. With one secret: FILE.",
+            text="Secret to the file of its hierarchy, lines value;level;level, for "
+            "hierarchical t-closeness and similarity.",
         ),
     ]
     population: Annotated[
         Tabular | None,
-        Option(
-            form=DATASET,
-            help="Population file, for k-map and delta-presence.",
-            panel=DATA,
-        ),
+        Option(DATASET, "Population file, for k-map and delta-presence.", panel=DATA),
     ]
     suppressed: Annotated[
         Suppressed,
         Option(
-            form=one_of(*SUPPRESSED),
-            help="Fully suppressed records: block (like others), everyone (match "
-            "everybody) or out.",
+            one_of(*SUPPRESSED),
+            "Fully suppressed records: block (like others), everyone (match everybody) or out.",
             panel=DATA,
         ),
     ]
     skew: Annotated[
         Number,
         Option(
-            form=NUMBER,
-            help="Skewness attack: succeeds where a value is this many times as likely as overall.",
+            NUMBER,
+            "Skewness attack: succeeds where a value is this many times as likely as overall.",
+            text="Factor above which a value's share in a block counts as skewed; at least 1.",
             usual="2",
         ),
     ]
@@ -127,15 +106,22 @@ class LevelOptions(TypedDict, total=False):
         _level("Require entropy l-diversity: exp(entropy) of the secret per block >= L."),
     ]
     c: Annotated[
-        Number | None,
-        _level("The C of recursive (c, l)-diversity, r_1 < C (r_l + ... + r_m)."),
+        Number | None, _level("The C of recursive (c, l)-diversity, r_1 < C (r_l + ... + r_m).")
     ]
     l_recursive: Annotated[
         Number | Sequence[Number] | None,
-        _several("C,L: require recursive (c, l)-diversity; or L, the l of --c (default: --l)."),
+        _several(
+            "C,L: require recursive (c, l)-diversity; or L, the l of --c (default: --l).",
+            text='"C,L": recursive (c, l)-diversity; or only the l of c, which is by '
+            "default l, else the fewest values of any block.",
+        ),
     ]
     t: Annotated[
-        Number | None, _level("Require t-closeness: distance of any block from the release <= T.")
+        Number | None,
+        _level(
+            "Require t-closeness: distance of any block from the release <= T.",
+            text="Require t-closeness: distance of any block from the release <= t, in [0, 1].",
+        ),
     ]
     alpha: Annotated[
         Number | None,

@@ -93,12 +93,6 @@ def link(
         register: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. It names people.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Shared columns; "1:zip,2:plz" where the names differ. Missing values match nobody.
-        truth: The true person key, to count correct links: one name, or one per file.
-        register_where: SQL condition for the records of the register.
 
     Returns:
         A Result. frame: one row with counts of people: unique_in_release, unique_in_register,

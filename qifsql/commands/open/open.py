@@ -52,15 +52,11 @@ def open(  # noqa: A001 - the name of the command
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite).
         where: SQL condition; other records are left out. NULL counts as false.
-        all_varchar: CSV: read every column as text.
-        delimiter: CSV: field separator; by default detected.
-        encoding: CSV: such as latin-1; by default UTF-8.
         port: Port of the page, 0 to 65535; by default any free one.
         browser: Open the page in the browser of this machine.
         private: Show values of cells and small groups.
         idle: End after so many seconds without a request; by default never.
         lang: Language of the page: en or pt-BR; by default that of the locale.
-        told: Called with each line about what happens.
         settings: Memory, threads, temporary folder and seed; by default those of the machine.
 
     Returns:

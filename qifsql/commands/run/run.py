@@ -67,9 +67,6 @@ def run(
         fresh: Compute everything again, also what has not changed.
         folder: Folder of results instead of that of the study, which lies beside or below the
             study; this one may be anywhere.
-        told: Called with each line about what is going to happen.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
 
     Returns:
         A StudyResult. frame: the rows of all attacks. details: sweeps, borders, tables, synthetic,

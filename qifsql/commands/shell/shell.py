@@ -9,7 +9,7 @@ from typing import Unpack
 
 from sqlglot import exp
 
-from qifsql.adversary.options import Options
+from qifsql.adversary.options import Joining, Knowledge
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.shell.prompt import Prompt, Show, write_csv
 from qifsql.counting.join import check_keys
@@ -38,6 +38,10 @@ BEFORE = {
 OWNERS = "re-identification"  # the schema of the views without a secret
 
 
+class ShellOptions(Knowledge, Joining, total=False):
+    """Options of ``shell``: those of an attack that the views depend on."""
+
+
 def shell(
     source: Source,
     *,
@@ -45,7 +49,7 @@ def shell(
     export: str | Path | None = None,
     show: Show | None = None,
     settings: Settings | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ShellOptions],
 ) -> str:
     """Open a DuckDB prompt with the views of the blocks of a release.
 
@@ -56,27 +60,9 @@ def shell(
     file.
 
     Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         init_only: Return the statements; open no prompt.
         export: Folder into which COPY ... TO may write.
         show: Called with the columns and rows of each result that the prompt prints.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
 
     Returns:
         The statements that define the views.

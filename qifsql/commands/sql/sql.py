@@ -44,9 +44,6 @@ def sql(
 
     Args:
         model: As in attack.
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         step: Stop after this step and select its rows, with the names of the file. A name such
             as "blocks" means the only step of that name, "blocks_1" that of the first secret.
         simple: Return the shortest statements, for crs, cas, irs and ias on one dataset without
@@ -55,32 +52,6 @@ def sql(
             with the numbers that they must give.
         language: SQL dialect: duckdb or spark. For spark the data are Parquet, and the first
             statements set the session and open the files.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
-            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
-        target: Known values of one person: quasi-identifier to value; None is a missing value.
-        person: Column or named expression that says whose record it is. The records of a person
-            are then one set.
-        member: Membership flag with two values: a column or named expression.
-        by: Column or named expression whose values are groups of people, measured apart.
-        thresholds: Count people whose success is at least this, in [0, 1].
-        quantiles: Quantiles of the success over people, in [0, 1].
 
     Returns:
         The SQL, with a comment on what a row of each step is.

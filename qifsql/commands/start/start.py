@@ -70,15 +70,9 @@ def start(
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite).
         yes: Take the suggested roles without a question.
-        all_varchar: CSV: read every column as text.
-        delimiter: CSV: field separator; by default detected.
-        encoding: CSV: such as latin-1; by default UTF-8.
         folder: Folder for the study and its results; by default FILE-qifsql here.
         lang: Language of the report: en or pt-BR.
         questions: The questions to a person, without yes.
-        told: Called with each line about what is going to happen.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
 
     Returns:
         A Beginning. frame: the rows of the attacks. details: roles, sweeps and entries. study and

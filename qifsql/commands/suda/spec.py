@@ -13,45 +13,38 @@ FRACTION = "0.01"  # the sampling fraction by default, as in sdcMicro
 
 
 class SudaOptions(TypedDict, total=False):
-    """Options of ``suda``: the quasi-identifiers, the largest subset, and the sampling fraction.
-
-    ``max_size``: subsets of at most so many quasi-identifiers; by default of all sizes.
-    ``fraction``: the sampling fraction of DIS-SUDA, in (0, 1]. A missing value is a value
-    (``null="distinct"``), its record is left out (``drop``), or it may be anything (``match-any``:
-    bounds of the records with a minimal sample unique); with ``omit_missing`` the record
-    stays, but no subset in which it has a missing value counts, as in sdcMicro. ``values``: the
-    share of each value in all scores. ``by``: a column whose values are groups of records.
-    ``records``: a file for a row per record, to which the ``key`` is copied.
-    """
+    """Options of ``suda``: the quasi-identifiers, the largest subset, and the sampling fraction."""
 
     qids: Required[
         Annotated[
             str | Sequence[str],
-            qids_option("Quasi-identifiers: columns, CO_*, NAME=EXPRESSION."),
+            qids_option(
+                "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.",
+                text="Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named "
+                "expressions such as decade=birth_year//10. One text may name several: "
+                '"age,sex".',
+            ),
         ]
     ]
     max_size: Annotated[
         int | None,
-        Option(
-            form=WHOLE,
-            help="Largest size of a minimal sample unique (M); default: all sizes.",
-            least=1,
-        ),
+        Option(WHOLE, "Largest size of a minimal sample unique (M); default: all sizes.", least=1),
     ]
     fraction: Annotated[
         float | str | Fraction,
         Option(
-            form=CHANCE,
-            help="Sampling fraction for DIS-SUDA: 0.01 (default) or 1/100.",
+            CHANCE,
+            "Sampling fraction for DIS-SUDA: 0.01 (default) or 1/100.",
+            text='Sampling fraction of DIS-SUDA in (0, 1], a number or a text such as "1/100".',
             usual=FRACTION,
         ),
     ]
     omit_missing: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Leave missing values out of minimal sample uniques, as sdcMicro does; by default "
-            "a missing value is a value.",
+            FLAG,
+            "Leave missing values out of minimal sample uniques, as sdcMicro does; by "
+            "default a missing value is a value.",
         ),
     ]
     where: Where
@@ -59,33 +52,28 @@ class SudaOptions(TypedDict, total=False):
     values: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Also the share of each value in all scores (shows values of cells).",
+            FLAG,
+            "Also the share of each value in all scores (shows values of cells).",
             panel=DETAILS,
         ),
     ]
     by: Annotated[
-        str | None,
-        Option(
-            form=GROUPS,
-            help="Also by group: a column or NAME=EXPRESSION.",
-            panel=DETAILS,
-        ),
+        str | None, Option(GROUPS, "Also by group: a column or NAME=EXPRESSION.", panel=DETAILS)
     ]
     key: Annotated[
         str | None,
         Option(
-            form=TEXT,
-            help="With --records: the person key, copied to the output.",
-            panel=RUN,
-            studied=False,
+            TEXT, "With --records: the person key, copied to the output.", panel=RUN, studied=False
         ),
     ]
     records: Annotated[
         str | Path | None,
         Option(
-            form=WRITTEN,
-            help="Write the score of each record, in input order: .parquet or .csv.",
+            WRITTEN,
+            "Write the score of each record, in input order: .parquet or .csv.",
+            text="Write one row per record, in input order, to this .parquet or .csv file: "
+            "record (from 0), the key, msus, score, smallest (size of the smallest MSU, "
+            "NULL without one) and dis_suda in [0, 1].",
             panel=RUN,
             studied=False,
         ),

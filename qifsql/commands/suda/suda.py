@@ -111,28 +111,6 @@ def suda(
     An MSU of a record is a set of quasi-identifiers that singles it out, while no smaller part of
     the set does. Small ones tell that a record is special: it is unlikely to be unique by chance.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        settings: Memory, threads, temporary folder and progress; by default those of the machine.
-        qids: Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named expressions
-            such as decade=birth_year//10. One text may name several: "age,sex".
-        max_size: Largest size of an MSU that is looked for; by default all sizes.
-        fraction: Sampling fraction of DIS-SUDA in (0, 1], a number or a text such as "1/100".
-        omit_missing: Leave sets in which the record has a missing value out, as sdcMicro does. By
-            default a missing value is a value.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value), "drop" (leave out records that miss
-            a quasi-identifier) or "match-any" (a missing value may be anything: bounds of
-            records_with_msu over all completions).
-        values: Also the contribution of each value; the table shows values of cells.
-        by: Column or named expression whose values are groups of records.
-        key: Person key, copied to the file of records.
-        records: Write one row per record, in input order, to this .parquet or .csv file: record
-            (from 0), the key, msus, score, smallest (size of the smallest MSU, NULL without one)
-            and dis_suda in [0, 1].
-
     Returns:
         A Result. frame: one row per measure with its value; with match-any low and high. details:
         by_size, by_set, by_qid, by_dis_suda; by_value and groups on request; bounds with match-any.

@@ -49,75 +49,69 @@ class SweepSpec:
 class SweepOptions(Knowledge, Joining, total=False):
     """Options of ``sweep``: the adversary, the subsets, and the time budget.
 
-    ``releases``: ``details["releases"]`` states how much each auxiliary dataset adds. ``sample``:
-    if the first attribute has many values, its blocks are drawn: large ones more often, the largest
-    always (``qifsql.commands.sweep.samples``). All else is exact. The seed is that of the settings.
-    ``time_budget``: no work begins after this number of seconds. ``explain``: the actual cost is in
-    ``details["plan"]``.
+    A sample draws the blocks of the first attribute if it has many values: large ones more often,
+    the largest always (``qifsql.commands.sweep.samples``). All else is exact.
     """
 
     sizes: Annotated[
-        str | int | None,
-        Option(form=SIZES, help="Sizes of subsets: 3 or 1-4 (default: all sizes)."),
+        str | int | None, Option(SIZES, "Sizes of subsets: 3 or 1-4 (default: all sizes).")
     ]
     subsets: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Attack only this subset: day+month+school. Repeatable.",
-            flags=("--subset",),
+            TEXTS, "Attack only this subset: day+month+school. Repeatable.", flags=("--subset",)
         ),
     ]
     releases: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Collection: attack with every set of auxiliary datasets; shows which "
+            FLAG,
+            "Collection: attack with every set of auxiliary datasets; shows which "
             "release adds risk.",
         ),
     ]
     threshold: Annotated[
         float | None,
         Option(
-            form=SHARE,
-            help="Show minimal subsets with success >= this, and maximal subsets below it.",
+            SHARE,
+            "Show minimal subsets with success >= this, and maximal subsets below it.",
+            text="Success in [0, 1] that separates risky from safe subsets.",
             panel=DETAILS,
         ),
     ]
     search: Annotated[
-        bool,
-        Option(
-            form=FLAG,
-            help="With --threshold: search for these without visiting every subset.",
-        ),
+        bool, Option(FLAG, "With --threshold: search for these without visiting every subset.")
     ]
     sample: Annotated[
         float | None,
         Option(
-            form=SHARE,
-            help="Estimate from this share of blocks, such as 0.01, with 95 % confidence errors.",
+            SHARE,
+            "Estimate from this share of blocks, such as 0.01, with 95 % confidence errors.",
+            text="Estimate from this share of the blocks, in (0, 1]; adds "
+            "error_deterministic and error_probabilistic, half-widths at 95 % confidence.",
         ),
     ]
     histogram: Annotated[
-        bool, Option(form=FLAG, help="Histogram of people by success in percent.", panel=DETAILS)
+        bool, Option(FLAG, "Histogram of people by success in percent.", panel=DETAILS)
     ]
     restart: Annotated[
-        bool,
-        Option(form=FLAG, help="Discard the checkpoint and start over.", panel=RUN, studied=False),
+        bool, Option(FLAG, "Discard the checkpoint and start over.", panel=RUN, studied=False)
     ]
     time_budget: Annotated[
         float | None,
         Option(
-            form=SECONDS,
-            help="Stop after 90s, 10m or 2h and report the finished subsets; run again to resume.",
+            SECONDS,
+            "Stop after 90s, 10m or 2h and report the finished subsets; run again to resume.",
+            text="Seconds after which nothing more is begun.",
             panel=RUN,
         ),
     ]
     explain: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Show the plan with estimated and actual cost.",
+            FLAG,
+            "Show the plan with estimated and actual cost.",
+            text='Report the plan with estimated and actual seconds (details["plan"]).',
             panel=DETAILS,
             studied=False,
         ),
@@ -125,8 +119,12 @@ class SweepOptions(Knowledge, Joining, total=False):
     walk: Annotated[
         str,
         Option(
-            form=TEXT,
-            help="auto (compiled if qifsql[fast] is installed and it pays), sql or compiled.",
+            TEXT,
+            "auto (compiled if qifsql[fast] is installed and it pays), sql or compiled.",
+            text='"auto": compiled if qifsql[fast] is installed and the people, or the '
+            'subsets, are so many that it pays; "sql"; "compiled". The numbers are the '
+            'same. Where "compiled" is asked for and cannot take the data, the walk is in '
+            "SQL, and a note says so.",
             panel=RUN,
             studied=False,
         ),

@@ -40,41 +40,8 @@ def sweep(
     interruption.
 
     Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         workspace: File that stores finished work to resume from; by default memory.
         keep: Keep the workspace after success.
-        told: Called with each line about what is going to happen.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        sizes: Sizes of subsets: 3, or "1-4"; by default all sizes.
-        subsets: Only these subsets, such as "day+month".
-        releases: Collection: attack with every set of auxiliary datasets (details["releases"]).
-        threshold: Success in [0, 1] that separates risky from safe subsets.
-        search: Find only the borders of the threshold, without visiting every subset.
-        sample: Estimate from this share of the blocks, in (0, 1]; adds error_deterministic and
-            error_probabilistic, half-widths at 95 % confidence.
-        histogram: Count people by success in percent, per subset.
-        restart: Discard the workspace and start over.
-        time_budget: Seconds after which nothing more is begun.
-        explain: Report the plan with estimated and actual seconds (details["plan"]).
-        walk: "auto": compiled if qifsql[fast] is installed and the people, or the subsets, are
-            so many that it pays; "sql"; "compiled". The numbers are the same. Where "compiled" is
-            asked for and cannot take the data, the walk is in SQL, and a note says so.
 
     Returns:
         A Sweep. frame: one row per subset and question, with the columns of an attack, k, l and

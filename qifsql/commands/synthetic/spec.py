@@ -25,18 +25,7 @@ MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
 
 
 class SyntheticOptions(TypedDict, total=False):
-    """The adversary's knowledge and aim, and the details that are asked for.
-
-    ``qids`` and ``secret`` are columns of all files, or expressions over them. ``control``: people
-    of the same population, from whom no release was made. ``by``: a column of the original and of
-    the control. ``sweep``: every subset of the quasi-identifiers. ``questions``: singling out,
-    linkability and inference. ``split``: the quasi-identifiers of the first of two sources.
-    ``attempts``: how many predicates of so many ``terms`` are drawn. ``links``: how many
-    people are drawn to be linked by so many nearest records (``neighbours``). ``distances``: how
-    many records are drawn to measure their distances. ``require``: bounds on measures.
-    ``records``: the file for a row per person and release. ``learner``: a classifier that also
-    learns from each release; ``rapid``: the threshold of RAPID.
-    """
+    """The adversary's knowledge and aim, and the details that are asked for."""
 
     qids: Annotated[
         Required[str | Sequence[str]],
@@ -49,8 +38,8 @@ class SyntheticOptions(TypedDict, total=False):
     control: Annotated[
         Tabular | None,
         Option(
-            form=DATASET,
-            help="People of the same population from whom the releases were not made.",
+            DATASET,
+            "People of the same population from whom the releases were not made.",
             panel=DATA,
         ),
     ]
@@ -58,22 +47,19 @@ class SyntheticOptions(TypedDict, total=False):
     by: Annotated[
         str | None,
         Option(
-            form=GROUPS,
-            help="Column of the original and the control whose values are groups of people.",
+            GROUPS,
+            "Column of the original and the control whose values are groups of people.",
             panel=DETAILS,
         ),
     ]
     sweep: Annotated[
-        bool,
-        Option(
-            form=FLAG, help="Also measure every subset of the quasi-identifiers.", panel=DETAILS
-        ),
+        bool, Option(FLAG, "Also measure every subset of the quasi-identifiers.", panel=DETAILS)
     ]
     questions: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Also answer the three questions of WP 216: singling out, linkability "
+            FLAG,
+            "Also answer the three questions of WP 216: singling out, linkability "
             "(with --split), inference, each beyond the control.",
             panel=DETAILS,
         ),
@@ -81,18 +67,18 @@ class SyntheticOptions(TypedDict, total=False):
     split: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="Quasi-identifiers known from one source; the others are known from a second "
-            "one. For linkability; needs --questions.",
+            NAMES,
+            "Quasi-identifiers known from one source; the others are known from a "
+            "second one. For linkability; needs --questions.",
             panel=DETAILS,
         ),
     ]
     attempts: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="Draw this many predicates about some columns, with ranges of numbers. For "
-            "singling out; needs --questions (--seed).",
+            WHOLE,
+            "Draw this many predicates about some columns, with ranges of numbers. "
+            "For singling out; needs --questions (--seed).",
             panel=DETAILS,
             least=1,
         ),
@@ -100,8 +86,8 @@ class SyntheticOptions(TypedDict, total=False):
     terms: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="Quasi-identifiers of each predicate of --attempts (default: 3, or all if fewer).",
+            WHOLE,
+            "Quasi-identifiers of each predicate of --attempts (default: 3, or all if fewer).",
             panel=DETAILS,
             least=1,
         ),
@@ -109,9 +95,9 @@ class SyntheticOptions(TypedDict, total=False):
     links: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="Draw this many people of the original and of the control and link their halves "
-            "by nearest records. For linkability; needs --split (--seed).",
+            WHOLE,
+            "Draw this many people of the original and of the control and link their "
+            "halves by nearest records. For linkability; needs --split (--seed).",
             panel=DETAILS,
             least=1,
         ),
@@ -119,8 +105,8 @@ class SyntheticOptions(TypedDict, total=False):
     neighbours: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="Nearest records of each half of --links, 1 to 100 (default: 1; Gower distance).",
+            WHOLE,
+            "Nearest records of each half of --links, 1 to 100 (default: 1; Gower distance).",
             panel=DETAILS,
             least=1,
         ),
@@ -128,9 +114,9 @@ class SyntheticOptions(TypedDict, total=False):
     distances: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help="Draw this many records of each release and measure their Gower distances to "
-            "people (--seed).",
+            WHOLE,
+            "Draw this many records of each release and measure their Gower distances "
+            "to people (--seed).",
             panel=DETAILS,
             least=1,
         ),
@@ -138,9 +124,9 @@ class SyntheticOptions(TypedDict, total=False):
     learner: Annotated[
         str | None,
         Option(
-            form=TEXT,
-            help="Let a classifier learn from each release, too (qifsql\\[ml]): decision-tree, "
-            "random-forest, gradient-boosting, logistic-regression.",
+            TEXT,
+            "Let a classifier learn from each release, too (qifsql\\[ml]): "
+            "decision-tree, random-forest, gradient-boosting, logistic-regression.",
             panel=DETAILS,
         ),
     ]
@@ -148,16 +134,18 @@ class SyntheticOptions(TypedDict, total=False):
     require: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Exit with 4 unless this holds, such as 'repU<=0.01'. Repeatable.",
+            TEXTS,
+            "Exit with 4 unless this holds, such as 'repU<=0.01'. Repeatable.",
+            text='Bounds on measures, such as "repU<=0.01"; the result is false where one '
+            "does not hold for a release.",
             panel=CHECKS,
         ),
     ]
     records: Annotated[
         str | Path | None,
         Option(
-            form=WRITTEN,
-            help="Also write what each release says of each person: .parquet or .csv.",
+            WRITTEN,
+            "Also write what each release says of each person: .parquet or .csv.",
             panel=DETAILS,
             studied=False,
         ),
@@ -167,7 +155,7 @@ class SyntheticOptions(TypedDict, total=False):
 class SyntheticEntry(SyntheticOptions, total=False):
     """Options of an entry of a study: also the releases, which are datasets or paths."""
 
-    releases: Annotated[Required[list[str]], Option(form=TEXTS)]
+    releases: Annotated[Required[list[str]], Option(TEXTS)]
 
 
 OPTIONS = SyntheticEntry

@@ -73,33 +73,6 @@ def synthetic(
             data frame (anything with __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         synthetic: One synthetic release or several, each as the original. Several are also
             measured all together.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns of all files, patterns such as CO_*, or named expressions
-            such as decade=birth_year//10.
-        secret: Secrets (sensitive attributes) to infer; without one only overlap and uniques.
-        control: People of the same population from whom the releases were not made.
-        where: SQL condition on the records of all files. NULL counts as false.
-        by: Column of the original and the control whose values are groups of people.
-        sweep: Also measure every subset of the quasi-identifiers.
-        questions: Also answer the three questions of WP 216, each beyond the control: singling out
-            by predicates, linkability (with split) and inference.
-        split: Quasi-identifiers known from one source; the others are known from a second one.
-        attempts: How many predicates about some columns are drawn from each release, with ranges
-            of numbers; settings.seed decides which. Needs questions.
-        terms: Quasi-identifiers of each of these predicates; 3 by default, or all if fewer.
-        links: How many people of the original and of the control are drawn to link their halves
-            by nearest records; settings.seed decides who. Needs split.
-        neighbours: Nearest records (Gower) of each half, 1 to 100; 1 by default.
-        distances: How many records of each release are drawn to measure their Gower distances to
-            people; settings.seed decides which.
-        require: Bounds on measures, such as "repU<=0.01"; the result is false where one does not
-            hold for a release.
-        records: File for what each release says of each person: .parquet or .csv.
-        learner: A classifier of scikit-learn (qifsql[ml]) that also learns from each release:
-            "decision-tree", "random-forest", "gradient-boosting" or "logistic-regression";
-            settings.seed decides its draws.
-        rapid: With learner: the threshold of RAPID in [0, 1]; default 0.3.
 
     Returns:
         A Result. frame: one row per release, measure and secret (SCHEMA). details: worst (counts

@@ -28,93 +28,75 @@ CELLS_LISTED = 200  # combinations of the worst component
 
 
 class TableOptions(TypedDict, total=False):
-    """The published tables, the adversary's question, and what else is asked.
-
-    ``table``: one text per table that is made from the records: its dimensions as in
-    ``qids``, and its protection, ``"school,age10=age//10*10:suppress<5"``. ``published``: one file
-    per table that was published, with its protection, ``"a.csv:round:5"``; ``count`` is the number
-    of people where no table tells it. ``known``: the dimensions that the adversary knows of
-    people, by default all but the secret. ``secret``: dimensions to infer; without one only
-    re-identification. ``progressive`` adds a row for the first table, the first two, and so on.
-    ``nested``: texts ``"city,state"``: each city is in one state. ``possible``: a file of the
-    combinations that can occur, with dimensions as columns. ``until``: bounds such as
-    ``reconstructed<=0``, for which the cheapest remedies are sought; those of ``require`` make the
-    result false where one does not hold. ``resume``: a file of solved components, from which a
-    second run goes on.
-    """
+    """The published tables, the adversary's question, and what else is asked."""
 
     table: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; "
-            "also round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. Repeatable.",
+            TEXTS,
+            "Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; "
+            "also round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. "
+            "Repeatable.",
             panel=PUBLISHED,
         ),
     ]
     published: Annotated[
         str | Path | Sequence[str | Path],
         Option(
-            form=TEXTS,
-            help="Published table: FILE[:PROTECTION], such as 'a.csv:round:5'. Repeatable.",
+            TEXTS,
+            "Published table: FILE[:PROTECTION], such as 'a.csv:round:5'. Repeatable.",
             panel=PUBLISHED,
         ),
     ]
     count: Annotated[
         int | None,
-        Option(
-            form=WHOLE,
-            help="Number of people, where no exact table tells it.",
-            panel=PUBLISHED,
-            least=1,
-        ),
+        Option(WHOLE, "Number of people, where no exact table tells it.", panel=PUBLISHED, least=1),
     ]
     across: Annotated[
         str | None,
         Option(
-            form=NAME,
-            help="The dimension whose values are the columns of wide published tables: sex, or "
-            "sex=male,female.",
+            NAME,
+            "The dimension whose values are the columns of wide published tables: "
+            "sex, or sex=male,female.",
             panel=PUBLISHED,
         ),
     ]
     counts: Annotated[
         str | None,
         Option(
-            form=NAME,
-            help="Column of the counts in published tables with one count per line.",
+            NAME,
+            "Column of the counts in published tables with one count per line.",
             panel=PUBLISHED,
         ),
     ]
     total: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Label of the lines and columns with totals in published tables.",
+            TEXTS,
+            "Label of the lines and columns with totals in published tables.",
             panel=PUBLISHED,
         ),
     ]
     nested: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="INNER,OUTER: each value of INNER lies in one of OUTER (city,state). Repeatable.",
+            TEXTS,
+            "INNER,OUTER: each value of INNER lies in one of OUTER (city,state). Repeatable.",
             panel=PUBLISHED,
         ),
     ]
     possible: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
-            help="File of the combinations that can occur; its columns are dimensions.",
+            FILE,
+            "File of the combinations that can occur; its columns are dimensions.",
             panel=PUBLISHED,
         ),
     ]
     known: Annotated[
         str | Sequence[str],
         Option(
-            form=NAMES,
-            help="Dimensions that the adversary knows of people (default: all but the secret).",
+            NAMES, "Dimensions that the adversary knows of people (default: all but the secret)."
         ),
     ]
     secret: Annotated[
@@ -123,34 +105,27 @@ class TableOptions(TypedDict, total=False):
     ]
     where: Where
     by: Annotated[
-        str | None,
-        Option(form=GROUPS, help="Dimension whose values are groups of people.", panel=DETAILS),
+        str | None, Option(GROUPS, "Dimension whose values are groups of people.", panel=DETAILS)
     ]
     progressive: Annotated[
-        bool,
-        Option(
-            form=FLAG,
-            help="Add a row for the first table, the first two, ...",
-            panel=DETAILS,
-        ),
+        bool, Option(FLAG, "Add a row for the first table, the first two, ...", panel=DETAILS)
     ]
     leave_one_out: Annotated[
-        bool,
-        Option(form=FLAG, help="Also measure the tables without each of them.", panel=DETAILS),
+        bool, Option(FLAG, "Also measure the tables without each of them.", panel=DETAILS)
     ]
     show_cells: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Also list the combinations of the component with most people proved: values.",
+            FLAG,
+            "Also list the combinations of the component with most people proved: values.",
             panel=DETAILS,
         ),
     ]
     time_budget: Annotated[
         float,
         Option(
-            form=SECONDS,
-            help="Seconds for exact solutions of components, the smallest first.",
+            SECONDS,
+            "Seconds for exact solutions of components, the smallest first.",
             panel=DETAILS,
             usual=BUDGET,
         ),
@@ -158,29 +133,27 @@ class TableOptions(TypedDict, total=False):
     resume: Annotated[
         str | Path | None,
         Option(
-            form=FILE,
-            help="DuckDB file of solved components to resume from, readable by you only.",
+            FILE,
+            "DuckDB file of solved components to resume from, readable by you only.",
             panel=DETAILS,
         ),
     ]
     small: Annotated[
-        int,
-        Option(form=WHOLE, help="Cells below this are small.", panel=CHECKS, usual=SMALL, least=1),
+        int, Option(WHOLE, "Cells below this are small.", panel=CHECKS, usual=SMALL, least=1)
     ]
     magnitude: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="NUMBER:DIMENSIONS: table of sums, such as 'turnover:region,industry'. "
-            "Repeatable.",
+            TEXTS,
+            "NUMBER:DIMENSIONS: table of sums, such as 'turnover:region,industry'. Repeatable.",
             panel=CHECKS,
         ),
     ]
     dominance: Annotated[
         str | Sequence[float],
         Option(
-            form=NUMBERS,
-            help="N,K: the N largest contributors give more than K percent of a sum.",
+            NUMBERS,
+            "N,K: the N largest contributors give more than K percent of a sum.",
             panel=CHECKS,
             usual=DOMINANCE,
         ),
@@ -188,8 +161,8 @@ class TableOptions(TypedDict, total=False):
     p_percent: Annotated[
         float,
         Option(
-            form=NUMBERS,
-            help="P: the second largest contributor can estimate the largest within P percent.",
+            NUMBERS,
+            "P: the second largest contributor can estimate the largest within P percent.",
             panel=CHECKS,
             usual=P_PERCENT,
         ),
@@ -197,32 +170,30 @@ class TableOptions(TypedDict, total=False):
     remedies: Annotated[
         bool,
         Option(
-            form=FLAG,
-            help="Also measure what dropping, suppressing, rounding or coarsening would help.",
+            FLAG,
+            "Also measure what dropping, suppressing, rounding or coarsening would help.",
             panel=REMEDIES,
         ),
     ]
     change: Annotated[
         str | Sequence[str],
-        Option(
-            form=NAMES,
-            help="Coarser dimensions to try, such as age:10.",
-            panel=REMEDIES,
-        ),
+        Option(NAMES, "Coarser dimensions to try, such as age:10.", panel=REMEDIES),
     ]
     require: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Exit with 4 unless this holds, such as 'reconstructed<=0'. Repeatable.",
+            TEXTS,
+            "Exit with 4 unless this holds, such as 'reconstructed<=0'. Repeatable.",
+            text='Bounds on measures, such as "reconstructed<=0"; the result is false '
+            "where one does not hold for all tables together.",
             panel=CHECKS,
         ),
     ]
     until: Annotated[
         str | Sequence[str],
         Option(
-            form=TEXTS,
-            help="Find remedies until this holds, such as 'reconstructed<=0'. Repeatable.",
+            TEXTS,
+            "Find remedies until this holds, such as 'reconstructed<=0'. Repeatable.",
             panel=REMEDIES,
         ),
     ]

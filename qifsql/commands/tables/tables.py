@@ -92,33 +92,6 @@ def tables(
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. None: only published tables.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine. The seed draws random rounding and noise.
-        table: Tables to make, "DIMENSIONS[:PROTECTION]": "school,sex:suppress<5"; also round:5,
-            round:5 random, noise:2, atleast:10, suppress<5 zeros.
-        published: Files of published tables, "FILE[:PROTECTION]".
-        count: Number of people, where no exact table tells it.
-        across: The dimension whose values are the columns of wide published tables.
-        counts: Column of counts of published tables with one count per line.
-        total: Labels of lines and columns with totals in published tables.
-        nested: "INNER,OUTER": each value of INNER lies in one of OUTER.
-        possible: File of the combinations that can occur, with dimensions as columns.
-        known: Dimensions that the adversary knows of people; by default all but the secret.
-        secret: Dimensions to infer; without one only re-identification.
-        where: SQL condition; other records are left out. NULL counts as false.
-        by: Dimension whose values are groups of people.
-        progressive: One more row for the first table, the first two, ...
-        leave_one_out: Also measure the tables without each of them.
-        show_cells: Also list the combinations of the component with most people proved: values.
-        time_budget: Seconds for exact solutions of components, the smallest first.
-        resume: DuckDB file of solved components: a second run goes on where the first stopped.
-        small: Cells with fewer people are small.
-        magnitude: Tables of sums to check, "NUMBER:DIMENSIONS".
-        dominance: N and K: N contributors give more than K percent of a sum.
-        p_percent: P: the second largest contributor can estimate the largest within P percent.
-        require: Bounds on measures, such as "reconstructed<=0"; the result is false where one
-            does not hold for all tables together.
-        remedies: Also measure what each remedy would help.
-        change: Coarser dimensions to try as remedies, such as "age:10".
-        until: Bounds for which the cheapest remedies are sought: "reconstructed<=0".
 
     Returns:
         A Result. frame: one row per set of tables and secret (SCHEMA). details: checks (each

@@ -68,23 +68,6 @@ def unhash(
 
     Hashes may be hexadecimal digits in any case, base64 or bytes. Missing values are no hashes.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        column: Column with the hashes.
-        algorithm: md5, sha1 or sha256.
-        patterns: Patterns of candidates, such as "[0-9][A-Z][0-9]{2}".
-        candidates: File of further candidates: .txt with one per line, or the column candidate of
-            CSV or Parquet.
-        salt: Text before each candidate.
-        salt_after: Text after each candidate.
-        most: Largest number of candidates.
-        mapping: File for the recovered identifiers (.parquet, .csv). It identifies people.
-
     Returns:
         A Result. frame: one row with candidates, values (distinct hashes), recovered_values,
         recovered_records and their shares in [0, 1]. details: patterns with the number of

@@ -57,21 +57,6 @@ def unicity(
     Points are a person's distinct records. Exact if at most 100 million sets must be compared,
     else estimated from random draws that depend on the seed and the data only.
 
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        key: Pseudonym: the column that all records of a person share. Records without one are
-            left out.
-        qids: Known columns of a record; coarser forms as in "time:hour,place:3". A missing value
-            is a value.
-        points: Numbers of known points, 1 to 20.
-        draws: Random draws per number of points, if not exact.
-
     Returns:
         A Result. frame: one row per number of points: people (with that many points), unicity in
         [0, 1] (NULL without such people), method (exact or sampled), low and high (95 % Wilson

@@ -8,23 +8,16 @@ SUBSETS = 20  # of a sweep that are recomputed, by default
 
 
 class VerifyOptions(TypedDict, total=False):
-    """The ways that are taken, and the subsets of a sweep.
-
-    ``sql``: only by the SQL of the manifest. ``subsets``: how many subsets of a sweep.
-    """
+    """The ways that are taken, and the subsets of a sweep."""
 
     sql: Annotated[
-        bool,
-        Option(
-            form=FLAG,
-            help="Only run the SQL of the manifest as it is, in a bare DuckDB.",
-        ),
+        bool, Option(FLAG, "Only run the SQL of the manifest as it is, in a bare DuckDB.")
     ]
     subsets: Annotated[
         int | None,
         Option(
-            form=WHOLE,
-            help=f"Sweep: recompute this many subsets, drawn by --seed (default {SUBSETS}).",
+            WHOLE,
+            f"Sweep: recompute this many subsets, drawn by --seed (default {SUBSETS}).",
             least=1,
         ),
     ]

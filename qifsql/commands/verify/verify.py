@@ -61,9 +61,6 @@ def verify(
         source: The attacked file, a folder of files, or a list, if they were moved. By default
             they are looked for at the paths of the manifest and next to the result.
         settings: Memory, threads and temporary folder; its seed (0 unless given) draws subsets.
-        sql: Only run the SQL of the manifest.
-        subsets: How many subsets of a sweep are recomputed; default 20. The others are not
-            checked.
 
     Returns:
         A Result. frame: one row per number and way, with attack_id, table, row, column, stored,
