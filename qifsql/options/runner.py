@@ -7,7 +7,7 @@ It returns an ``Answer``.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ class Answer:
     """The result of a command, and how it is shown.
 
     ``title`` is that of pages. ``notes`` are printed after those of the result. ``text`` is printed
-    as it is. ``aside``, ``view`` and ``prose`` are those of ``presentation.result_files.Shown``. An
-    answer that is not ``met`` (by default: the result is false) ends with exit code 4 and the words
-    ``unmet`` on stderr. ``private``: a file of the result holds values of cells. ``finish`` is
-    called once the result is shown, or its reader has stopped.
+    as it is. ``aside``, ``view`` and ``prose`` are those of ``presentation.result_files.Shown``;
+    ``shown`` is one that a room makes itself. An answer that is not ``met`` (by default: the result
+    is false) ends with exit code 4 and the words ``unmet`` on stderr. ``private``: a file of the
+    result holds values of cells. ``finish`` is called once the result is shown, or its reader has
+    stopped.
     """
 
     result: Any = None
@@ -39,6 +40,7 @@ class Answer:
     aside: Collection[str] = ()
     view: Callable[..., Any] | None = None
     prose: bool = False
+    shown: Any = None
     met: bool | None = None
     unmet: str = ""
     private: bool = False
@@ -117,12 +119,14 @@ def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
     """Show a result, and write it to a file if one is named."""
     from qifsql.engine import masks
     from qifsql.options import show
-    from qifsql.results.kinds import view_of
 
-    make = getattr(view_of(answer.result.kind), "shown", show.Shown)
-    shown: show.Shown = make(result=answer.result, title=f"qifsql: {answer.title}")
-    how: dict[str, Any] = {"aside": answer.aside, "view": answer.view, "prose": answer.prose}
-    shown = replace(shown, **{name: value for name, value in how.items() if value})
+    shown = answer.shown or show.Shown(
+        result=answer.result,
+        title=f"qifsql: {answer.title}",
+        aside=answer.aside,
+        view=answer.view,
+        prose=answer.prose,
+    )
     finish = answer.finish or (lambda: None)
     met = bool(answer.result) if answer.met is None else answer.met
     with (
