@@ -100,6 +100,7 @@ def _renamed(options: Mapping[str, Any], declaration: type) -> dict[str, Any]:
         for name, option in declared(declaration).items()
         if option.formerly
     }
+    former = {before: name for before, name in former.items() if before != name}
     for name in former.keys() & options.keys():
         warnings.warn(f"{name} is now {former[name]}", DeprecationWarning, stacklevel=4)
     return {former.get(name, name): value for name, value in options.items()}
@@ -280,5 +281,7 @@ COUNTS = Form("a whole number or a list of them", _counts)
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
 HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
 """Files of hierarchies by quasi-identifier: on the command line ``COLUMN=FILE``, repeatable."""
+LABELS = Form('a table such as { NU_DIA = "day of birth" }', _files, nothing={})
+"""Other names of columns: on the command line ``COLUMN="another name"``, repeatable."""
 OF_SECRETS = Form('a table such as { zip = "zip.csv" }', _files, nothing={})
 """The same by secret; ``FILE`` alone is that of the only secret."""

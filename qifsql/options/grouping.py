@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from itertools import zip_longest
 from pathlib import Path
 from types import NoneType
@@ -29,6 +29,7 @@ from qifsql.data.option import (
     FLOAT,
     GROUPS,
     HIERARCHIES,
+    LABELS,
     LIMITS,
     LINKS,
     NAME,
@@ -79,6 +80,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     SUPPRESSED: (str | None, lambda share: share),
     NUMBER: (str | None, lambda number: number),
     WHOLE: (int | None, lambda number: number),
+    LABELS: (list[str] | None, texts.labels),
     FILE: (Path | None, lambda file: file),
     WRITTEN: (Path | None, lambda file: file),
     STORE: (Path | None, lambda file: file),
@@ -114,7 +116,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     options: dict[str, Option] = {}
     for parameter in inspect.signature(command).parameters.values():
         members = [parameter]
-        renamed |= _former(parameter.annotation)
         group = Limits if parameter.annotation is Settings else parameter.annotation
         if group == runner.Tell:
             continue
@@ -227,20 +228,6 @@ def _described(name: str, option: Option) -> Any:
         show_default="default" not in option.help,
         metavar=ALONE if option.form is SUPPRESSED else None,
     )
-
-
-@dataclass(frozen=True)
-class Formerly:
-    """A flag that an option had before, and its flag now, next to typer's declaration of it."""
-
-    flag: str
-    now: str
-
-
-def _former(annotation: Any) -> dict[str, str]:
-    """Return the former flag of a parameter, and its flag now."""
-    notes = get_args(annotation)[1:]
-    return {note.flag: note.now for note in notes if isinstance(note, Formerly)}
 
 
 def flags(name: str, option: Option) -> tuple[str, ...]:

@@ -95,6 +95,14 @@ def numbers(text: str) -> tuple[int, ...]:
         raise InputError("--points are whole numbers, as in 1,2,3,4") from None
 
 
+def labels(texts: Sequence[str]) -> dict[str, str]:
+    """Return other names of columns from COLUMN="another name"."""
+    names = dict(assigned(text) or ("", "") for text in texts)
+    if not all(names.keys()) or not all(names.values()):
+        raise InputError('a --label is written COLUMN="another name"')
+    return names
+
+
 def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
     """Return files by column from COLUMN=FILE; names of columns may contain equals signs."""
     files: dict[str, str] = {}

@@ -1,16 +1,19 @@
 """Reports from stored results, for people who decide and for those who check."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
 from qifsql.commands.report import chapters
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
+from qifsql.commands.report.spec import ReportOptions
 from qifsql.commands.report.summary import has_risks, others, summary
 from qifsql.data.files import path_text, several_paths
+from qifsql.data.option import complete
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
@@ -27,16 +30,7 @@ ENDINGS = (".html", ".pdf", ".md", ".csv", ".parquet")
 def report(
     results: str | Path | Result | Iterable[str | Path | Result],
     out: str | Path,
-    *,
-    lang: str = "en",
-    title: str | None = None,
-    people: str = "",
-    labels: Mapping[str, str] | None = None,
-    minimum: int = MINIMUM,
-    private: bool = False,
-    name_groups: Iterable[str] = (),
-    charts: str | Path | None = None,
-    chart_format: str = "svg",
+    **options: Unpack[ReportOptions],
 ) -> Document:
     """Write a report of results; the data are not needed.
 
@@ -45,16 +39,6 @@ def report(
             these.
         out: File to write: .html (one page without a network), .pdf (printed by a Chromium or
             Chrome of this machine), .md, or .csv or .parquet (one file per table).
-        lang: en or pt-BR.
-        title: Title; by default it names the dataset.
-        people: What the people are called, such as pupils.
-        labels: Other names of columns, such as {"NU_DIA": "day of birth"}.
-        minimum: Size of the smallest group that is shown, at least 1.
-        private: Show blocks, records and small groups; marked as confidential.
-        name_groups: Columns of by whose values name their groups; groups by other columns are
-            numbered, and groups under the minimum are never named.
-        charts: Folder for the charts, one file each.
-        chart_format: html, svg, png or json.
 
     Returns:
         The Document that was written: its sections, parts and figures.
@@ -73,6 +57,9 @@ def report(
     Source: docs/guides/report_for_the_board.md.
 
     """
+    options = complete(options, ReportOptions)
+    charts, chart_format = options["charts"], options["chart_format"]
+    minimum, private = options["minimum"], options["private"]
     path = Path(out)
     check_ending(path, ENDINGS)
     if charts is not None:
@@ -87,11 +74,12 @@ def report(
     origin = Origin.now(kind="report").about({"results": [s.name for s in stored]}, files)
     origin = replace(origin, folders=private)
     path = check_place(path, origin.paths)
-    with speaking(lang, people):
-        names = frozenset([name_groups] if isinstance(name_groups, str) else name_groups)
-        reader = Reader(minimum, private, labels, names)
+    with speaking(options["lang"], options["people"]):
+        columns = options["name_groups"]
+        names = frozenset([columns] if isinstance(columns, str) else columns)
+        reader = Reader(minimum, private, options["labels"], names)
         reader_results, withheld = share(stored, reader)
-        document = compose(reader_results, reader, title, withheld)
+        document = compose(reader_results, reader, options["title"], withheld)
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
         if kind == ".html":
             write({path: html.page(document)}, origin)
