@@ -28,14 +28,12 @@ def option(text: str, *flags: str, panel: str = LIMITS, **more: Any) -> Any:
 Model = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL",
-        help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas.",
+        metavar="MODEL", help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
     ),
 ]
 AllVarchar = Annotated[bool, option("CSV: read every column as text.", "--all-varchar", panel=DATA)]
 Delimiter = Annotated[
-    str | None,
-    option("CSV: field separator, such as ;.", "--delimiter", panel=DATA),
+    str | None, option("CSV: field separator, such as ;.", "--delimiter", panel=DATA)
 ]
 Encoding = Annotated[
     str | None, option("CSV: encoding, such as latin-1 (default utf-8).", "--encoding", panel=DATA)
@@ -116,10 +114,7 @@ class Others:
 
     aux: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[AUX]...",
-            help="Auxiliary datasets (longitudinal models).",
-        ),
+        typer.Argument(metavar="[AUX]...", help="Auxiliary datasets (longitudinal models)."),
     ] = None
     more: Annotated[
         list[str] | None, option("Auxiliary dataset, as AUX. Repeatable.", "--aux", panel=DATA)
@@ -142,37 +137,22 @@ class Limits:
 
     memory: Annotated[
         str | None,
-        option(
-            "Memory: 8GB (default: half, at most 4GB; libraries need 150 MB more).",
-            "--memory",
-        ),
+        option("Memory: 8GB (default: half, at most 4GB; libraries need 150 MB more).", "--memory"),
     ] = None
-    threads: Annotated[
-        int | None,
-        option(
-            "Thread limit (default: one per core).",
-            "--threads",
-        ),
-    ] = None
+    threads: Annotated[int | None, option("Thread limit (default: one per core).", "--threads")] = (
+        None
+    )
     temp: Annotated[str | None, option("Folder for temporary files.", "--temp", metavar="DIR")] = (
         None
     )
     seed: Annotated[int | None, option("Random seed; kept in the manifest.", "--seed")] = None
     progress: Annotated[
-        bool | None,
-        option(
-            "Show progress (default: terminals).",
-            "--progress/--no-progress",
-        ),
+        bool | None, option("Show progress (default: terminals).", "--progress/--no-progress")
     ] = None
-    engine: Annotated[
-        str | None,
-        option("duckdb (default) or spark.", "--engine"),
-    ] = None
+    engine: Annotated[str | None, option("duckdb (default) or spark.", "--engine")] = None
     master: Annotated[str | None, option("Spark: the cluster, such as yarn.", "--master")] = None
     spark_conf: Annotated[
-        list[str] | None,
-        option("Spark: KEY=VALUE. Repeatable.", "--spark-conf"),
+        list[str] | None, option("Spark: KEY=VALUE. Repeatable.", "--spark-conf")
     ] = None
     debug: Annotated[bool, option("DuckDB's error, too (may show cells).", "--debug")] = False
 
@@ -219,13 +199,7 @@ class Output:
     """Options of the output."""
 
     format_: Annotated[
-        str | None,
-        option(
-            "table, json, csv or markdown.",
-            "--format",
-            "-f",
-            panel=RUN,
-        ),
+        str | None, option("table, json, csv or markdown.", "--format", "-f", panel=RUN)
     ] = None
     out: Annotated[
         Path | None,

@@ -16,8 +16,7 @@ class Charts:
     """Charts next to the result."""
 
     charts: Annotated[
-        Path | None,
-        option("Draw charts to this folder (qifsql\\[charts]).", "--charts", panel=RUN),
+        Path | None, option("Draw charts to this folder (qifsql\\[charts]).", "--charts", panel=RUN)
     ] = None
     chart_format: Annotated[str, option("svg, html, png or json.", "--chart-format", panel=RUN)] = (
         "svg"
@@ -65,9 +64,7 @@ class Summary:
     summary: Annotated[
         Path | None,
         option(
-            "Write the summary: .parquet, .csv, .json, .md, .html or .xlsx.",
-            "--summary",
-            panel=RUN,
+            "Write the summary: .parquet, .csv, .json, .md, .html or .xlsx.", "--summary", panel=RUN
         ),
     ] = None
 

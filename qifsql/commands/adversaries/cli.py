@@ -30,11 +30,7 @@ EXAMPLES = {
 
 
 def adversaries(
-    sweep: Sweep,
-    options: AdversariesOptions,
-    charts: Charts,
-    output: Output,
-    talk: Talk,
+    sweep: Sweep, options: AdversariesOptions, charts: Charts, output: Output, talk: Talk
 ) -> Answer:
     """Compute the success of adversaries who know only some of the quasi-identifiers.
 

@@ -146,10 +146,7 @@ class DitOptions(TypedDict, total=False):
     ]
     without: Annotated[
         str | Path | None,
-        _release(
-            TEXT,
-            "files: releases without record i: without/{i}.csv, {i} from 1.",
-        ),
+        _release(TEXT, "files: releases without record i: without/{i}.csv, {i} from 1."),
     ]
     command: Annotated[
         str | None,

@@ -34,9 +34,7 @@ def levels(
     enforce: Annotated[
         bool,
         typer.Option(
-            "--enforce",
-            help="Exit with 4 if a required level is not met.",
-            rich_help_panel=PANEL,
+            "--enforce", help="Exit with 4 if a required level is not met.", rich_help_panel=PANEL
         ),
     ] = False,
 ) -> Answer:

@@ -12,8 +12,7 @@ from qifsql.options.runner import Answer
 Results = Annotated[
     list[Path],
     typer.Argument(
-        metavar="RESULTS...",
-        help="Stored results (-o FILE.parquet or .json), or folders of them.",
+        metavar="RESULTS...", help="Stored results (-o FILE.parquet or .json), or folders of them."
     ),
 ]
 Out = Annotated[

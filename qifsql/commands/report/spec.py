@@ -72,7 +72,6 @@ class ReportOptions(TypedDict, total=False):
         ),
     ]
     charts: Annotated[
-        str | Path | None,
-        Option(FILE, "Draw charts to this folder (qifsql\\[charts]).", panel=RUN),
+        str | Path | None, Option(FILE, "Draw charts to this folder (qifsql\\[charts]).", panel=RUN)
     ]
     chart_format: Annotated[str, Option(TEXT, "svg, html, png or json.", usual="svg", panel=RUN)]

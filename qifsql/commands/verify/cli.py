@@ -11,12 +11,10 @@ from qifsql.options.groups import Output
 from qifsql.options.runner import Answer
 
 Stored = Annotated[
-    Path,
-    typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder."),
+    Path, typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder.")
 ]
 Files = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="FILE", help="The attacked data, if they were moved."),
+    list[str] | None, typer.Argument(metavar="FILE", help="The attacked data, if they were moved.")
 ]
 
 EXAMPLES = {
@@ -31,11 +29,7 @@ EXAMPLES = {
 
 
 def verify(
-    result: Stored,
-    options: VerifyOptions,
-    output: Output,
-    settings: Settings,
-    files: Files = None,
+    result: Stored, options: VerifyOptions, output: Output, settings: Settings, files: Files = None
 ) -> Answer:
     """Recompute each number of a stored result by other ways; exit code 4 if one differs.
 
