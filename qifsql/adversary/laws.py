@@ -52,26 +52,26 @@ class Law:
             return f"+-{self.number}"
         if self.kind == "table":
             return f"table={in_quotes(self.table, MARKS + '=')}"
-        return f"{self.kind}={shown(self.number)}"
+        return f"{self.kind}={as_decimal(self.number)}"
 
     def plain(self) -> str:
         """Return the law as users write it."""
         return f"{in_quotes(self.column, MARKS + '=')}:{self.law}"
 
 
-def shown(number: Fraction) -> str:
+def as_decimal(number: Fraction) -> str:
     """Return a decimal number with all its digits."""
     digits = 0
     while (number * 10**digits).denominator != 1:
         digits += 1
-    whole = f"{(number * 10**digits).numerator:0{digits + 1}d}"
-    return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
+    text = f"{(number * 10**digits).numerator:0{digits + 1}d}"
+    return f"{text[:-digits]}.{text[-digits:]}" if digits else text
 
 
 def laws(text: str | Sequence[str]) -> tuple[Law, ...]:
     """Return the laws in a text; raise InputError if one is invalid or names a column twice."""
     texts = [text] if isinstance(text, str) else text
-    pieces = (piece for one in texts for piece in split(one, ";", WHAT) if piece)
+    pieces = (piece for text in texts for piece in split(text, ";", WHAT) if piece)
     named = [law for piece in pieces for law in _laws(piece)]
     if not named:
         raise InputError(f"knows names no quasi-identifier; write laws such as {quoted(FORMS)}")
@@ -83,7 +83,7 @@ def laws(text: str | Sequence[str]) -> tuple[Law, ...]:
 
 
 def _laws(piece: str) -> list[Law]:
-    names, *texts = split(piece, ":", WHAT, most=2)  # at the first colon outside double quotes
+    names, *texts = split(piece, ":", WHAT, limit=2)  # at the first colon outside double quotes
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not texts or not texts[0]:
         raise InputError(

@@ -39,12 +39,12 @@ def attributes(
     mean the same attribute, as in a target (``school``, ``2:school``). Raises ColumnError or
     ExpressionError if a name is unknown, ambiguous or given twice.
     """
-    each: dict[str, Attribute] = {}
+    by_name: dict[str, Attribute] = {}
     for attribute in (a for name in names for a in _meant(name, schema, role)):
-        if attribute.name in each and not again:
+        if attribute.name in by_name and not again:
             raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
-        each.setdefault(attribute.name, attribute)
-    sequence = sorted(each.values(), key=lambda a: a.number)  # the datasets in their order
+        by_name.setdefault(attribute.name, attribute)
+    sequence = sorted(by_name.values(), key=lambda a: a.number)  # the datasets in their order
     if distinct:
         sequence = [replace(a, there=there(a.number)) if a.number > 1 else a for a in sequence]
     return tuple(sequence)

@@ -70,8 +70,8 @@ def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> li
     for same in zip(first, *others, strict=True):
         roles = dict.fromkeys(role for column in same for role in column.roles)
         forms = dict.fromkeys(form for column in same for form in column.forms)
-        left = [form for form in forms if not any(form.startswith(f"{r} (") for r in roles)]
-        merged.append(replace(same[0], roles=tuple(roles), forms=tuple(left)))
+        remaining = [form for form in forms if not any(form.startswith(f"{r} (") for r in roles)]
+        merged.append(replace(same[0], roles=tuple(roles), forms=tuple(remaining)))
     return merged
 
 
@@ -102,8 +102,8 @@ def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
 def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
     """Return the attributes that use each column, by the engine's name of the column and role."""
     users: dict[str, dict[str, list[Attribute]]] = {}
-    for role, several in attributes.items():
-        for attribute in several:
+    for role, users_of_role in attributes.items():
+        for attribute in users_of_role:
             for source in read(attribute.expression):
                 users.setdefault(source, {}).setdefault(role, []).append(attribute)
     return users
@@ -113,11 +113,11 @@ def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str
     """Return the roles of a column itself, and the roles that only forms of it have."""
     roles: list[str] = []
     forms: list[str] = []
-    for role, several in users.items():
-        if role not in (QID, SECRET) or any(_is_whole(a.expression) for a in several):
+    for role, users_of_role in users.items():
+        if role not in (QID, SECRET) or any(_is_whole(a.expression) for a in users_of_role):
             roles.append(role)
         else:
-            forms.append(f"{role} (only as {', '.join(a.name for a in several)})")
+            forms.append(f"{role} (only as {', '.join(a.name for a in users_of_role)})")
     return roles, forms
 
 

@@ -13,7 +13,7 @@ MARKS = ',;:"'
 DIGITS = 60  # most digits of a number before and after the point
 
 
-def split(text: str, mark: str, what: str, *, most: int = 0) -> list[str]:
+def split(text: str, mark: str, what: str, *, limit: int = 0) -> list[str]:
     """Return the pieces between marks outside double quotes, stripped of blanks.
 
     ``what`` names the rules in the error on a double quote that is not closed.
@@ -21,7 +21,7 @@ def split(text: str, mark: str, what: str, *, most: int = 0) -> list[str]:
     pieces, inside = [""], False
     for character in text:
         inside ^= character == '"'
-        if character == mark and not inside and (not most or len(pieces) < most):
+        if character == mark and not inside and (not limit or len(pieces) < limit):
             pieces.append("")
         else:
             pieces[-1] += character

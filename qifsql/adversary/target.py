@@ -40,15 +40,15 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
     exact: dict[str, object] = {}
     every: dict[str, object] = {}
     for name, value in target.items():
-        one = _named(name, {q.name: q for q in qids})
-        matches = one or [
+        named = _named(name, {q.name: q for q in qids})
+        matches = named or [
             qid
             for number in sorted({q.number for q in qids})
             for qid in _named(name, _untagged(qids, number))
         ]
         if not matches:
             raise TargetError(f"the target names {quoted(name)}, which is not a quasi-identifier")
-        values = exact if one else every
+        values = exact if named else every
         if any(q.name in values for q in matches):
             raise TargetError(f"the target's {quoted(name)} is given twice; give it once")
         values |= {q.name: value for q in matches}

@@ -61,7 +61,7 @@ class Rule:
 def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules in a text; raise InputError if it is invalid or names a column twice."""
     texts = [text] if isinstance(text, str) else text
-    pieces = (piece for one in texts for piece in split(one, ";", WHAT) if piece)
+    pieces = (piece for text in texts for piece in split(text, ";", WHAT) if piece)
     link_rules = [rule for piece in pieces for rule in _rule(piece)]
     if not link_rules:
         raise InputError(f"there are no link rules; write some, as in {quoted(FORMS)}")
@@ -75,7 +75,7 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
 
 
 def _rule(piece: str) -> list[Rule]:
-    names, *laws = split(piece, ":", WHAT, most=2)  # at the first colon outside double quotes
+    names, *laws = split(piece, ":", WHAT, limit=2)  # at the first colon outside double quotes
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not all(columns):
         raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")

@@ -40,7 +40,7 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
             "gain, or a "
             f"column of guesses and one for each value of the secret (at most {WIDE})"
         )
-    rows = [_wide(dataset, first, other, secret) for other in others]
+    rows = [_wide(dataset, first, amount, secret) for amount in others]
     return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
 
 
@@ -82,12 +82,12 @@ def _earned(
     return lines(dataset, columns | {"gain": number(earned)})
 
 
-def _wide(dataset: Dataset, first: Column, other: Column, secret: Attribute) -> exp.Select:
+def _wide(dataset: Dataset, first: Column, amount: Column, secret: Attribute) -> exp.Select:
     """Return one column of a wide matrix: the gain of each guess for the value in its name."""
-    name = exp.null() if other.name in MISSING else exp.Literal.string(other.name)
+    name = exp.null() if amount.name in MISSING else exp.Literal.string(amount.name)
     raw = exp.cast(name.copy(), "VARCHAR")
     columns = {"guess": _text(first), "value": typed(name, secret), "raw": raw}
-    return lines(dataset, columns | {"gain": number(other)})
+    return lines(dataset, columns | {"gain": number(amount)})
 
 
 def typed(tree: exp.Expr, attribute: Attribute) -> exp.Expr:

@@ -144,17 +144,17 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
     """Return the closed interval of the same numbers of the domain, as the engine compares them."""
     digits = scale_of(domain.type)
     unit = 10**digits
-    most = LARGEST if domain.kind == "whole" else 10**38 - 1
-    lower, upper = -most, most
+    largest = LARGEST if domain.kind == "whole" else 10**38 - 1
+    lower, upper = -largest, largest
     if cell.lower is not None:
         units = exact(cell.lower) * unit
-        whole = units.numerator // units.denominator
-        lower = whole + (cell.open_below or whole != units)
+        rounded = units.numerator // units.denominator
+        lower = rounded + (cell.open_below or rounded != units)
     if cell.upper is not None:
         units = exact(cell.upper) * unit
-        whole = -(-units.numerator // units.denominator)
-        upper = whole - (cell.open_above or whole != units)
-    lower, upper = (max(-most, min(most, n)) for n in (lower, upper))
+        rounded = -(-units.numerator // units.denominator)
+        upper = rounded - (cell.open_above or rounded != units)
+    lower, upper = (max(-largest, min(largest, n)) for n in (lower, upper))
     low, high = (_written(n, digits) for n in (lower, upper))
     return replace(cell, lower=low, upper=high, open_below=False, open_above=False)
 

@@ -47,7 +47,7 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
     """Return the function that coarsens a column of this type; None if no function does."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
-        return _whole
+        return _integer
     if type_ in (*FLOATING, "DECIMAL"):
         return _broken
     if type_ in ("VARCHAR", "ENUM"):
@@ -59,7 +59,7 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
     return None
 
 
-def _whole(original: Column, how: str) -> exp.Expr:
+def _integer(original: Column, how: str) -> exp.Expr:
     """Return the lower end of the interval, exact for whole numbers of any size."""
     if not re.fullmatch(r"[1-9]\d{0,17}", how, re.ASCII):
         raise _wrong(original, how, "a width, a whole number from 1, as in {name}:5")

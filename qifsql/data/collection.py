@@ -144,10 +144,10 @@ def tag_of(text: str, last: int) -> tuple[int, str] | None:
     return number, match[2]
 
 
-def _same_rows(one: Dataset, other: Dataset) -> bool:
-    real = [sorted(str(Path(p).resolve()) for p in d.paths) for d in (one, other)]
-    tables = [d.table.casefold() for d in (one, other)]
-    return real[0] == real[1] and tables[0] == tables[1] and one.wave == other.wave
+def _same_rows(a: Dataset, b: Dataset) -> bool:
+    real = [sorted(str(Path(p).resolve()) for p in d.paths) for d in (a, b)]
+    tables = [d.table.casefold() for d in (a, b)]
+    return real[0] == real[1] and tables[0] == tables[1] and a.wave == b.wave
 
 
 Source: TypeAlias = Tabular | Collection | Sequence[Tabular]

@@ -285,10 +285,13 @@ def _partitioned(files: Sequence[str], text: str) -> bool:
     """Return whether the folders of the files are named by columns and values (``year=2018``)."""
     keys = {partition_columns(file) for file in files}
     if len(keys) > 1:
-        several = " or ".join(quoted("/".join(one)) if one else "none" for one in sorted(keys))
+        listed = " or ".join(
+            quoted("/".join(keys_of_file)) if keys_of_file else "none"
+            for keys_of_file in sorted(keys)
+        )
         raise DatasetError(
             f"the files of {text} have different partition columns in the names of their folders: "
-            f"{several}; name files with the same ones"
+            f"{listed}; name files with the same ones"
         )
     return keys != {()}
 
@@ -325,7 +328,7 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
     """
     inside = {Path(file).absolute().parent for file in files}
     inside |= {Path(file).resolve().parent for file in files}
-    for folder in sorted({f for one in inside for f in (one, *one.parents)}, reverse=True):
+    for folder in sorted({f for path in inside for f in (path, *path.parents)}, reverse=True):
         for pattern, (kind, reader) in TABLES.items():
             if next(folder.glob(pattern), None) is not None:
                 raise DatasetError(

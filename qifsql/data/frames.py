@@ -79,8 +79,8 @@ def path_of(table: Any) -> str:
             plain.drop_null(),
         ):  # the bytes of a missing value vary
             if part.num_chunks:
-                whole = pa.concat_arrays(part.chunks)
-                digest.update(pa.record_batch([whole], names=["part"]).serialize())
+                array = pa.concat_arrays(part.chunks)
+                digest.update(pa.record_batch([array], names=["part"]).serialize())
     return PREFIX + digest.hexdigest()
 
 

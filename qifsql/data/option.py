@@ -178,8 +178,8 @@ def _text(content: Any) -> str | None:
 
 
 def _texts(content: Any) -> tuple[str, ...] | None:
-    several = content if isinstance(content, list) else [content] if content != "" else []
-    return tuple(several) if all(_text(text) is not None for text in several) else None
+    items = content if isinstance(content, list) else [content] if content != "" else []
+    return tuple(items) if all(_text(text) is not None for text in items) else None
 
 
 def _number(content: Any) -> int | float | None:
@@ -188,8 +188,8 @@ def _number(content: Any) -> int | float | None:
 
 
 def _numbers(content: Any) -> tuple[int | float, ...] | None:
-    several = content if isinstance(content, list) else [content]
-    return tuple(several) if all(_number(number) is not None for number in several) else None
+    items = content if isinstance(content, list) else [content]
+    return tuple(items) if all(_number(number) is not None for number in items) else None
 
 
 def _share(content: Any) -> float | None:
@@ -206,7 +206,7 @@ def _flag(content: Any) -> bool | None:
     return content if isinstance(content, bool) else None
 
 
-def _whole(content: Any) -> int | None:
+def _integer(content: Any) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
@@ -215,12 +215,12 @@ def _flag_or_share(content: Any) -> bool | Any:
 
 
 def _counts(content: Any) -> tuple[int, ...] | None:
-    several = content if isinstance(content, list) else [content]
-    return tuple(several) if all(_whole(number) is not None for number in several) else None
+    items = content if isinstance(content, list) else [content]
+    return tuple(items) if all(_integer(number) is not None for number in items) else None
 
 
 def _sizes(content: Any) -> str | None:
-    return str(content) if _whole(content) is not None else _text(content)
+    return str(content) if _integer(content) is not None else _text(content)
 
 
 def _files(content: Any) -> dict[str, str] | None:
@@ -256,7 +256,7 @@ NAMES = Form(_NAMES, _texts, nothing=())
 TEXTS = Form(_NAMES, _texts, nothing=())
 """Texts that may hold commas: on the command line one at a time, repeatable."""
 FLAG = Form("true or false", _flag, nothing=False)
-WHOLE = Form("a whole number", _whole)
+WHOLE = Form("a whole number", _integer)
 NUMBERS = Form("a number or a list of numbers", _numbers, nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)

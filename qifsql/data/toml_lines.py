@@ -133,31 +133,31 @@ class _Located:
     def __init__(self, text: str) -> None:
         self.numbers: dict[Route, int] = {}
         self.lists: dict[Route, int] = {}  # of tables: the number of the last one so far
-        self.left = deque(_tokens(text))
+        self.tokens = deque(_tokens(text))
         table: Route = ()
-        while self.left:
+        while self.tokens:
             if self._next("newline"):
                 continue
-            if self.left[0].text == "[":
+            if self.tokens[0].text == "[":
                 table = self._header()
             else:
                 self._pair(table)
 
     def _next(self, kind: str) -> bool:
         """Consume the next token if its kind or text is ``kind``; return whether it was."""
-        is_next = bool(self.left) and kind in (self.left[0].kind, self.left[0].text)
+        is_next = bool(self.tokens) and kind in (self.tokens[0].kind, self.tokens[0].text)
         if is_next:
-            self.left.popleft()
+            self.tokens.popleft()
         return is_next
 
     def _header(self) -> Route:
         """Consume ``[a.b]`` or ``[[a.b]]``; return the path of the table that begins."""
-        line = self.left.popleft().line
+        line = self.tokens.popleft().line
         many = self._next("[")
         *around, last = self._keys("]")
-        self.left.popleft()
+        self.tokens.popleft()
         if many:
-            self.left.popleft()
+            self.tokens.popleft()
         table = self._down((), around, line)
         if not many:
             table = self._down(table, [last], line)
@@ -171,9 +171,9 @@ class _Located:
 
     def _pair(self, table: Route) -> None:
         """Consume ``a.b = value`` of a table, and record its line."""
-        line = self.left[0].line
+        line = self.tokens[0].line
         *around, last = self._keys("=")
-        self.left.popleft()
+        self.tokens.popleft()
         route = (*self._down(table, around, line), last)
         self.numbers[route] = line
         self._value(route)
@@ -181,8 +181,8 @@ class _Located:
     def _keys(self, end: str) -> list[str]:
         """Consume a dotted key up to the mark ``end``; return its names without quotes."""
         written = []
-        while self.left[0].text != end:
-            written.append(self.left.popleft().text)
+        while self.tokens[0].text != end:
+            written.append(self.tokens.popleft().text)
         names = []
         inner: Any = tomllib.loads("".join(written) + "=0")
         while isinstance(inner, dict):
@@ -204,7 +204,7 @@ class _Located:
             n = 0
             while not self._next("]"):
                 if not (self._next("newline") or self._next(",")):
-                    self.numbers[*route, n] = self.left[0].line
+                    self.numbers[*route, n] = self.tokens[0].line
                     self._value((*route, n))
                     n += 1
         elif self._next("{"):
@@ -212,5 +212,5 @@ class _Located:
                 if not (self._next("newline") or self._next(",")):
                     self._pair(route)
         else:
-            while self.left and self.left[0].kind in ("bare", "text"):
-                self.left.popleft()
+            while self.tokens and self.tokens[0].kind in ("bare", "text"):
+                self.tokens.popleft()

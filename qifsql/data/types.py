@@ -28,8 +28,8 @@ def comparable(type_: str) -> str:
     with others. All types of floating numbers are one class, and so are all types of text.
     """
     kind = family(type_)
-    whole = kind in INTEGERS and kind != "UHUGEINT"
-    if whole:
+    is_integer = kind in INTEGERS and kind != "UHUGEINT"
+    if is_integer:
         return "INTEGER"
     return "DOUBLE" if kind in FLOATING else "VARCHAR" if kind == "ENUM" else kind
 

@@ -36,8 +36,8 @@ class Distribution:
     @property
     def expected(self) -> Fraction:
         """Return the expected value (M161)."""
-        whole = sum(amount * weight for amount, weight in self.weights.items())
-        return Fraction(whole, self.total) / self.unit
+        total = sum(amount * weight for amount, weight in self.weights.items())
+        return Fraction(total, self.total) / self.unit
 
     @property
     def least(self) -> Fraction:

@@ -61,62 +61,62 @@ def _student(degrees: int) -> float:
     return z + first / n + second / n**2 + third / n**3
 
 
-def newcombe(right: float, people: int, other: float, others: int) -> Interval:
+def newcombe(right: float, people: int, second: float, second_people: int) -> Interval:
     """Return the interval of the difference of two shares of different people.
 
-    It is that of ``right / people - other / others`` at 95 % confidence, in [-1, 1].
+    It is that of ``right / people - second / second_people`` at 95 % confidence, in [-1, 1].
     """
-    p, q = right / people, other / others
-    (low, high), (least, most) = wilson(right, people), wilson(other, others)
+    p, q = right / people, second / second_people
+    (low, high), (second_low, second_high) = wilson(right, people), wilson(second, second_people)
     return (
-        max(-1.0, p - q - math.hypot(p - low, most - q)),
-        min(1.0, p - q + math.hypot(high - p, q - least)),
+        max(-1.0, p - q - math.hypot(p - low, second_high - q)),
+        min(1.0, p - q + math.hypot(high - p, q - second_low)),
     )
 
 
-def paired(right: float, other: float, both: float, people: int) -> Interval:
+def paired(right: float, second: float, both: float, people: int) -> Interval:
     """Return the interval of the difference of two shares of the same people.
 
-    ``right`` and ``other`` are right guesses of two adversaries, ``both`` those of both at once.
+    ``right`` and ``second`` are right guesses of two adversaries, ``both`` those of both at once.
     """
-    p, q = right / people, other / people
-    (low, high), (least, most) = wilson(right, people), wilson(other, people)
-    phi = _correlation(right, other, both, people)
-    below = (p - low) ** 2 - 2 * phi * (p - low) * (most - q) + (most - q) ** 2
-    above = (high - p) ** 2 - 2 * phi * (high - p) * (q - least) + (q - least) ** 2
+    p, q = right / people, second / people
+    (low, high), (second_low, second_high) = wilson(right, people), wilson(second, people)
+    phi = _correlation(right, second, both, people)
+    below = (p - low) ** 2 - 2 * phi * (p - low) * (second_high - q) + (second_high - q) ** 2
+    above = (high - p) ** 2 - 2 * phi * (high - p) * (q - second_low) + (q - second_low) ** 2
     return (
         max(-1.0, p - q - math.sqrt(max(0.0, below))),
         min(1.0, p - q + math.sqrt(max(0.0, above))),
     )
 
 
-def excess(right: float, people: int, other: float, others: int) -> Interval | None:
+def excess(right: float, people: int, second: float, second_people: int) -> Interval | None:
     """Return the interval of a success beyond another one, of what that leaves to find out.
 
     It is that of ``(p - q) / (1 - q)`` for the shares p and q of different people, which is 1 minus
     the ratio of the shares of failures; at most 1. None if the other success is 1.
     """
-    p, q = 1 - right / people, 1 - other / others
+    p, q = 1 - right / people, 1 - second / second_people
     low, high = wilson(people - right, people)
-    least, most = wilson(others - other, others)
-    if least <= 0:
+    second_low, second_high = wilson(second_people - second, second_people)
+    if second_low <= 0:
         return None
     rest = low * (2 * p - low)
-    root = math.sqrt(max(0.0, (p * q) ** 2 - rest * most * (2 * q - most)))
+    root = math.sqrt(max(0.0, (p * q) ** 2 - rest * second_high * (2 * q - second_high)))
     smallest = rest / (p * q + root) if rest > 0 else 0.0
-    scale = least * (2 * q - least)
+    scale = second_low * (2 * q - second_low)
     root = math.sqrt(max(0.0, (p * q) ** 2 - high * (2 * p - high) * scale))
     greatest = (p * q + root) / scale
     return 1 - greatest, 1 - smallest
 
 
-def _correlation(right: float, other: float, both: float, people: int) -> float:
+def _correlation(right: float, second: float, both: float, people: int) -> float:
     """Return the correlation of both guesses, with Newcombe's correction for continuity."""
-    product = right * (people - right) * other * (people - other)
+    product = right * (people - right) * second * (people - second)
     if product <= 0:
         return 0.0
-    neither = people - right - other + both
-    excess = both * neither - (right - both) * (other - both)
+    neither = people - right - second + both
+    excess = both * neither - (right - both) * (second - both)
     if excess > 0:
         excess = max(0.0, excess - people / 2)
     return excess / math.sqrt(product)

@@ -120,8 +120,8 @@ def _where(numbers: Sequence[int], column: Sequence[int]) -> list[int]:
 
 def _total(numbers: Sequence[float]) -> Fraction:
     """Compute the exact sum of numbers, which floats may be among."""
-    whole = all(isinstance(number, int) for number in numbers)
-    return Fraction(sum(numbers) if whole else sum(map(Fraction, numbers)))
+    are_integers = all(isinstance(number, int) for number in numbers)
+    return Fraction(sum(numbers) if are_integers else sum(map(Fraction, numbers)))
 
 
 def _scale(frame: pl.DataFrame) -> float:

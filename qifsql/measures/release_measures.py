@@ -239,18 +239,18 @@ def singling_out(
     Fewer people are singled out more seldom or more often, so the excess compares equal numbers:
     of the larger file as many people as the smaller one has, expected over all draws of them.
     """
-    each = list(predicates)
-    number = sum(p.number for p in each)
-    right = sum(p.number for p in each if p.original == 1)
+    listed = list(predicates)
+    number = sum(p.number for p in listed)
+    right = sum(p.number for p in listed if p.original == 1)
     yield _estimated(name, right, number)
     if not control:
         return
-    other = sum(p.number for p in each if p.control == 1)
-    yield _estimated(f"{name}_control", other, number)
+    control_right = sum(p.number for p in listed if p.control == 1)
+    yield _estimated(f"{name}_control", control_right, number)
     least = min(people, control)
-    expected = math.fsum(p.number * one_of(p.original, people, least) for p in each)
-    others = math.fsum(p.number * one_of(p.control, control, least) for p in each)
-    yield _excess(f"{name}_risk", expected, number, others, number)
+    expected = math.fsum(p.number * one_of(p.original, people, least) for p in listed)
+    expected_control = math.fsum(p.number * one_of(p.control, control, least) for p in listed)
+    yield _excess(f"{name}_risk", expected, number, expected_control, number)
 
 
 def one_of(some: int, people: int, draws: int) -> float:
@@ -283,18 +283,18 @@ def nearest_linkability(
 
     ``records`` are those of the release; so many ``neighbours`` are the nearest ones of each half.
     """
-    each = [(kind, linked(kind, neighbours)) for kind in kinds]
-    people, others = sum(k.original for k, _ in each), sum(k.control for k, _ in each)
-    right = sum((k.original * chance for k, chance in each), Fraction())
+    listed = [(kind, linked(kind, neighbours)) for kind in kinds]
+    people, control_people = sum(k.original for k, _ in listed), sum(k.control for k, _ in listed)
+    right = sum((k.original * chance for k, chance in listed), Fraction())
     name = "linkability_nearest"
     yield _guessed(name, right, people)
     apart = Fraction(math.comb(records - neighbours, neighbours), math.comb(records, neighbours))
     yield Measure(name=f"{name}_chance", value=float(1 - apart))
-    if not others:
+    if not control_people:
         return
-    other = sum((k.control * chance for k, chance in each), Fraction())
-    yield _guessed(f"{name}_control", other, others)
-    yield _excess(f"{name}_risk", float(right), people, float(other), others)
+    control_right = sum((k.control * chance for k, chance in listed), Fraction())
+    yield _guessed(f"{name}_control", control_right, control_people)
+    yield _excess(f"{name}_risk", float(right), people, float(control_right), control_people)
 
 
 def linked(kind: LinkKind, neighbours: int) -> Fraction:
@@ -330,11 +330,11 @@ def classified(counts: Classified) -> Iterator[Measure]:
     yield _estimated("rapid_original", counts.confident, people)
     if not counts.control:
         return
-    other, others = counts.control_right, counts.control
-    yield _guessed("classifier_control", other, others)
-    yield _estimated("rapid_control", counts.control_confident, others)
-    low, high = newcombe(float(right), people, float(other), others)
-    leak = float(right / people - other / others)
+    control_right, control = counts.control_right, counts.control
+    yield _guessed("classifier_control", control_right, control)
+    yield _estimated("rapid_control", counts.control_confident, control)
+    low, high = newcombe(float(right), people, float(control_right), control)
+    leak = float(right / people - control_right / control)
     yield Measure(name="classifier_leak", value=leak, low=low, high=high)
 
 
@@ -359,12 +359,16 @@ def _estimated(name: str, right: float, people: int) -> Measure:
     return Measure(name=name, value=right / people, low=low, high=high, count=count, people=people)
 
 
-def _excess(name: str, right: float, people: int, other: float, others: int) -> Measure:
+def _excess(
+    name: str, right: float, people: int, control_right: float, control_people: int
+) -> Measure:
     """Return a success beyond the control, of what the control leaves to find out."""
-    interval = excess(right, people, other, others) if people and others else None
+    interval = (
+        excess(right, people, control_right, control_people) if people and control_people else None
+    )
     if interval is None:
         return Measure(name=name, value=None)
-    p, q = right / people, other / others
+    p, q = right / people, control_right / control_people
     low, high = interval
     value = (p - q) / (1 - q)
     return Measure(name=name, value=value, low=min(low, value), high=max(high, value))

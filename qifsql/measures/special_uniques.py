@@ -10,14 +10,14 @@ from fractions import Fraction
 from qifsql.measures.uniqueness import Sizes, unique_match
 
 
-def score_of_size(n: int, most: int, size: int) -> int:
+def score_of_size(n: int, limit: int, size: int) -> int:
     """Return the score of one minimal sample unique of that size (M142).
 
-    It is the product of n - i for i from ``size`` to the smaller of ``most`` and n - 1: the number
-    of ways to go on to subsets of ``most`` + 1 quasi-identifiers. ``n`` is the number of
-    quasi-identifiers, ``most`` the largest size that is looked for.
+    It is the product of n - i for i from ``size`` to the smaller of ``limit`` and n - 1: the number
+    of ways to go on to subsets of ``limit`` + 1 quasi-identifiers. ``n`` is the number of
+    quasi-identifiers, ``limit`` the largest size that is looked for.
     """
-    return math.prod(n - i for i in range(size, min(most, n - 1) + 1))
+    return math.prod(n - i for i in range(size, min(limit, n - 1) + 1))
 
 
 def exponent(n: int) -> float:

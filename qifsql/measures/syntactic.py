@@ -17,43 +17,43 @@ BITS = 10_000_000  # up to this many bits, powers of counts are compared as whol
 
 @dataclass(frozen=True)
 class Level:
-    """An exact level: ``part / whole``, or its natural logarithm; ``whole`` 0 is infinity."""
+    """An exact level: ``part / total``, or its natural logarithm; ``total`` 0 is infinity."""
 
     part: int
-    whole: int
+    total: int
     logarithm: bool = False
 
     @property
     def value(self) -> float:
-        """Compute the level as a number, correctly rounded; infinite if ``whole`` is 0."""
-        if self.whole == 0:
+        """Compute the level as a number, correctly rounded; infinite if ``total`` is 0."""
+        if self.total == 0:
             return math.inf
         if self.logarithm:
             return float(self._decimal())
-        return self.part / self.whole
+        return self.part / self.total
 
     def beyond(self, threshold: Fraction) -> int:
         """Return 1 if the level is above the threshold, 0 if it is equal to it, else -1."""
-        if self.whole == 0:
+        if self.total == 0:
             return 1
-        value: Fraction | Decimal = Fraction(self.part, self.whole)
-        other: Fraction | Decimal = threshold
+        value: Fraction | Decimal = Fraction(self.part, self.total)
+        limit: Fraction | Decimal = threshold
         if self.logarithm:
             value = self._decimal()
             with localcontext(prec=DIGITS):
-                other = Decimal(threshold.numerator) / threshold.denominator
-        return (value > other) - (value < other)
+                limit = Decimal(threshold.numerator) / threshold.denominator
+        return (value > limit) - (value < limit)
 
     def order(self) -> Decimal:
         """Return the key for ordering levels; different levels of a release have different keys."""
-        if self.whole == 0:
+        if self.total == 0:
             return Decimal("Infinity")
         with localcontext(prec=2 * DIGITS):
-            return self._decimal() if self.logarithm else Decimal(self.part) / self.whole
+            return self._decimal() if self.logarithm else Decimal(self.part) / self.total
 
     def _decimal(self) -> Decimal:
         with localcontext(prec=DIGITS):
-            return (Decimal(self.part) / self.whole).ln()
+            return (Decimal(self.part) / self.total).ln()
 
 
 def entropy_l(counts: Sequence[int]) -> float:
@@ -74,7 +74,7 @@ def entropy_l(counts: Sequence[int]) -> float:
 def meets_entropy(counts: Sequence[int], threshold: Fraction) -> bool:
     """Return whether exp(H) is at least ``threshold`` in a block of these counts, exactly.
 
-    exp(H) = (size^size / product n^n)^(1/size), so whole numbers are compared; if the powers would
+    exp(H) = (size^size / product n^n)^(1/size), so total numbers are compared; if the powers would
     be too long, numbers of 50 digits are compared. Source: as ``entropy_l``.
     """
     divisor = math.gcd(*counts)

@@ -270,5 +270,5 @@ def unique_match(sample: Sizes) -> float | None:
     others (Skinner and Elliot 2002); None if the sample has no blocks of one and two.
     """
     q = sample.fraction
-    alone, other = q * sample.alone, 2 * (1 - q) * sample.pairs
-    return float(alone / (alone + other)) if alone + other else None
+    alone, pairs = q * sample.alone, 2 * (1 - q) * sample.pairs
+    return float(alone / (alone + pairs)) if alone + pairs else None

@@ -54,29 +54,29 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
     of p(v) log2(p(v)/q(v)), in bits, and infinite if the release excludes a value of the
     original (Cover and Thomas, Elements of Information Theory, sections 2.3 and 11.6).
     """
-    whole = release * parts
+    scale = release * parts
     difference = inside = 0
     terms: list[float] = []
     endless = False
     for people, mass, values in masses:
-        one, other = people * whole, mass * original
-        difference += abs(one - other) * values
+        before, after = people * scale, mass * original
+        difference += abs(before - after) * values
         inside += mass * values
         if not people:
             continue
         if not mass:
             endless = True
             continue
-        if one != other:
-            terms.append(people * values / original * math.log2(one / other))
-    outside = (whole - inside) * original
-    total = Fraction(difference + max(outside, 0), 2 * whole * original)
+        if before != after:
+            terms.append(people * values / original * math.log2(before / after))
+    outside = (scale - inside) * original
+    total = Fraction(difference + max(outside, 0), 2 * scale * original)
     # Rounded parts may sum to slightly less than the whole, so a negative sum is a rounding error.
     divergence = math.inf if endless else max(0.0, math.fsum(terms))
     return Distances(float(total), divergence)
 
 
-def penalty(lost: int, whole: int, *, suppressed: int, records: int) -> Fraction:
+def penalty(lost: int, total: int, *, suppressed: int, records: int) -> Fraction:
     """Compute the normalised certainty penalty of a column, in [0, 1] (Xu et al. 2006, section 3).
 
     It is the mean over the records of the share of the column that the cell covers: 0 for one
@@ -84,8 +84,8 @@ def penalty(lost: int, whole: int, *, suppressed: int, records: int) -> Fraction
     from the smallest to the greatest value in the cell, over that in the column; for other columns,
     and those with a hierarchy, it is the number of values in the cell, over that in the column.
     ``lost`` is the sum of these distances or numbers over the records that are not ``suppressed``,
-    ``whole`` the distance or number for the whole column.
+    ``total`` the distance or number for the whole column.
     """
     if not records:
         return Fraction(0)
-    return (Fraction(lost, whole or 1) + suppressed) / records
+    return (Fraction(lost, total or 1) + suppressed) / records

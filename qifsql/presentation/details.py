@@ -37,15 +37,15 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
         "journalist": said("journalist risk"),
         "marketer": said("marketer risk"),
     }
-    for name, shown in risks.items():
+    for name, words_of in risks.items():
         if row.get(f"{name}_risk") is not None:
-            table.add_row(shown, "", words.percent(row[f"{name}_risk"]))
-    for name, shown in (
+            table.add_row(words_of, "", words.percent(row[f"{name}_risk"]))
+    for name, words_of in (
         ("k", said("people in the smallest block (k)")),
         ("l", said("fewest values in a block (l)")),
     ):
         if row.get(name) is not None:
-            table.add_row(shown, "", words.count(row[name]))
+            table.add_row(words_of, "", words.count(row[name]))
     return [table] if table.rows else []
 
 
@@ -64,11 +64,11 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     bands = (
         detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
     )
-    most = max(bands["n"].to_list())
+    largest = max(bands["n"].to_list())
     table = Table.of([said("success"), said("people"), ""], right=(0, 1))
     for band, n in bands.iter_rows():
         label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
-        bar = "\N{FULL BLOCK}" * round(BAR * n / most)
+        bar = "\N{FULL BLOCK}" * round(BAR * n / largest)
         table.add_row(label, words.count(n), bar or ("\N{LEFT ONE EIGHTH BLOCK}" if n else ""))
     return [table]
 
@@ -176,16 +176,16 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     heads = [said("missing values may be anything"), said("least"), said("most")]
     table = Table.of(heads, right=(1, 2))
     lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
-    drawn = [(shown, lines[name]) for name, shown in names.items() if name in lines]
-    for shown, line in drawn:
-        draw = words.percent if line["measure"].startswith("posterior") else _whole
+    drawn = [(title, lines[name]) for name, title in names.items() if name in lines]
+    for title, line in drawn:
+        draw = words.percent if line["measure"].startswith("posterior") else _rounded
         ends = (end(draw(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
-        table.add_row(shown, *ends)
+        table.add_row(title, *ends)
     sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
     return [table] if sharp else [table, outer()]
 
 
-def _whole(value: float) -> str:
+def _rounded(value: float) -> str:
     return words.count(round(value))
 
 

@@ -19,8 +19,8 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return number(f"{value:.6g}")
     if isinstance(value, list):
-        shown = [_counted(v) for v in value[:SHOWN]]
-        return ", ".join(shown) + _left_out(len(value) - SHOWN)
+        texts = [_counted(v) for v in value[:SHOWN]]
+        return ", ".join(texts) + _left_out(len(value) - SHOWN)
     return printable(str(value))
 
 

@@ -69,8 +69,10 @@ def vector(spec: dict[str, Any]) -> str:
 
 def digests(scripts: Iterable[str]) -> str:
     """Return the digests of the scripts that a page may run, for its security policy."""
-    each = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    return " ".join(f"'sha256-{digest}'" for digest in each)
+    digests_of = (
+        b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    )
+    return " ".join(f"'sha256-{digest}'" for digest in digests_of)
 
 
 @cache

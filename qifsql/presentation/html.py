@@ -123,7 +123,7 @@ def _environment(folder: Path = PAGE) -> Environment:
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_printable,
     )
 
 
@@ -175,7 +175,7 @@ def page(document: Document, *, still: bool = False) -> str:
     )
 
 
-def _shown(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """Return a value for a page, without control characters and marks of text direction.
 
     Such a mark in a name would change the direction of the text after it.

@@ -83,9 +83,9 @@ def bind_locale() -> None:
     textdomain("qifsql")
 
 
-def counted(one: str, many: str, n: int, **values: object) -> str:
+def counted(singular: str, plural: str, n: int, **values: object) -> str:
     """Return a message about ``n`` things, in which ``{n}`` is replaced by the number."""
-    message = _catalogue(spoken().code).ngettext(one, many, n)
+    message = _catalogue(spoken().code).ngettext(singular, plural, n)
     return message.format(n=number(f"{n:,}"), **values)
 
 

@@ -41,15 +41,15 @@ def escaped(text: str) -> str:
     return printable(text, "\n\r").translate(MARKS)
 
 
-def document(whole: Document) -> str:
+def document(report: Document) -> str:
     """Return a report: headings, sentences and tables; words instead of charts."""
-    lines = [f"# {escaped(whole.title)}"]
-    if whole.confidential:
+    lines = [f"# {escaped(report.title)}"]
+    if report.confidential:
         lines.append(f"**{escaped(said('Confidential: shows values of people'))}**")
-    for section in whole.sections:
+    for section in report.sections:
         lines.append(f"## {escaped(section.title)}")
         lines += [_part(part) for part in section.parts]
-    return "\n\n".join([*lines, escaped(whole.imprint)]) + "\n"
+    return "\n\n".join([*lines, escaped(report.imprint)]) + "\n"
 
 
 def _part(part: Part) -> str:

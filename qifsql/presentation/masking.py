@@ -52,9 +52,9 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
     """Return the groups to hide in all tables of the same columns."""
-    each = list(tables)
-    groups = {group for table in each for group, n in table.items() if n < minimum}
-    while more := {group for table in each for group in _complement(table, groups, minimum)}:
+    counts = list(tables)
+    groups = {group for table in counts for group, n in table.items() if n < minimum}
+    while more := {group for table in counts for group in _complement(table, groups, minimum)}:
         groups |= more
     return groups
 
@@ -95,13 +95,13 @@ def masked(
     named = table.select("by", "group").iter_rows()
     flags = [by is not None and (not has_sizes or group in hides(by)) for by, group in named]
     is_hidden = pl.Series(flags, dtype=pl.Boolean)
-    shown, rest = _numbered(rows.filter(~is_hidden), unnamed), rows.filter(is_hidden)
+    visible, rest = _numbered(rows.filter(~is_hidden), unnamed), rows.filter(is_hidden)
     if "met" in table.columns:
         rest = _without_numbers(rest, ("rule",), said("(another group)"))
     elif rest.height:
         rest = _summed(rest, minimum)
-    whole = pl.concat([shown, rest]).sort("place").drop("place")
-    return _with_gaps(whole) if rest.height else whole
+    together = pl.concat([visible, rest]).sort("place").drop("place")
+    return _with_gaps(together) if rest.height else together
 
 
 def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
@@ -109,8 +109,8 @@ def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
     number = pl.col("group").rank("dense").over("by").cast(pl.String)
     before, _, after = said("group {n}", n="\0").partition("\0")
     name = pl.concat_str(pl.lit(before), number, pl.lit(after), ignore_nulls=False)
-    shown = pl.when(pl.col("by").is_in(list(by))).then(name).otherwise(pl.col("group"))
-    return table.with_columns(shown.alias("group"))
+    names = pl.when(pl.col("by").is_in(list(by))).then(name).otherwise(pl.col("group"))
+    return table.with_columns(names.alias("group"))
 
 
 def _without_numbers(rows: pl.DataFrame, but: tuple[str, ...], name: str) -> pl.DataFrame:

@@ -54,11 +54,11 @@ def histograms(frame: pl.DataFrame) -> Chart:
     y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
     bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
     share = said("share of people")
-    shown = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
-    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, shown))
+    titles = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
+    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
-    each = panels.filter(order=0).height
-    columns = 3 if each % 3 == 0 or (each == 1 and panels.height > 2) else 2
+    panel_count = panels.filter(order=0).height
+    columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
         "Success is the probability that the best guess about a person is right. 0 means up "
@@ -81,8 +81,8 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     x = alt.X("share:Q", title=said("share of people")).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("risk:N", title=said("success on them"), sort=None)
-    shown = {"risk:N": said("success on them"), "share:Q": said("share of people")}
-    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, shown))
+    titles = {"risk:N": said("success on them"), "share:Q": said("share of people")}
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     words = []
     for _, question, _, _, risk, amount in rows.rows():
@@ -101,10 +101,10 @@ def groups(frame: pl.DataFrame) -> Chart:
     """
     alt, _ = extra()
     names = labels([g for g in frame["group"] if g is not None])
-    shown = [said("(missing)") if g is None else names[g] for g in frame["group"]]
-    rows = word_questions(frame.with_columns(shown=pl.Series(shown))).select(
+    group_names = [said("(missing)") if g is None else names[g] for g in frame["group"]]
+    rows = word_questions(frame.with_columns(name=pl.Series(group_names))).select(
         *("order", "question", "individuals"),
-        group="shown",
+        group="name",
         success="posterior_probabilistic",
         prior="prior_probabilistic",
     )

@@ -37,9 +37,9 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     names = [named(row) for row in frame.iter_rows(named=True)]
     rows = word_questions(_long(frame, names))
-    most = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
+    largest = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
     loss = said("information lost (certainty penalty)")
-    x = alt.X("loss:Q", title=loss).scale(domain=[0, most * 1.3], nice=False)
+    x = alt.X("loss:Q", title=loss).scale(domain=[0, largest * 1.3], nice=False)
     x = x.axis(labelExpr=PERCENT)
     y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
     kinds = [said("original"), said("release")]
@@ -62,7 +62,7 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
 
 def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return one row per release, question and measure."""
-    shown, original, release = labels(names), said("original"), said("release")
+    short, original, release = labels(names), said("original"), said("release")
     rows = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):
         for model in ("crs", "cas"):
@@ -72,7 +72,7 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
                 {
                     "model": model.upper(),
                     "secret": row["secret"] if model == "cas" else None,
-                    "name": shown[name],
+                    "name": short[name],
                     "kind": original if name == names[0] else release,
                     "measure": measure,
                     "loss": row["certainty_penalty"],

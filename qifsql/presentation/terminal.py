@@ -84,8 +84,8 @@ def _table(part: Table) -> RenderableType:
             least = _longest([*cells, *_words([name])])
         elif i == 0:
             least = min(NAME, _longest([*cells, *_words([name])]))
-        whole = i == 0 or i in part.right or _longest(cells) <= least
-        widths.append((least, least if whole else max(least, _longest([*cells, name]))))
+        unwrapped = i == 0 or i in part.right or _longest(cells) <= least
+        widths.append((least, least if unwrapped else max(least, _longest([*cells, name]))))
         table.add_column(
             _text(name),
             justify="right" if i in part.right else "left",
@@ -124,7 +124,7 @@ def _shared(widths: Sequence[tuple[int, int]], width: int) -> list[int]:
     """Return the widths of columns that fill ``width``, the narrowest widened first."""
     shared = [least for least, _ in widths]
     while sum(shared) < width:
-        growing = [i for i, (_, most) in enumerate(widths) if shared[i] < most]
+        growing = [i for i, (_, widest) in enumerate(widths) if shared[i] < widest]
         if not growing:
             break
         shared[min(growing, key=shared.__getitem__)] += 1

@@ -64,8 +64,8 @@ def measures() -> dict[str, str]:
 def labels(names: Iterable[str]) -> dict[str, str]:
     """Return names for display: on one line, not too long, and still distinct."""
     unique_names = list(dict.fromkeys(names))
-    shown = (quoted(name)[1:-1] for name in unique_names)
-    cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in shown)
+    escaped = (quoted(name)[1:-1] for name in unique_names)
+    cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in escaped)
     return dict(zip(unique_names, distinct(cut), strict=True))
 
 

@@ -173,9 +173,9 @@ def sure(row: Row) -> str:
     """Return a sentence on the people who are singled out, or whose secret is known for certain."""
     values = {"records": count(row["records"]), "people": people()}
     if row["secret"] is None:
-        one = "{n} of {records} {people} is singled out."
-        many = "{n} of {records} {people} are singled out."
-        return counted(one, many, row["singled_out"], **values)
+        singular = "{n} of {records} {people} is singled out."
+        plural = "{n} of {records} {people} are singled out."
+        return counted(singular, plural, row["singled_out"], **values)
     message = "for {n} of {records} {people} {secret} is known with certainty."
     n = count(row["individuals_certain"])
     return said(message, n=n, secret=row["secret"], **values)
@@ -239,7 +239,7 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
             text = "No group of {by} that is shown has a higher risk than another."
         return said(text, by=worst["by"])
     high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
-    most, least = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
+    highest, lowest = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
     between = difference(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
     text = (
         "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
@@ -253,7 +253,7 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
     return said(
         text,
         **{"by": worst["by"], "high": high, "low": low},
-        **{"most": most, "least": least, "between": between},
+        **{"most": highest, "least": lowest, "between": between},
     )
 
 

@@ -101,8 +101,8 @@ def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
         if row.get("attack_id") is not None:
             of_attack[row["attack_id"]] = row
     for row in groups:
-        if (whole := of_attack.get(row["attack_id"])) is not None:
-            place = Place.of(whole)._replace(by=row["by"], group=row["group"])
+        if (total := of_attack.get(row["attack_id"])) is not None:
+            place = Place.of(total)._replace(by=row["by"], group=row["group"])
             _note(by_place, place, row)
     return by_place
 

@@ -128,9 +128,9 @@ class Entries:
 
     def _check_records(self, source: Source, place: Route) -> None:
         """Refuse records that would not be counted as their roles say."""
-        who, one, roles = ALIKE[place[0]]
+        who, problem, roles = ALIKE[place[0]]
         if len(source.datasets) > 1:
-            self.reader.wrong(f"{one}; name one", *place, "dataset")
+            self.reader.wrong(f"{problem}; name one", *place, "dataset")
         for role in roles:
             if source.roles.get(role, "distinct") != "distinct":
                 what = f"{who} every record once, and the dataset has {role}"

@@ -88,8 +88,8 @@ class Entry:
                 yield setting, place
             elif isinstance(setting, Mapping):
                 yield from ((name, (*place, name)) for name in setting)
-            for i, one in enumerate(setting if isinstance(setting, tuple) else ()):
-                if isinstance(one, Mapping):
-                    yield from ((str(value), (*place, i, name)) for name, value in one.items())
+            for i, item in enumerate(setting if isinstance(setting, tuple) else ()):
+                if isinstance(item, Mapping):
+                    yield from ((str(value), (*place, i, name)) for name, value in item.items())
                 else:
-                    yield str(one), (*place, i)
+                    yield str(item), (*place, i)

@@ -73,12 +73,12 @@ class Files:
         """Replace names and paths of further datasets by these; return the files of each."""
         opened = []
         for name in (name for name in PEOPLE if name in options):
-            options[name] = self.sources.one(options[name], *entry.place, name)
+            options[name] = self.sources.dataset(options[name], *entry.place, name)
             opened.append(options[name])
         if entry.kind == "synthetic":
             place = (*entry.place, "releases")
             named = enumerate(options["releases"])
-            options["releases"] = tuple(self.sources.one(text, *place, i) for i, text in named)
+            options["releases"] = tuple(self.sources.dataset(text, *place, i) for i, text in named)
             opened += options["releases"]
         return [None if dataset is None else dataset.paths for dataset in opened]
 

@@ -38,9 +38,9 @@ def options_of(kind: str) -> type:
 
 
 def _formats(content: Any) -> tuple[str, ...] | None:
-    several = NAMES.read(content)
-    fits = several and all(name in FORMATS for name in several)
-    return tuple(dict.fromkeys(several)) if several and fits else None
+    names = NAMES.read(content)
+    fits = names and all(name in FORMATS for name in names)
+    return tuple(dict.fromkeys(names)) if names and fits else None
 
 
 CSV: Final[Forms] = {"all_varchar": FLAG, "delimiter": TEXT, "encoding": TEXT}

@@ -315,17 +315,17 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
 
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
-    several = [n for name in _names(value, lines, *here) for n in name.split(",")]
-    if release_rules.MODEL in several:
-        if len(several) > 1:
+    names = [n for name in _names(value, lines, *here) for n in name.split(",")]
+    if release_rules.MODEL in names:
+        if len(names) > 1:
             what = "a rule about a synthetic release has no other model; write two rules"
             raise lines.wrong(what, *here)
         return ()
-    if "tables" in several:
+    if "tables" in names:
         what = "write bounds on tables in [[tables]] of a study (require), or in tables --require"
         raise lines.wrong(f"a policy is about records; {what}", *here)
     try:
-        return tuple(dict.fromkeys(models.model(name.strip()) for name in several))
+        return tuple(dict.fromkeys(models.model(name.strip()) for name in names))
     except InputError as e:
         raise lines.wrong(str(e), *here) from e
 
@@ -359,10 +359,10 @@ def _unknown(name: str, names: Iterable[str]) -> str:
 
 
 def _names(value: object, lines: Lines, *here: str | int) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    if not several:
+    names = value if isinstance(value, list) else [value]
+    if not names:
         raise lines.wrong(f"{here[-1]} is empty; name one, or leave it out", *here)
-    return tuple(_text(name, lines, *here) for name in several)
+    return tuple(_text(name, lines, *here) for name in names)
 
 
 def _text(value: object, lines: Lines, *here: str | int) -> str:

@@ -83,8 +83,8 @@ class Reader:
         """Return the value of a key; None, with an error noted, if it does not fit."""
         value = form.read(content)
         if value is None:
-            shown = f", not {quoted(content)}" if isinstance(content, str) else ""
-            self.wrong(f"{place[-1]} is {form.says}{shown}", *place)
+            found_text = f", not {quoted(content)}" if isinstance(content, str) else ""
+            self.wrong(f"{place[-1]} is {form.says}{found_text}", *place)
         return value
 
 

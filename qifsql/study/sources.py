@@ -46,7 +46,7 @@ class Sources:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.named: dict[str, Source | None] = {}
-        self.several: list[tuple[str, Route]] = []  # paths of many files: globs and folders
+        self.patterns: list[tuple[str, Route]] = []  # paths of many files: globs and folders
         for name, content in reader.tables("datasets").items():
             self.named[name] = self._dataset(content, "datasets", name)
         self.alone = list(self.named)  # names of single datasets
@@ -90,13 +90,13 @@ class Sources:
     def check_apart(self, folder: Path, names: Sequence[str], formats: Sequence[str]) -> None:
         """Note globs and folders that would include results among their files."""
         results = [(folder / f"{name}.{kind}").absolute() for name in names for kind in formats]
-        for path, place in self.several:
+        for path, place in self.patterns:
             inside = folder.resolve().is_relative_to(Path(path).resolve())
             if (Path(path).is_dir() and inside) or any(_matches(f, path) for f in results):
                 what = f"the results in {folder} would be among the files of {quoted(path)}"
                 self.reader.wrong(f"{what}; name another folder in [output]", *place)
 
-    def one(self, text: str, *place: Step) -> Dataset | None:
+    def dataset(self, text: str, *place: Step) -> Dataset | None:
         """Return one dataset by its name or path; None, with an error noted, if there is none."""
         if text in self.named:
             source = self.of((text,), *place)
@@ -110,7 +110,7 @@ class Sources:
         """Return the dataset at a path; None, with an error noted, if there is none."""
         path = resolved(self.reader.folder, text)
         if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
-            self.several.append((path, place))
+            self.patterns.append((path, place))
         try:
             return Dataset.open(path, **csv)
         except (InputError, OSError, ValueError) as e:

@@ -84,7 +84,9 @@ class Study:
             return f"the report lies in the folder {self.folder}; name a file without a folder"
         if self.report.suffix.casefold() not in PAGES:
             return f"the report {quoted(self.report.name)} must end in one of {', '.join(PAGES)}"
-        if name in [f"{each}.{kind}".casefold() for each in names for kind in self.formats]:
+        if name in [
+            f"{entry_name}.{kind}".casefold() for entry_name in names for kind in self.formats
+        ]:
             return (
                 f"the report {quoted(self.report.name)} would replace the results of that name; "
                 "name it otherwise in [report] out"

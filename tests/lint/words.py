@@ -32,13 +32,26 @@ FIXED = {  # keywords of public functions, and the function that translates
     ("commands.start.start", "told"),
     ("commands.sweep.sweep", "told"),
     ("presentation.language", "said"),
+    ("commands.unhash.spec", "most"),
     *((f"commands.tables.{name}", "known") for name in KNOWN),  # what the adversary knows
 }
 QUANTIFIERS = frozenset(
     ("one", "shown", "each", "whole", "most", "other", "left", "several", "few")
 )
 # Rooms without quantifiers and pronouns as names; the others follow.
-NOUNS = ("commands.tables",)
+NOUNS = (
+    *("presentation", "study", "data", "adversary", "measures"),
+    "commands.adversaries",
+    "commands.describe",
+    "commands.estimate",
+    "commands.link",
+    "commands.open",
+    "commands.report",
+    "commands.suda",
+    "commands.tables",
+    "commands.unhash",
+    "commands.unicity",
+)
 NOT_YET = {f"commands.tables.{name}" for name in ("margins", "proofs", "fit")}
 CLAUSE = r"(?:What|How|Whether|Where|Who|Which|When|That)(?:ever|m|se)?\b"
 NOUN_CLAUSE = re.compile(CLAUSE)
@@ -130,7 +143,8 @@ def a_name_is_a_noun(project: Project) -> Iterator[Finding]:
         words = PARTICIPLES if module.name in NOT_YET else words
         for name, line in _bound(module):
             bare = name.strip("_").casefold()
-            if bare in words and (module.name, name) not in FIXED:
+            is_constant = bare in QUANTIFIERS and name.isupper()
+            if bare in words and not is_constant and (module.name, name) not in FIXED:
                 yield Finding(module.file, line, f"{name} is no noun")
 
 

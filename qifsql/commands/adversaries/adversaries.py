@@ -126,7 +126,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         "any": None if request["any"] is None else str(request["any"]),
         "attempt": None if attempt is None else str(attempt),
         "threshold": None if threshold is None else float(threshold),
-        "complete": swept.whole,
+        "complete": swept.is_complete,
     }
     origin = origin.about(spec, (*swept.stored.files, *notation.files))
     origin = origin.listing(swept.stored.columns or ())
@@ -161,10 +161,10 @@ def _adversaries(
 
 def _sizes(text: str, n: int) -> tuple[int, int]:
     """Return the least and the greatest number of attributes in a text such as 3 or 1-4."""
-    least, dash, most = text.partition("-")
-    if not (least.strip().isdecimal() and (not dash or most.strip().isdecimal())):
+    first, dash, last = text.partition("-")
+    if not (first.strip().isdecimal() and (not dash or last.strip().isdecimal())):
         raise InputError(f"--any is written 3 or 1-4, not {quoted(text)}")
-    low, high = int(least), int(most if dash else least)
+    low, high = int(first), int(last if dash else first)
     if low > high:
         raise InputError(f"--any is written 3 or 1-4, the smaller number first, not {quoted(text)}")
     if high > n:
@@ -283,7 +283,7 @@ def _unnamed(unnamed: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
     notes = []
-    if not swept.whole:
+    if not swept.is_complete:
         n = large(2 ** len(swept.qids) - 1)
         notes.append(
             f"the sweep has {len(swept.subsets) - 1:,} of {n} sets of quasi-identifiers; the "

@@ -48,8 +48,8 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
     people = people.filter(pl.col("attempt") > 0)
     names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
-    shown = labels(names.values())
-    of_name = {name: shown[text] for name, text in names.items()}
+    short = labels(names.values())
+    of_name = {name: short[text] for name, text in names.items()}
     dots = people.select(
         *("model", "secret", "measure"),
         who=pl.col("adversary").replace_strict(of_name, return_dtype=pl.String),
@@ -109,8 +109,8 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
                                                            maintain_order=True)  # fmt: skip
     for row in last.iter_rows(named=True):
         who = {"question": row["question"], "measure": measures()[row["measure"]]}
-        mean_, most = percent(row["mean"]), percent(row["greatest"])
-        words.append(said(message, r=str(row["n_qids"]), mean=mean_, most=most, **who))
+        mean_, greatest = percent(row["mean"]), percent(row["greatest"])
+        words.append(said(message, r=str(row["n_qids"]), mean=mean_, most=greatest, **who))
     return dressed(chart, said("Success by number of attributes known"), below, words)
 
 

@@ -87,7 +87,7 @@ class Listed:
 
     def weights(self) -> dict[int, int]:
         """Return the weights as whole numbers in the same proportions."""
-        return whole(self.shares)
+        return integer_weights(self.shares)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,9 @@ class Mixture:
     def weights(self) -> dict[int, int]:
         """Return w(S) = sum of shares times the probability of S for the member (M160)."""
         parts = [(member.weights(), share) for member, share in self.members if share]
-        factors = whole({i: share / sum(w.values()) for i, (w, share) in enumerate(parts)})
+        factors = integer_weights(
+            {i: share / sum(w.values()) for i, (w, share) in enumerate(parts)}
+        )
         mixed: dict[int, int] = {}
         for i, (weights, _) in enumerate(parts):
             for subset, weight in weights.items():
@@ -112,15 +114,15 @@ class Mixture:
         return mixed
 
 
-def whole(shares: Mapping[int, Fraction]) -> dict[int, int]:
+def integer_weights(shares: Mapping[int, Fraction]) -> dict[int, int]:
     """Return shares above 0 as whole numbers in the same proportions."""
     unit = math.lcm(*(share.denominator for share in shares.values()))
     return {key: int(share * unit) for key, share in shares.items() if share}
 
 
-def any_of(n: int, least: int, most: int) -> list[Adversary]:
+def any_of(n: int, first: int, last: int) -> list[Adversary]:
     """Return the adversaries who know any r of n attributes, for each r from least to most."""
-    return [Adversary(f"any {r} of {n}", AnyOf(n, r)) for r in range(least, most + 1)]
+    return [Adversary(f"any {r} of {n}", AnyOf(n, r)) for r in range(first, last + 1)]
 
 
 def distinct(adversaries: Iterable[Adversary]) -> list[Adversary]:

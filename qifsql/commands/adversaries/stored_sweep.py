@@ -52,7 +52,7 @@ class StoredSweep:
         return self.functions[0].amounts
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether every subset has numbers."""
         return len(self.subsets) == 1 << len(self.qids)
 

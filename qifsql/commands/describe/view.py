@@ -56,9 +56,9 @@ QIDS, SECRETS = 12, 3
 
 def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the columns of a dataset, their suggested roles, and their frequent values."""
-    shown: list[Part] = [_counts(data), Heading(said("Suggested roles"), 2), roles(data)]
-    shown.append(Paragraph(_meaning()))
-    return [*shown, frame(tables["values"])] if "values" in tables else shown
+    content: list[Part] = [_counts(data), Heading(said("Suggested roles"), 2), roles(data)]
+    content.append(Paragraph(_meaning()))
+    return [*content, frame(tables["values"])] if "values" in tables else content
 
 
 def _counts(data: pl.DataFrame) -> Table:
@@ -91,11 +91,11 @@ def roles(data: pl.DataFrame) -> Table:
 
 def suggestion(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the suggested role of a column, its confidence and its reason, in words."""
-    shown = {role: said(role) for role in ROLES}
+    role_words = {role: said(role) for role in ROLES}
     sure = {confidence: said(confidence) for confidence in CONFIDENCE}
     reasons = {reason: said(reason) for reason in REASONS}
     why = row["why"] or ""
-    return shown[row["suggested_role"]], sure.get(row["confidence"], ""), reasons.get(why, why)
+    return role_words[row["suggested_role"]], sure.get(row["confidence"], ""), reasons.get(why, why)
 
 
 def _meaning() -> str:

@@ -14,18 +14,18 @@ FEW = 100  # with fewer records, models of block sizes are little more than a gu
 HALF = Fraction(1, 2)  # from this fraction on, all measured estimates were near the truth
 
 
-def caution(sizes: Sizes, one: Uniques, *, even: bool) -> str | None:
+def caution(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
     """Return the key in ``CAUTIONS`` of an estimate out of its range; None if it is in range.
 
     ``even``: the blocks of the sample are more even than in Pitman's model.
     """
-    if one.number is None or sizes.fraction == 1:
+    if estimate.number is None or sizes.fraction == 1:
         return None
     if not sizes.alone:
         return "none_alone"
     if sizes.records < FEW:
         return "few"
-    method = one.takes or one.method
+    method = estimate.takes or estimate.method
     if method == "franconi_polettini":
         return method
     if method == "pitman":
@@ -58,11 +58,11 @@ def cautions(
             if sizes.records > 1
             else "one record is too few to fit a model to: take the estimates for a guess"
         )
-    for one in estimates:
-        if one.problem:
-            yield f"{one.method} has no answer: {one.problem}"
-        elif one.remark:
-            yield f"{one.method}: {one.remark}"
+    for estimate in estimates:
+        if estimate.problem:
+            yield f"{estimate.method} has no answer: {estimate.problem}"
+        elif estimate.remark:
+            yield f"{estimate.method}: {estimate.remark}"
     if not sizes.alone:
         yield (
             "nobody is unique in the sample, so every method says that nobody is in the "
@@ -83,7 +83,7 @@ def cautions(
             f"by the first, but {certain:,.3g} of the sample's uniques are unique in the "
             "population by the second, and their links are all right; take the higher number"
         )
-    numbers = {one.method: one.number for one in estimates if one.number and one.method in THREE}
+    numbers = {e.method: e.number for e in estimates if e.number and e.method in THREE}
     if sizes.fraction < ROUGH:
         yield (
             f"the sample is less than {float(ROUGH):.0%} of the population: Zayatz and SNB then "
@@ -91,10 +91,11 @@ def cautions(
             "never seen"
         )
     elif numbers and max(numbers.values()) > APART * min(numbers.values()):
-        least, most = (end(numbers, key=lambda m: numbers[m]) for end in (min, max))
+        smallest, largest = (end(numbers, key=lambda m: numbers[m]) for end in (min, max))
+        times = numbers[largest] / numbers[smallest]
         yield (
-            f"the methods disagree: {most} expects {numbers[most] / numbers[least]:.1f} times as "
-            f"many uniques as {least}; take the highest where a wrong release would harm"
+            f"the methods disagree: {largest} expects {times:.1f} times as "
+            f"many uniques as {smallest}; take the highest where a wrong release would harm"
         )
 
 
@@ -103,25 +104,25 @@ def sure(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
 
     Each of them is linked rightly.
     """
-    numbers = [one.number for one in estimates if one.number is not None and one.method in THREE]
+    numbers = [e.number for e in estimates if e.number is not None and e.method in THREE]
     return min(max(numbers, default=0.0) * float(sizes.fraction), float(sizes.alone))
 
 
 def is_even(estimates: Sequence[Uniques]) -> bool:
     """Return whether the blocks are more even than Pitman's model allows."""
-    return any(one.method == "pitman" and one.remark == REMARKS["even"] for one in estimates)
+    return any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
 
 
 def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
     """Yield the meaning of the weights, and their properties that the methods cannot use."""
-    each = _number(weights.least)
-    if weights.least != weights.most:
-        each += f" to {_number(weights.most)}"
+    represented = _number(weights.smallest)
+    if weights.smallest != weights.largest:
+        represented += f" to {_number(weights.largest)}"
     yield (
-        f"weights {quoted(name)} are taken for people: a record stands for {each}, all "
+        f"weights {quoted(name)} are taken for people: a record stands for {represented}, all "
         f"for {sizes.population:,}, which must be the population's own number"
     )
-    if weights.least != weights.most and sizes.fraction < 1:
+    if weights.smallest != weights.largest and sizes.fraction < 1:
         yield (
             "Zayatz, Pitman, SNB and the chance of a unique match know only the mean of the "
             "weights: where they differ much, or people were drawn together (households), they "

@@ -140,7 +140,7 @@ def estimate(
     estimates = methods(sizes, counted.shares)
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
-    rows = [_row(sizes, one, names, even=even) | {"seconds": origin.seconds} for one in estimates]
+    rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
     weights = (
         (bound.microdata.weight.name, sample.weights)
         if bound.microdata.weight and sample.weights
@@ -160,7 +160,7 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     """
     if sizes.fraction == 1:
         return [Uniques("exact", float(sizes.alone))]
-    three = {one.method: one for one in (zayatz(sizes), pitman(sizes), snb(sizes))}
+    three = {u.method: u for u in (zayatz(sizes), pitman(sizes), snb(sizes))}
     number = min(shares / sizes.fraction, Fraction(sizes.population))
     argus = Uniques("franconi_polettini", float(number))
     return [dankar(three, sizes.fraction), *three.values(), argus]
@@ -168,7 +168,7 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
 
 def _share(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
     """Return the share of the sample; InputError unless it is given in exactly one way."""
-    ways = [one for one in (fraction, population, w) if one is not None]
+    ways = [way for way in (fraction, population, w) if way is not None]
     if len(ways) != 1:
         raise InputError(
             "say in one way how the sample was drawn: its share of the population (--fraction "
@@ -184,29 +184,34 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
     return Share(population=population)
 
 
-def _row(sizes: Sizes, one: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    reason = caution(sizes, one, even=even)
+def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
+    reason = caution(sizes, uniques, even=even)
     row: dict[str, Any] = {
         "qids": qids,
         "n_qids": len(qids),
-        "method": one.method,
-        "takes": one.takes,
+        "method": uniques.method,
+        "takes": uniques.takes,
         "records": sizes.records,
         "blocks": sizes.distinct,
         "singled_out": sizes.alone,
         "population": sizes.population,
         "fraction": float(sizes.fraction),
-        "converged": one.number is not None,
-        "assumes": ASSUMES[one.method],
-        "remark": one.problem or one.remark or None,
+        "converged": uniques.number is not None,
+        "assumes": ASSUMES[uniques.method],
+        "remark": uniques.problem or uniques.remark or None,
         "caution": None if reason is None else CAUTIONS[reason],
     }
-    if one.number is not None:
-        row |= {"population_uniques": one.number, "population_share": one.number / sizes.population}
+    if uniques.number is not None:
+        row |= {
+            "population_uniques": uniques.number,
+            "population_share": uniques.number / sizes.population,
+        }
         if sizes.alone:
-            seen = one.number * float(sizes.fraction) / sizes.alone
+            seen = uniques.number * float(sizes.fraction) / sizes.alone
             row["of_sample_uniques"] = min(seen, 1.0)
-    return dict.fromkeys(ESTIMATES) | row | {f"fitted_{n}": x for n, x in one.parameters.items()}
+    return (
+        dict.fromkeys(ESTIMATES) | row | {f"fitted_{n}": x for n, x in uniques.parameters.items()}
+    )
 
 
 def _individual(sizes: Sizes, counted: Counted) -> pl.DataFrame:

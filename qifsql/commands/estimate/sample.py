@@ -46,8 +46,8 @@ class Weights:
     """The weights of the records, in people: their sum, the smallest and the largest."""
 
     people: Fraction
-    least: Fraction
-    most: Fraction
+    smallest: Fraction
+    largest: Fraction
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Sampled:
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
         ((_, *numbers, unit),) = self._rows(plan, "adding weights")
-        total, least, most = (Fraction(int(n)) / Fraction(unit) for n in numbers)
+        total, smallest, largest = (Fraction(int(n)) / Fraction(unit) for n in numbers)
         weight = self.bound.microdata.weight.name if self.bound.microdata.weight else ""
         if total >= 2**63:
             raise WeightError(
@@ -162,7 +162,7 @@ class Sampled:
                 f"{several(self.records, 'record')}; a sampling weight is how many people a record "
                 "stands for, at least 1 on average: is it scaled? write it as NAME=EXPRESSION"
             )
-        return Weights(total, least, most)
+        return Weights(total, smallest, largest)
 
     def _crowds(self) -> list[Step]:
         crowds = "crowds" if self.weights is None else "weighted_crowds"

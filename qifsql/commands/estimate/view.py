@@ -50,13 +50,13 @@ def _sample(row: Mapping[str, Any]) -> str:
         "people": words.persons(row["population"]),
         "share": words.percent(row["fraction"]),
     }
-    one = "{records}, {share} of {people}; {n} of them is unique in the sample."
-    many = "{records}, {share} of {people}; {n} of them are unique in the sample."
+    singular = "{records}, {share} of {people}; {n} of them is unique in the sample."
+    plural = "{records}, {share} of {people}; {n} of them are unique in the sample."
     if row["fraction"] == 1:
         del there["share"]
-        one = "{records} of all {people}; {n} of them is unique in the sample."
-        many = "{records} of all {people}; {n} of them are unique in the sample."
-    return counted(one, many, row["singled_out"], **there)
+        singular = "{records} of all {people}; {n} of them is unique in the sample."
+        plural = "{records} of all {people}; {n} of them are unique in the sample."
+    return counted(singular, plural, row["singled_out"], **there)
 
 
 def _method(name: str) -> str:
@@ -114,18 +114,20 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
         return said(
             "The sample is the whole population: {n} of these people are certainly unique.", n=about
         )
-    answers = [one for one in rows if one["population_uniques"] is not None]
-    least, most = (end(answers, key=lambda one: one["population_uniques"]) for end in (min, max))
-    if most["population_uniques"] > APART * least["population_uniques"]:
+    answers = [row for row in rows if row["population_uniques"] is not None]
+    smallest, largest = (
+        end(answers, key=lambda row: row["population_uniques"]) for end in (min, max)
+    )
+    if largest["population_uniques"] > APART * smallest["population_uniques"]:
         text = said(
             "The methods disagree: from {least} to {most} people of the population are "
             "expected to be unique. Of those who are unique in the sample, {low} to {high} "
             "are unique in the population; the others match people who were not drawn. If a "
             "wrong decision would do harm, use the highest.",
-            least=_about(least["population_uniques"]),
-            most=_about(most["population_uniques"]),
-            low=words.percent(least["of_sample_uniques"]),
-            high=words.percent(most["of_sample_uniques"]),
+            least=_about(smallest["population_uniques"]),
+            most=_about(largest["population_uniques"]),
+            low=words.percent(smallest["of_sample_uniques"]),
+            high=words.percent(largest["of_sample_uniques"]),
         )
         outside = "This range is not a confidence interval: the true number may be outside it."
         return f"{text} {said(outside)}"
@@ -162,7 +164,7 @@ def _risks(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
         **{"n": _about(row["expected_reidentified"]), "all": words.count(row["records"])},
         highest=words.percent(row["highest_risk"]),
     )
-    shares = [one["of_sample_uniques"] or 0.0 for one in rows if one["method"] != "exact"]
+    shares = [row["of_sample_uniques"] or 0.0 for row in rows if row["method"] != "exact"]
     certain = max(shares, default=0.0) * rows[0]["singled_out"]
     if certain > row["expected_reidentified"]:
         contradiction = (

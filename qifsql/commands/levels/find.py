@@ -254,7 +254,7 @@ def sought(name: str, level: Finding) -> dict[str, Parameters]:
         bounds = _between(math.inf, math.inf, -math.log2(level.value) - CLOSE)
         return {"sought": {"counts": counts}, "bounds": bounds}
     exact = level.level
-    score = math.inf if exact.whole == 0 else exact.part / exact.whole
+    score = math.inf if exact.total == 0 else exact.part / exact.total
     if exact.logarithm and name != "delta_disclosure":
         score = exact.value
     score = -score if measure(name).higher_is_safer else score
@@ -264,7 +264,7 @@ def sought(name: str, level: Finding) -> dict[str, Parameters]:
             "low": double(score - room),
             "high": double(score + room),
             "part": number(exact.part, "HUGEINT"),
-            "whole": number(exact.whole, "HUGEINT"),
+            "whole": number(exact.total, "HUGEINT"),
             "logarithm": exp.true() if exact.logarithm else exp.false(),
         }
     }

@@ -164,7 +164,7 @@ def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]
     """Return a note on the quasi-identifiers of which no value is in both files."""
     steps = tuple(s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
     names = []
-    for i, (qid, other) in enumerate(zip(pair[0].qids, pair[1].qids, strict=True), 1):
+    for i, (qid, register_qid) in enumerate(zip(pair[0].qids, pair[1].qids, strict=True), 1):
         place = exp.column(f"qid_{i}")
         values = [exp.select(place.copy()).from_(step.name) for step in steps]
         common = exp.Intersect(this=values[0], expression=values[1], distinct=True)
@@ -172,7 +172,9 @@ def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]
         plan = Plan(steps, query, _setup(*pair))
         ((number,),) = engine.rows(plan, "comparing values", pair[0].dataset.name)
         if not number:
-            names.append(qid.name if qid.name == other.name else f"{qid.name} ({other.name})")
+            names.append(
+                qid.name if qid.name == register_qid.name else f"{qid.name} ({register_qid.name})"
+            )
     if not names:
         return []
     return [

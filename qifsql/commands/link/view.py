@@ -36,8 +36,8 @@ def _both(row: Mapping[str, Any]) -> Table:
         (said("records"), "records"),
         (said("of them, a value is missing"), "missing"),
     ):
-        shown = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
-        table.add_row(name, *shown, "")
+        counts = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
+        table.add_row(name, *counts, "")
     blocks = [words.count(row[f"{side}_blocks"]) for side in ("release", "register", "shared")]
     table.add_row(said("blocks"), *blocks)
     alone = [words.count(row[f"unique_in_{side}"]) for side in ("release", "register", "both")]
@@ -48,28 +48,31 @@ def _both(row: Mapping[str, Any]) -> Table:
 def _unique(row: Mapping[str, Any]) -> str:
     """Return sentences on matched, unique and right links, which are different numbers."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
-    one = "{n} of {records} matches somebody in the register."
-    many = "{n} of {records} match somebody in the register."
-    text = counted(one, many, row["matched"], records=of)
+    singular = "{n} of {records} matches somebody in the register."
+    plural = "{n} of {records} match somebody in the register."
+    text = counted(singular, plural, row["matched"], records=of)
     if not n:
         return f"{text} {said('No record is unique in both files.')}"
     share = words.percent(n / row["release_records"])
     if row["correct_unique"] is None:
-        one = (
+        singular = (
             "{n} ({share}) is unique in both files: it gets one name, which is right if the "
             "person is in the register."
         )
-        many = (
+        plural = (
             "{n} ({share}) are unique in both files: each gets one name, which is right if "
             "the person is in the register."
         )
-        return f"{text} {counted(one, many, n, share=share)}"
-    one = "{n} ({share}) is unique in both files: it gets one name."
-    many = "{n} ({share}) are unique in both files: each gets one name."
-    text = f"{text} {counted(one, many, n, share=share)}"
-    one, many = "{n} of these names ({share}) is right.", "{n} of these names ({share}) are right."
+        return f"{text} {counted(singular, plural, n, share=share)}"
+    singular = "{n} ({share}) is unique in both files: it gets one name."
+    plural = "{n} ({share}) are unique in both files: each gets one name."
+    text = f"{text} {counted(singular, plural, n, share=share)}"
+    singular, plural = (
+        "{n} of these names ({share}) is right.",
+        "{n} of these names ({share}) are right.",
+    )
     right = words.percent(row["correct_unique"] / n)
-    return f"{text} {counted(one, many, row['correct_unique'], share=right)}"
+    return f"{text} {counted(singular, plural, row['correct_unique'], share=right)}"
 
 
 def _adversaries(row: Mapping[str, Any]) -> Table:
@@ -78,13 +81,13 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
     target = said("highest chance, if the target is known to be in the release: 1/f")
     register = said("highest chance, if only the register is known to contain the target: 1/F")
     many = said("share of the release that is linked right, at best")
-    for name, shown, what in (
+    for name, title, what in (
         ("prosecutor", said("prosecutor"), target),
         ("journalist", said("journalist"), register),
         ("marketer", said("marketer"), many),
     ):
         risk = row[f"{name}_risk"]
-        table.add_row(shown, said("none") if risk is None else words.percent(risk), what)
+        table.add_row(title, said("none") if risk is None else words.percent(risk), what)
     return table
 
 
@@ -124,9 +127,9 @@ def _curve(confidence: pl.DataFrame) -> Table:
         row = reached.row(-1, named=True)
         name = said("any") if alike is None else said("1 in {n} or more", n=alike)
         name = said("certain") if alike == 1 else name
-        shown = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
-        shown += [words.count(round(row["correct_at_least"]))] if truth else []
-        table.add_row(name, *shown)
+        counts = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
+        counts += [words.count(round(row["correct_at_least"]))] if truth else []
+        table.add_row(name, *counts)
     return table
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from qifsql.commands.open.fields import whole
+from qifsql.commands.open.fields import integer
 from qifsql.commands.open.walking import Walk
 from qifsql.engine import masks
 from qifsql.engine.settings import Settings
@@ -199,7 +199,7 @@ class Jobs:
 
     def __getitem__(self, number: str) -> Job:
         """Return a job by its number in a form; InputError if there is none."""
-        n = whole(number)
+        n = integer(number)
         if n is None or n >= len(self._jobs):
             raise InputError("there is no such command; load the page again")
         return self._jobs[n]

@@ -127,9 +127,9 @@ class Choices:
         return [word for change in self.changes for word in (flag, change)]
 
 
-def names(several: Sequence[str]) -> str:
+def names(columns: Sequence[str]) -> str:
     """Return names as one row of CSV."""
-    return ",".join(map(listed, several))
+    return ",".join(map(listed, columns))
 
 
 def line(words: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ FIRST = ("by", "household", "person")
 """Options about the people who carry the risk, which are shown first."""
 
 
-def whole(text: str) -> int | None:
+def integer(text: str) -> int | None:
     """Return a number of a form; None for any other text, and for numbers that nothing here has."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 

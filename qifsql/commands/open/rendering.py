@@ -10,7 +10,7 @@ from qifsql.commands.open import choices, fields
 from qifsql.commands.open.background import Job, SweepJob
 from qifsql.commands.open.choices import DROP, Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
-from qifsql.commands.open.fields import whole
+from qifsql.commands.open.fields import integer
 from qifsql.commands.open.walking import Walk
 from qifsql.commands.report.report import chapters_of, first_page
 from qifsql.data import installation
@@ -59,7 +59,7 @@ def explorer(
         file=page.dataset.name,
         private=page.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
-        columns=[_shown(column, choice) for column in columns],
+        columns=[_column_row(column, choice) for column in columns],
         records=words.count(columns[0].records or 0) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
@@ -80,10 +80,10 @@ def knowledge(columns: Sequence[SourceColumn], choice: Choices) -> str:
 
 
 def _knowledge(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
-    several = fields.fields(choices.ATTACK, choice.options)
-    first = [field for name in fields.FIRST for field in several if field.name == name]
+    options = fields.fields(choices.ATTACK, choice.options)
+    first = [field for name in fields.FIRST for field in options if field.name == name]
     panels: dict[str, list[fields.Field]] = {}
-    for field in several:
+    for field in options:
         if field not in first:
             panels.setdefault(field.panel, []).append(field)
     return {
@@ -133,7 +133,7 @@ def _coarser(column: SourceColumn, how: str) -> str:
     return units.get(how) or said("in steps of {n}", n=number(f"{float(how):,g}"))
 
 
-def _shown(column: SourceColumn, choice: Choices) -> dict[str, Any]:
+def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
     """Return a column as the page shows it."""
     role = "quasi-identifier" if column.name in choice.qids else ""
     role = "secret" if column.name in choice.secrets else role
@@ -303,37 +303,41 @@ def _job(running: Job, seen: int = 0) -> dict[str, Any]:
     }
 
 
-def sweep(shown: Walk, form: Mapping[str, str]) -> str:
+def sweep(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return the page of a stored sweep but for its frame."""
     return html.live(
         PAGE,
         "sweep.html",
-        private=shown.private,
+        private=sweep_walk.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
-        parts=_chapters([shown.stored], private=shown.private),
-        **_walk(shown, form),
+        parts=_chapters([sweep_walk.stored], private=sweep_walk.private),
+        **_walk(sweep_walk, form),
     )
 
 
-def answers(shown: Walk, form: Mapping[str, str]) -> str:
+def answers(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep that was started here, and what it says once it is whole."""
-    parts = _chapters([shown.stored], private=shown.private) if shown.is_whole else []
-    return html.live(PAGE, "answers.html", parts=parts, **_walk(shown, form))
+    parts = (
+        _chapters([sweep_walk.stored], private=sweep_walk.private) if sweep_walk.is_whole else []
+    )
+    return html.live(PAGE, "answers.html", parts=parts, **_walk(sweep_walk, form))
 
 
-def walk(shown: Walk, form: Mapping[str, str]) -> str:
+def walk(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
-    return html.live(PAGE, "walk.html", **_walk(shown, form))
+    return html.live(PAGE, "walk.html", **_walk(sweep_walk, form))
 
 
-def _walk(shown: Walk, form: Mapping[str, str]) -> dict[str, Any]:
-    question = whole(form.get("question", "")) or 0
+def _walk(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+    question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
-    here = shown.at(question, measure, form.get("subset", ""))
+    here = sweep_walk.at(question, measure, form.get("subset", ""))
     return {
-        "file": shown.file,
+        "file": sweep_walk.file,
         "job": form.get("job", ""),
         "walk": here,
-        "so_far": words.count(shown.subsets) if form.get("job") and not shown.is_whole else "",
-        "all": words.count(shown.all),
+        "so_far": words.count(sweep_walk.subsets)
+        if form.get("job") and not sweep_walk.is_whole
+        else "",
+        "all": words.count(sweep_walk.all),
     }

@@ -22,7 +22,7 @@ from qifsql.commands.open.background import SweepJob
 from qifsql.commands.open.calculations import Superseded
 from qifsql.commands.open.choices import Choices
 from qifsql.commands.open.explorer import Explorer, SourceColumn
-from qifsql.commands.open.fields import whole
+from qifsql.commands.open.fields import integer
 from qifsql.commands.open.walking import Walk
 from qifsql.errors import DatasetError, InputError, QifError
 from qifsql.presentation import html
@@ -89,9 +89,9 @@ class Guard:
         await self.app({**scope, "path": path, "root_path": ""}, receive, send)
 
     def _passes(self, scope: Scope) -> bool:
-        several = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
-        headers = dict(several)
-        hosts = [value for name, value in several if name == "host"]
+        lines = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
+        headers = dict(lines)
+        hosts = [value for name, value in lines if name == "host"]
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             return False
         path = scope["path"][: len(self.prefix)]
@@ -207,13 +207,13 @@ class Answers:
     def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
         state = form.get("state", "")
-        number = whole(state)
+        number = integer(state)
         if number is not None and number < len(self.explorer.tried):
             return self.explorer.tried[number]
         return choices.read(form, [column.name for column in columns])
 
     def _trail(self, form: Form) -> list[int]:
-        numbers = map(whole, form.get("trail", "").split(","))
+        numbers = map(integer, form.get("trail", "").split(","))
         there = [n for n in numbers if n is not None and n < len(self.explorer.tried)]
         return there[-rendering.TRAIL :]
 
@@ -275,7 +275,7 @@ class Answers:
     async def job(self, form: Form) -> str:
         """Return the state of a command, and new answers of a sweep."""
         seen = form.get("seen", "")
-        version = whole(seen) or 0
+        version = integer(seen) or 0
         return rendering.state(self.explorer.jobs[form.get("job", "")], version)
 
     async def stop(self, form: Form) -> str:

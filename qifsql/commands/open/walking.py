@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.open.fields import whole
+from qifsql.commands.open.fields import integer
 from qifsql.commands.report.report import shared_results
 from qifsql.errors import InputError
 from qifsql.presentation import escaping, words
@@ -63,8 +63,8 @@ class Walk:
         self.file = Path(file).name
         self.stored = sweep
         self.private = private
-        (self.shown,) = shared_results([sweep], private=private)
-        frame = self.shown.frame
+        (self.result,) = shared_results([sweep], private=private)
+        frame = self.result.frame
         keys = frame.select("model", "secret").unique(maintain_order=True)
         self.questions = keys.rows()
         self.rows = [self._rows(*key) for key in self.questions]
@@ -96,7 +96,7 @@ class Walk:
         return cls(file, result, private=private)
 
     def _rows(self, model: str, secret: str | None) -> dict[int, Mapping[str, Any]]:
-        frame = self.shown.frame.filter(
+        frame = self.result.frame.filter(
             pl.col("model") == model, pl.col("secret").eq_missing(pl.lit(secret, pl.String))
         )
         return {row["subset"]: row for row in frame.iter_rows(named=True)}
@@ -107,7 +107,7 @@ class Walk:
         rows = self.rows[question]
         subset = (
             number
-            if (number := whole(text)) in rows and number is not None
+            if (number := integer(text)) in rows and number is not None
             else max(rows, key=lambda s: (s.bit_count(), s))
         )
         row = rows[subset]
@@ -116,7 +116,7 @@ class Walk:
         dots = {s: self._dot(r, success, s == subset, s in near) for s, r in rows.items()}
         sizes = sorted({r["n_qids"] for r in rows.values()})
         ordered = sorted(near, key=lambda s: (-rows[s][success], s))
-        shown = dots.values() if len(dots) <= DOTS else [dots[s] for s in (*near, subset)]
+        drawn_dots = dots.values() if len(dots) <= DOTS else [dots[s] for s in (*near, subset)]
         return Place(
             question=question,
             measure=measure,
@@ -127,7 +127,7 @@ class Walk:
             fewer=[self._beside(dots[s], row, rows[s]) for s in ordered if s < subset],
             more=[self._beside(dots[s], rows[s], row) for s in ordered if s > subset],
             histogram=self._histogram(question, subset),
-            dots=sorted(shown, key=lambda dot: (dot.place == "here", dot.place)),
+            dots=sorted(drawn_dots, key=lambda dot: (dot.place == "here", dot.place)),
             sizes=[(self._x(n), n) for n in sizes],
             levels=[(_y(share), f"{share:.0%}".replace("%", " %")) for share in (0.0, 0.5, 1.0)],
             prior=_y(row[f"prior_{measure}"]),
@@ -147,14 +147,14 @@ class Walk:
 
     def _x(self, size: int) -> float:
         """Return the place of a number of columns."""
-        sizes = self.shown.frame["n_qids"]
-        least, most = int(sizes.min() or 0), int(sizes.max() or 0)  # type: ignore[arg-type]
-        step = (WIDTH - 2 * MARGIN) / max(1, most - least)
-        return round(MARGIN + step * (size - least), 1)
+        sizes = self.result.frame["n_qids"]
+        smallest, largest = int(sizes.min() or 0), int(sizes.max() or 0)  # type: ignore[arg-type]
+        step = (WIDTH - 2 * MARGIN) / max(1, largest - smallest)
+        return round(MARGIN + step * (size - smallest), 1)
 
     def _histogram(self, question: int, subset: int) -> list[tuple[str, str, float]]:
         """Return the people by success in tenths: the range, the number, its share."""
-        table = self.shown.details.get("histogram")
+        table = self.result.details.get("histogram")
         if table is None or table.is_empty():
             return []
         model, secret = self.questions[question]
@@ -175,7 +175,7 @@ class Walk:
 
     def _border(self, question: int, measure: str, subset: int) -> str:
         """Return whether a set is minimal risky or maximal safe, in words."""
-        table = self.shown.details.get("borders")
+        table = self.result.details.get("borders")
         if table is None or table.is_empty():
             return ""
         model, secret = self.questions[question]

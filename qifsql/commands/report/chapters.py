@@ -63,25 +63,27 @@ def _groups(stored: Stored) -> list[Part]:
     message = "People for whom a guess is right, by {by}, if someone knows their {qids}:"
     parts: list[Part] = [Paragraph(said(message, by=by, qids=qids)), sheet]
     if (more := groups.height - GROUPS) > 0:
-        one = "and {n} more group, which is in the annex"
-        parts.append(Paragraph(counted(one, "and {n} more groups, which are in the annex", more)))
-    for (attack,), each in rows.group_by("attack_id", maintain_order=True):
-        parts.append(Paragraph(f"{goals[attack]}: {_gap(each, of)}"))
+        singular = "and {n} more group, which is in the annex"
+        parts.append(
+            Paragraph(counted(singular, "and {n} more groups, which are in the annex", more))
+        )
+    for (attack,), lines in rows.group_by("attack_id", maintain_order=True):
+        parts.append(Paragraph(f"{goals[attack]}: {_gap(lines, of)}"))
     return parts
 
 
 def _gap(rows: pl.DataFrame, of: int) -> str:
     """Return a sentence on the shown groups with the highest and the lowest risk."""
     ordered = rows.sort("posterior_probabilistic", maintain_order=True).to_dicts()
-    least, most = ordered[0], ordered[-1]
-    low, high = (row["posterior_probabilistic"] for row in (least, most))
+    lowest, highest = ordered[0], ordered[-1]
+    low, high = (row["posterior_probabilistic"] for row in (lowest, highest))
     if low == high:
         return said("all groups that are shown have the same risk.")
     return said(
         "of the groups that are shown, {high} has the highest risk ({most}) and {low} the lowest "
         "({least}), a difference of {points}.",
-        high=escaping.cell(most["group"]),
-        low=escaping.cell(least["group"]),
+        high=escaping.cell(highest["group"]),
+        low=escaping.cell(lowest["group"]),
         most=words.share(high, of),
         least=words.share(low, of),
         points=words.difference(high - low),
@@ -120,8 +122,8 @@ def _card(results: Sequence[Stored]) -> Table:
     counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
     records = [n for n in (frame["records"].max() for frame in counted_in) if n is not None]
     if records:
-        most: Any = max(records)
-        card.add_row(said("records"), words.count(most))
+        largest: Any = max(records)
+        card.add_row(said("records"), words.count(largest))
     nulls = {
         "distinct": said("one value, equal to each other"),
         "drop": said("records with one are left out"),
@@ -154,7 +156,7 @@ def _named(results: Sequence[Stored], key: str) -> list[str]:
     return list(texts)
 
 
-def each(results: Sequence[Stored], reader: Reader) -> list[Section]:
+def result_chapters(results: Sequence[Stored], reader: Reader) -> list[Section]:
     """Return a chapter for each result; for one of an unknown kind, its table."""
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):

@@ -73,10 +73,10 @@ def dimensions(text: str) -> tuple[str, ...]:
 def table(text: str) -> str | None:
     """Return a published table with the kinds of literals in its dimensions."""
     match = PROTECTED.fullmatch(text)
-    shown = [named(name) for name in dimensions(text)]
-    if match is None or None in shown:
+    names = [named(name) for name in dimensions(text)]
+    if match is None or None in names:
         return None
-    return ",".join(map(str, shown)) + match[2]
+    return ",".join(map(str, names)) + match[2]
 
 
 def remedy(text: str) -> str | None:
@@ -173,12 +173,12 @@ def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, com
         between = text[end : token.start]
         is_comment = bool(between.strip())
         pieces.append(between if not is_comment or (begins and comments) else " ")
-        pieces.append(_shown(token, text, files))
+        pieces.append(_masked_token(token, text, files))
         end, begins = token.end + 1, token.token_type is TokenType.SEMICOLON
     return "".join(pieces).strip() + "\n" * comments
 
 
-def _shown(token: Token, text: str, files: Mapping[str, str]) -> str:
+def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
     if token.token_type in BOOLEANS:
         return said("<boolean>")
     if token.token_type is TokenType.NUMBER:
@@ -187,8 +187,8 @@ def _shown(token: Token, text: str, files: Mapping[str, str]) -> str:
         return text[token.start : token.end + 1]
     if token.text in files:
         return exp.Literal.string(files[token.text]).sql(DIALECT)
-    shown = kind(token.text)
-    return said("<text>") if shown == said("<number>") else shown
+    mark = kind(token.text)
+    return said("<text>") if mark == said("<number>") else mark
 
 
 def _joined(first: str, rest: str | None) -> str | None:

@@ -118,7 +118,7 @@ def chapters_of(
     reader = Reader(minimum, private)
     shared, _ = share(list(results), reader)
     sections = [
-        *chapters.each(shared, reader),
+        *chapters.result_chapters(shared, reader),
         chapters.carriers(shared),
         chapters.remedies(shared),
     ]
@@ -142,8 +142,8 @@ def compose(
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
-    shown = [s for s in results if reader.private or not s.shows_people]
-    texts = others(shown)
+    stored = [s for s in results if reader.private or not s.shows_people]
+    texts = others(stored)
     has_cards = has_risks(results)
     first = summary(results, () if has_cards else texts, withheld)
     pages = [
@@ -152,7 +152,7 @@ def compose(
     ]
     annexes = [
         chapters.released(results),
-        *chapters.each(results, reader),
+        *chapters.result_chapters(results, reader),
         chapters.carriers(results),
         chapters.remedies(results),
         method(results),

@@ -96,10 +96,10 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
     if reader.private:
         return [_labelled(s, reader.labels or {}) for s in stored], ""
     masks = _masks(stored, reader)
-    few = differences.few(stored, reader.minimum)
-    open_results = [s for i, s in enumerate(stored) if i not in few and not masks.reveals(s)]
+    small = differences.small(stored, reader.minimum)
+    open_results = [s for i, s in enumerate(stored) if i not in small and not masks.reveals(s)]
     results = [_shared(s, masks) for s in open_results]
-    line = _withheld(stored, results, masks, reader.labels or {}, few)
+    line = _withheld(stored, results, masks, reader.labels or {}, small)
     return [_labelled(s, reader.labels or {}) for s in results], line
 
 
@@ -123,7 +123,7 @@ def _withheld(
     shared: Sequence[Stored],
     masks: "_Masks",
     labels: Mapping[str, str],
-    few: Set[int],
+    small: Set[int],
 ) -> str:
     """Return one line on what is left out of a shared report, and why."""
     message = (
@@ -132,21 +132,21 @@ def _withheld(
     )
     pieces = [said(message)]
     if n := sum(map(len, masks.hidden.values())):
-        one = "{n} group of fewer than {minimum} people"
-        many = (
+        singular = "{n} group of fewer than {minimum} people"
+        plural = (
             "{n} groups of fewer than {minimum} people, or whose numbers would reveal those of one"
         )
-        pieces.append(counted(one, many, n, minimum=masks.minimum))
+        pieces.append(counted(singular, plural, n, minimum=masks.minimum))
     by = dict.fromkeys(name for s in stored for name in _groupings(s))
     if names := [labels.get(name, name) for name in by if name not in masks.named]:
         message = "names of groups by {names} (--name-groups shows those of a column)"
         pieces.append(said(message, names=", ".join(names)))
-    if few:
+    if small:
         message = (
             "results about fewer than {minimum} people, or that differ from another by so few: "
             "{names}"
         )
-        listed = ", ".join(stored[i].name for i in sorted(few))
+        listed = ", ".join(stored[i].name for i in sorted(small))
         pieces.append(said(message, minimum=masks.minimum, names=listed))
     if any(differences.has_few(s, masks.minimum) for s in stored):
         message = "smallest blocks (k) and bars of histograms of fewer than {minimum} people"
@@ -196,7 +196,7 @@ def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
             for by, sizes in masking.sizes(table):
                 tables.setdefault(_of_groups(s, by), []).append(sizes)
                 filters.setdefault(_of_groups(s, by), set()).add(str(s.spec.get("where") or ""))
-    hidden = {columns: masking.hidden(each, reader.minimum) for columns, each in tables.items()}
+    hidden = {columns: masking.hidden(counts, reader.minimum) for columns, counts in tables.items()}
     return _Masks(hidden, filters, reader.name_groups, reader.minimum)
 
 
@@ -242,7 +242,7 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
             ]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
         elif name in of_kind:
-            columns.append(pl.Series(name, _each(table[name].to_list(), of_kind[name]), kind))
+            columns.append(pl.Series(name, _texts_of(table[name].to_list(), of_kind[name]), kind))
         elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = differences.without_few(table.select(columns), masks.minimum)
@@ -304,24 +304,24 @@ def _written(stored: Stored) -> dict[str, Callable[[str], str | None]]:
     """Return the functions that show texts of a kind of result, without paths, by column."""
     paths = _paths(stored)
 
-    def without(shown: Callable[[str], str | None]) -> Callable[[str], str | None]:
-        return lambda text: shown(_replaced(text, paths))
+    def without(write: Callable[[str], str | None]) -> Callable[[str], str | None]:
+        return lambda text: write(_replaced(text, paths))
 
-    return {name: without(shown) for name, shown in WRITTEN.get(stored.kind, {}).items()}
+    return {name: without(write) for name, write in WRITTEN.get(stored.kind, {}).items()}
 
 
 def _titles(stored: Stored) -> dict[str, str]:
     """Return the texts of a kind of result that must not be shown as they are, as they may be."""
     names: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):
-        for column, shown in _written(stored).items():
+        for column, write in _written(stored).items():
             if column in table.columns:
                 texts = (
                     table[column].explode() if table[column].dtype.is_nested() else table[column]
                 )
-                names |= {str(text): str(_each(text, shown)) for text in texts.drop_nulls()}
-    names = {name: shown for name, shown in names.items() if name != shown}
-    return names | {quoted(name)[1:-1]: shown for name, shown in names.items()}
+                names |= {str(text): str(_texts_of(text, write)) for text in texts.drop_nulls()}
+    names = {name: write for name, write in names.items() if name != write}
+    return names | {quoted(name)[1:-1]: write for name, write in names.items()}
 
 
 def _public_spec(
@@ -345,23 +345,23 @@ def _public_spec(
         if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
             public_spec[name] = value
         elif name in masked:
-            public_spec[name] = _each(value, masked[name])
+            public_spec[name] = _texts_of(value, masked[name])
         elif name == "rules":
             public_spec[name] = [
-                dict(rule) | {"by": _each(rule.get("by"), literals.named)} for rule in value
+                dict(rule) | {"by": _texts_of(rule.get("by"), literals.named)} for rule in value
             ]
     return public_spec
 
 
-def _each(value: Any, shown: Callable[[str], str | None]) -> Any:
+def _texts_of(value: Any, write: Callable[[str], str | None]) -> Any:
     """Return a text, or each text of a list or of a mapping's values, as it may be shown."""
     if isinstance(value, str):
-        text = shown(value)
+        text = write(value)
         return said("(left out)") if text is None else text
     if isinstance(value, Mapping):
-        return {name: _each(one, shown) for name, one in value.items()}
+        return {name: _texts_of(value_inside, write) for name, value_inside in value.items()}
     if isinstance(value, Sequence):
-        return [_each(one, shown) for one in value]
+        return [_texts_of(value_inside, write) for value_inside in value]
     return value
 
 
@@ -377,9 +377,9 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
     spec = dict(stored.spec)
     for role in ROLES & set(spec):
         names = spec[role]
-        one = isinstance(names, str)
-        new_names = [labels.get(n, n) for n in ([names] if one else names or ())]
-        spec[role] = new_names[0] if one else new_names
+        is_text = isinstance(names, str)
+        new_names = [labels.get(n, n) for n in ([names] if is_text else names or ())]
+        spec[role] = new_names[0] if is_text else new_names
     note = dict(stored.manifest) | {"spec": spec}
     if "columns" in note:
         listed = [dict(column) for column in note["columns"]]

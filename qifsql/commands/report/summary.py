@@ -33,15 +33,18 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     the report leaves out.
     """
     rows = _risks(results)
-    several = _several(results) or len({row["dataset"] for row in rows}) > 1
+    with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
     checks = [s for s in results if s.kind == "check"]
     parts: list[Part] = []
     if rows:
-        parts += [Paragraph(text, strong=True) for text in _leads(rows, several=several)]
-        parts.append(Cards([_named(row, rows, several=several) for row in rows[:CARDS]]))
+        parts += [Paragraph(text, strong=True) for text in _leads(rows, with_file=with_file)]
+        parts.append(Cards([_named(row, rows, with_file=with_file) for row in rows[:CARDS]]))
         if len(rows) > CARDS:
-            one, many = "{n} more risk is in the annexes.", "{n} more risks are in the annexes."
-            parts.append(Paragraph(counted(one, many, len(rows) - CARDS)))
+            singular, plural = (
+                "{n} more risk is in the annexes.",
+                "{n} more risks are in the annexes.",
+            )
+            parts.append(Paragraph(counted(singular, plural, len(rows) - CARDS)))
     else:
         parts += [Paragraph(text, strong=i == 0) for i, text in enumerate(texts)]
         if not texts and not checks:
@@ -64,7 +67,7 @@ def has_risks(results: Sequence[Stored]) -> bool:
 
 def others(results: Sequence[Stored]) -> list[str]:
     """Return a sentence or two on each result whose numbers are on no card."""
-    several = len({str(s.spec.get("dataset", "")) for s in results}) > 1
+    with_file = len({str(s.spec.get("dataset", "")) for s in results}) > 1
     texts: dict[str, None] = {}
     for stored in results:
         headline = getattr(view_of(stored.kind), "headline", None)
@@ -72,7 +75,7 @@ def others(results: Sequence[Stored]) -> list[str]:
             continue
         dataset = str(stored.spec.get("dataset") or "")
         for text in headline(stored):
-            texts[_of({"dataset": dataset}, text) if several else text] = None
+            texts[_of({"dataset": dataset}, text) if with_file else text] = None
     return list(texts)
 
 
@@ -80,7 +83,7 @@ def _risks(results: Sequence[Stored]) -> list[Row]:
     """Return the risks with a card: the greatest of each question, then those of all files."""
     rows: list[Row] = []
     for row in (*worst(results), *(row for stored in results for row in _compared(stored))):
-        if all(_question(row) != _question(other) for other in rows):
+        if all(_question(row) != _question(listed) for listed in rows):
             rows.append(row)
     return rows
 
@@ -89,21 +92,21 @@ def _question(row: Row) -> tuple[object, ...]:
     return row["dataset"], row["model"][1], row["secret"], tuple(sorted(row["qids"]))
 
 
-def _leads(rows: Sequence[Row], *, several: bool) -> list[str]:
+def _leads(rows: Sequence[Row], *, with_file: bool) -> list[str]:
     """Return the first sentences of the report: the greatest risk, and that of each file."""
     first, *rest = rows
     alike = (first["secret"], first["model"][1])
     whose = [row for row in rest if (row["secret"], row["model"][1]) == alike]
-    return [_of(row, lead(row)) if several else lead(row) for row in (first, *whose)]
+    return [_of(row, lead(row)) if with_file else lead(row) for row in (first, *whose)]
 
 
-def _named(row: Row, rows: Sequence[Row], *, several: bool) -> Card:
+def _named(row: Row, rows: Sequence[Row], *, with_file: bool) -> Card:
     """Return the card of a risk, with its file and what is known if other cards differ in it."""
     risk = card(row)
-    if len({tuple(sorted(other["qids"])) for other in rows}) > 1:
+    if len({tuple(sorted(listed["qids"])) for listed in rows}) > 1:
         knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
         risk = replace(risk, what=f"{risk.what}, {knowledge}")
-    return replace(risk, what=_of(row, risk.what)) if several else risk
+    return replace(risk, what=_of(row, risk.what)) if with_file else risk
 
 
 def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
@@ -208,7 +211,7 @@ def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
     return about | {"dataset": str(stored.spec.get("dataset", ""))}
 
 
-def _several(results: Sequence[Stored]) -> bool:
+def _of_several_files(results: Sequence[Stored]) -> bool:
     """Return whether attacks and sweeps are about several datasets."""
     about = (s for s in results if s.kind in ("attack", "sweep"))
     return len({str(s.spec.get("dataset", "")) for s in about}) > 1
@@ -275,7 +278,9 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     """Return up to three lines on what to do first, from a sweep; else the advice to run one."""
     sweeps = [s for s in results if s.kind == "sweep" and "drop_first" in s.details]
     sweeps = [s for s in sweeps if s.details["drop_first"].height]
-    lines = [line for stored in sweeps for line in _steps(stored, several=_several(results))]
+    lines = [
+        line for stored in sweeps for line in _steps(stored, with_file=_of_several_files(results))
+    ]
     if lines:
         return lines[:STEPS]
     if sweeps:
@@ -291,14 +296,14 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     return [said("Run qifsql sweep to learn which columns to drop or coarsen.")]
 
 
-def _steps(stored: Stored, *, several: bool) -> list[str]:
+def _steps(stored: Stored, *, with_file: bool) -> list[str]:
     """Return what dropping or coarsening the best column of each question saves."""
     dropped = _best(stored.details["drop_first"], "posterior_without")
     coarser = _best(stored.details.get("coarsen_first"), "posterior_coarser")
     lines = [_step(row, coarsened=False) for row in dropped if _helps(row)]
     lines[1:1] = [_step(row, coarsened=True) for row in coarser[:1] if _helps(row)]
     dataset = str(stored.spec.get("dataset", ""))
-    return [_of({"dataset": dataset}, line) if several else line for line in lines]
+    return [_of({"dataset": dataset}, line) if with_file else line for line in lines]
 
 
 def _helps(row: Row) -> bool:
@@ -347,16 +352,16 @@ def _light(check: Stored) -> Light:
         message = "Your policy is not met. Levels not met: {n} of {levels}."
         text = said(message, n=words.count(broken), levels=words.count(levels))
     elif refused:
-        one = "Your policy is not met: it refuses {n} column that is in no rule."
-        many = "Your policy is not met: it refuses {n} columns that are in no rule."
-        text = counted(one, many, len(refused))
+        singular = "Your policy is not met: it refuses {n} column that is in no rule."
+        plural = "Your policy is not met: it refuses {n} columns that are in no rule."
+        text = counted(singular, plural, len(refused))
     elif caveats:
-        one = "Your policy is met for the columns named: {n} level."
-        many = "Your policy is met for the columns named: all {n} levels."
-        text = counted(one, many, levels)
+        singular = "Your policy is met for the columns named: {n} level."
+        plural = "Your policy is met for the columns named: all {n} levels."
+        text = counted(singular, plural, levels)
     else:
-        one, many = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
-        text = counted(one, many, levels)
+        singular, plural = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
+        text = counted(singular, plural, levels)
     text = f"{text} ({view.checked(check.spec)})"
     return Light(text, met=not broken and not refused, caveats=tuple(caveats))
 

@@ -27,13 +27,13 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
 
 def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
     """Return the functions that draw the charts that there are, by name."""
-    shown: dict[str, Callable[[], Chart]] = {}
+    drawn_by_name: dict[str, Callable[[], Chart]] = {}
     by_qid, by_size = details.get("by_qid"), details.get("by_size")
     if by_qid is not None and by_qid["contribution"].drop_nulls().len():
-        shown["contributions"] = lambda: contributions(by_qid)
+        drawn_by_name["contributions"] = lambda: contributions(by_qid)
     if by_size is not None and by_size.height:
-        shown["sizes"] = lambda: sizes(by_size)
-    return shown
+        drawn_by_name["sizes"] = lambda: sizes(by_size)
+    return drawn_by_name
 
 
 def contributions(by_qid: pl.DataFrame) -> Chart:

@@ -51,14 +51,14 @@ class Totals:
 class MinimalUniques:
     """The tables of minimal sample uniques in the engine.
 
-    ``most`` is the size of the largest subset, ``scores`` the score of a subset by its size.
+    ``size_limit`` is the size of the largest subset, ``scores`` the score of a subset by its size.
     ``mark_missing``: records have a mark for each value that they miss, also if these count.
     ``history`` are the statements of the streams.
     """
 
     engine: LocalEngine
     microdata: Microdata
-    most: int
+    size_limit: int
     scores: Sequence[int]
     omit_missing: bool
     values: bool
@@ -205,10 +205,10 @@ class MinimalUniques:
 
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
-        most = CHUNK >> max(0, self.packing.n - MANY) // 2
+        row_limit = CHUNK >> max(0, self.packing.n - MANY) // 2
         tasks: list[Task] = []
         for position in range(self.packing.n):
-            for least, greatest, rows in self.tables.rows(self._ranges_of(position, most)):
+            for least, greatest, rows in self.tables.rows(self._ranges_of(position, row_limit)):
                 chunk = Chunk(position=position, least=least, greatest=greatest, rows=rows)
                 cost = rows * float(self.packing.n - position)
                 tasks.append((cost, partial(Walker.walk, chunk=chunk)))
@@ -289,7 +289,7 @@ class MinimalUniques:
         with self.engine.single_threaded():
             streams = [self.engine.stream(self.where) for _ in range(many)]
             try:
-                yield [Walker(stream, self.packing, self.most) for stream in streams]
+                yield [Walker(stream, self.packing, self.size_limit) for stream in streams]
             finally:
                 for stream in streams:
                     stream.close()

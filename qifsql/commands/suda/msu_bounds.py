@@ -69,12 +69,12 @@ def _without(uniques: MinimalUniques, missing: int, statements: dict[str, None])
     if not qids:
         return 0
     uniques.drop()
-    most = min(uniques.most, len(qids))
+    size_limit = min(uniques.size_limit, len(qids))
     part = MinimalUniques(
         uniques.engine,
         replace(microdata, qids=qids),
-        most,
-        [score_of_size(len(qids), most, size) for size in range(1, len(qids) + 1)],
+        size_limit,
+        [score_of_size(len(qids), size_limit, size) for size in range(1, len(qids) + 1)],
         omit_missing=False,
         values=False,
     )

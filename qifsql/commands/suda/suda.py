@@ -144,13 +144,13 @@ def suda(
     numbered_twice = out is not None or options["by"] is not None
     with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
         n = _checked(bound)
-        most = _largest(options["max_size"], n)
+        size_limit = _largest(options["max_size"], n)
         check_records(engine, bound.microdata)
         uniques = MinimalUniques(
             engine,
             bound.microdata,
-            most,
-            [score_of_size(n, most, size) for size in range(1, n + 1)],
+            size_limit,
+            [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
             omit_missing=options["omit_missing"],
             values=options["values"],
             mark_missing=any_value,
@@ -158,7 +158,7 @@ def suda(
         totals = uniques.find()
         summary = Summary.of(uniques, totals, fraction)
         more = {
-            "max_size": most,
+            "max_size": size_limit,
             "fraction": float(fraction),
             "omit_missing": options["omit_missing"],
             "by": options["by"],

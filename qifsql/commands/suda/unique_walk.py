@@ -56,13 +56,13 @@ def coded(position: int) -> str:
 class Walker:
     """One stream and its session: the variables and temporary tables of the walk.
 
-    Subsets of at most ``most`` quasi-identifiers are looked for.
+    Subsets of at most ``size_limit`` quasi-identifiers are looked for.
     """
 
-    def __init__(self, stream: Stream, packing: Packing, most: int) -> None:
+    def __init__(self, stream: Stream, packing: Packing, size_limit: int) -> None:
         self.stream = stream
         self.packing = packing
-        self.most = most
+        self.size_limit = size_limit
         self._history: dict[str, None] = {}
         macro = varying(packing)
         stream.rows(macro)
@@ -71,7 +71,7 @@ class Walker:
             n=(packing.n, "INTEGER"),
             every=(packing.every, "BIGINT"),
             states=(1 << 2 * packing.n, packing.block_type),
-            most=(most, "INTEGER"),
+            most=(size_limit, "INTEGER"),
             ending=(ENDING, "BIGINT"),
         )
         self.set_lists(bits=([1 << p for p in range(packing.n)], "BIGINT"))

@@ -53,28 +53,28 @@ def _values(frame: pl.DataFrame) -> dict[str, Any]:
     return dict(zip(frame["measure"], frame["value"], strict=True))
 
 
-def _whole(values: Mapping[str, Any], name: str) -> int:
+def _count(values: Mapping[str, Any], name: str) -> int:
     return int(values[name] or 0)
 
 
 def _extent(values: Mapping[str, Any], spec: Spec) -> str:
     """Return how many records have minimal sample uniques of the sizes that were looked for."""
     there = {
-        "records": words.records(_whole(values, "records")),
-        "alone": words.count(_whole(values, "uniques")),
+        "records": words.records(_count(values, "records")),
+        "alone": words.count(_count(values, "uniques")),
     }
     text = said("{records}; all attributes together single out {alone}.", **there)
-    n, size = _whole(values, "records_with_msu"), spec["max_size"]
+    n, size = _count(values, "records_with_msu"), spec["max_size"]
     if size < len(spec["qids"]):
-        one = "{n} record is singled out by a set of at most {size} ({msus})."
-        many = "{n} records are singled out by sets of at most {size} ({msus})."
-        return f"{text} {counted(one, many, n, size=size, msus=_msus(values))}"
+        singular = "{n} record is singled out by a set of at most {size} ({msus})."
+        plural = "{n} records are singled out by sets of at most {size} ({msus})."
+        return f"{text} {counted(singular, plural, n, size=size, msus=_msus(values))}"
     return f"{text} {said('They have {msus}.', msus=_msus(values))}"
 
 
 def _msus(values: Mapping[str, Any]) -> str:
-    one, many = "{n} minimal sample unique", "{n} minimal sample uniques"
-    return counted(one, many, _whole(values, "msus"))
+    singular, plural = "{n} minimal sample unique", "{n} minimal sample uniques"
+    return counted(singular, plural, _count(values, "msus"))
 
 
 def _sizes(sizes: pl.DataFrame) -> Table:
@@ -88,18 +88,18 @@ def _sizes(sizes: pl.DataFrame) -> Table:
 
 def _meaning(values: Mapping[str, Any], spec: Spec) -> str:
     """Return how many records are special uniques, in a sentence."""
-    n, records = _whole(values, "special_uniques"), _whole(values, "records")
+    n, records = _count(values, "special_uniques"), _count(values, "records")
     if not n:
         return said("No record is a special unique: each needs all attributes to be singled out.")
-    one = (
+    singular = (
         "{n} record ({share}) is a special unique: a part of the attributes already singles it "
         "out, so that it is less likely to be unique by chance."
     )
-    many = (
+    plural = (
         "{n} records ({share}) are special uniques: a part of the attributes already singles them "
         "out, so that they are less likely to be unique by chance."
     )
-    return counted(one, many, n, share=words.percent(n / records))
+    return counted(singular, plural, n, share=words.percent(n / records))
 
 
 def _attributes(by_qid: pl.DataFrame) -> Table:
@@ -183,4 +183,4 @@ def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
 def headline(stored: Stored) -> list[str]:
     """Return the special uniques in sentences, for the first pages of a report."""
     values = _values(stored.frame)
-    return [_meaning(values, stored.spec)] if _whole(values, "msus") else []
+    return [_meaning(values, stored.spec)] if _count(values, "msus") else []

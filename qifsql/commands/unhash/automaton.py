@@ -142,8 +142,8 @@ class _Places:
 
     def _repeat(self, node: Repeat, first: int, last: int) -> None:
         here = first
-        for n in range(node.most):
-            if n >= node.least:
+        for n in range(node.largest):
+            if n >= node.smallest:
                 self.free[here].append(last)
             after = self._new()
             self.build(node.part, here, after)

@@ -83,15 +83,15 @@ def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputEr
     text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
     if not digits:
         return InputError(f"{text}: all its values are missing; name another column")
-    most = max(digits, key=lambda d: (digits[d], d is not None))
-    if most is None:
+    digit_count = max(digits, key=lambda d: (digits[d], d is not None))
+    if digit_count is None:
         return InputError(f"{text}, and most values are no hexadecimal digits; name another column")
-    same = next((h for h in HASHES.values() if h.digits == most), None)
-    text += f", but {several(digits[most], 'value')} of {most} digits"
+    same = next((h for h in HASHES.values() if h.digits == digit_count), None)
+    text += f", but {several(digits[digit_count], 'value')} of {digit_count} digits"
     if same is not None:
         return InputError(f"{text}, as {same.name} has; did you mean --hash {same.name}?")
-    if most in OTHERS:
-        text += f", as {OTHERS[most]} has, which is not known here"
+    if digit_count in OTHERS:
+        text += f", as {OTHERS[digit_count]} has, which is not known here"
     return InputError(f"{text}; name another hash or column")
 
 

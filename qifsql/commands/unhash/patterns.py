@@ -60,11 +60,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The part, repeated ``least`` to ``most`` times."""
+    """The part, repeated ``smallest`` to ``largest`` times."""
 
     part: "Node"
-    least: int
-    most: int
+    smallest: int
+    largest: int
 
 
 Node: TypeAlias = Symbols | Chain | Choice | Repeat
@@ -72,7 +72,7 @@ Node: TypeAlias = Symbols | Chain | Choice | Repeat
 
 def parse(pattern: str) -> Node:
     """Return a pattern as a tree; InputError if it is invalid, with the place, from 1."""
-    return _Parser(pattern).whole()
+    return _Parser(pattern).parse()
 
 
 def together(patterns: Sequence[str]) -> Node:
@@ -88,7 +88,7 @@ class _Parser:
         self.at = 0
         self.depth = 0
 
-    def whole(self) -> Node:
+    def parse(self) -> Node:
         """Return the whole pattern."""
         node = self._choice()
         if self.at < len(self.text):  # only a closing bracket ends a choice early
@@ -119,11 +119,11 @@ class _Parser:
             raise self._wrong("a bracket { that is not a repetition such as {3} or {2,4}")
         if match[2] == ",":
             raise self._wrong(_ENDLESS)
-        least, most = int(match[1]), int(match[3] or match[1])
-        if least > most or most > TIMES:
+        smallest, largest = int(match[1]), int(match[3] or match[1])
+        if smallest > largest or largest > TIMES:
             raise self._wrong(f"a repetition whose bounds are not in order, or above {TIMES:,}")
         self.at = match.end()
-        return Repeat(part, least, most)
+        return Repeat(part, smallest, largest)
 
     def _part(self) -> Node:
         character = self.text[self.at]

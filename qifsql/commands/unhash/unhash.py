@@ -89,10 +89,10 @@ def unhash(
 
     """
     options = complete(options, UnhashOptions)
-    kind, most = hash_named(options["algorithm"]), options["most"]
+    kind, limit = hash_named(options["algorithm"]), options["most"]
     candidates, mapping = options["candidates"], options["mapping"]
     named = as_tuple(options["patterns"])
-    counted, words = _read_patterns(named, most)
+    counted, words = _read_patterns(named, limit)
     if words is None and candidates is None:
         raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
     further = None if candidates is None else path_text(candidates)
@@ -112,8 +112,8 @@ def unhash(
         if further is not None:
             listed, more = dictionary.count_listed(tables, catalog, further)
             tried, files = tried + listed, (*files, *more)
-        if tried > most:
-            raise _too_many(tried, most)
+        if tried > limit:
+            raise _too_many(tried, limit)
         began = time.perf_counter()
         salts = (options["salt"], options["salt_after"])
         dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
@@ -128,7 +128,7 @@ def unhash(
             "patterns": list(named),
             "candidates": further,
             "salt": {"before": salts[0], "after": salts[1]},
-            "max": most,
+            "max": limit,
             "where": options["where"],
         }
         origin = origin.about(spec, files).sending(tables.statements)
@@ -147,24 +147,24 @@ def unhash(
     return Result(frame=frame, origin=origin.about(spec, files), details=details, notes=notes)
 
 
-def _read_patterns(patterns: Sequence[str], most: int) -> tuple[pl.DataFrame, Automaton | None]:
+def _read_patterns(patterns: Sequence[str], limit: int) -> tuple[pl.DataFrame, Automaton | None]:
     """Return the number of candidates of each pattern, and the automaton of all patterns.
 
-    Raises InputError if there are more than ``most`` candidates.
+    Raises InputError if there are more than ``limit`` candidates.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= GREATEST:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
     alone = [automaton(parse(pattern)).words for pattern in patterns]
     words = automaton(together(patterns)) if patterns else None
-    if words is not None and words.words > most:
-        raise _too_many(words.words, most)
+    if words is not None and words.words > limit:
+        raise _too_many(words.words, limit)
     rows = list(zip(patterns, alone, strict=True))
     return pl.DataFrame(rows, schema=PATTERNS, orient="row"), words
 
 
-def _too_many(candidates: int, most: int) -> InputError:
+def _too_many(candidates: int, limit: int) -> InputError:
     return InputError(
-        f"{large(candidates)} candidates would be hashed, more than {most:,}; narrow the patterns,"
+        f"{large(candidates)} candidates would be hashed, more than {limit:,}; narrow the patterns,"
         f" or allow them with --max {candidates}"
         if candidates < 10**15
         else f"{large(candidates)} candidates would be hashed, which takes years; narrow the "

@@ -29,16 +29,16 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     ):
         count, share = row[f"recovered_{kind}"], row[f"recovered_{kind}_share"]
         table.add_row(name, words.count(there), words.count(count), words.percent(share))
-    one = "{n} candidate tried in {seconds} s, {rate} a second."
-    many = "{n} candidates tried in {seconds} s, {rate} a second."
+    singular = "{n} candidate tried in {seconds} s, {rate} a second."
+    plural = "{n} candidates tried in {seconds} s, {rate} a second."
     rate = words.count(round(row["candidates_per_second"]))
     seconds = words.fixed(row["seconds"], 1)
-    tried = counted(one, many, row["candidates"], seconds=seconds, rate=rate)
+    tried = counted(singular, plural, row["candidates"], seconds=seconds, rate=rate)
     parts += [table, Paragraph(f"{tried} {_meaning(row['recovered_records_share'])}")]
     if row["ambiguous"]:
-        one = "{n} hash may come from more than one candidate."
-        many = "{n} hashes may come from more than one candidate."
-        parts.append(Paragraph(counted(one, many, row["ambiguous"])))
+        singular = "{n} hash may come from more than one candidate."
+        plural = "{n} hashes may come from more than one candidate."
+        parts.append(Paragraph(counted(singular, plural, row["ambiguous"])))
     return parts
 
 

@@ -102,9 +102,9 @@ def _single(size: int) -> Step:
         later = exp.GT(this=exp.column("point", name), expression=exp.column("point", before))
         rows = exp.alias_(_shared(), name, table=True)
         query = query.join(rows, on=exp.and_(same, later))
-    one = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
+    is_single = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
     doc = "One row per set of points that others have, too, but all of them only one person."
-    return Step("single", doc, query.group_by(*points).having(one))
+    return Step("single", doc, query.group_by(*points).having(is_single))
 
 
 def _shared() -> exp.Subquery:
@@ -117,8 +117,12 @@ def _hidden(size: int) -> exp.Select:
     Each other person with the rarest point is looked up among those with the other points.
     """
     query = exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("draw", "rarest")])))
-    other = exp.NEQ(this=exp.column("person", "others"), expression=exp.column("person", "rarest"))
-    query = query.from_("rarest").join("paths AS others", on=exp.and_(_has("others", 1), other))
+    somebody_else = exp.NEQ(
+        this=exp.column("person", "others"), expression=exp.column("person", "rarest")
+    )
+    query = query.from_("rarest").join(
+        "paths AS others", on=exp.and_(_has("others", 1), somebody_else)
+    )
     for i in range(2, size + 1):
         same = equal(exp.column("person", f"others_{i}"), exp.column("person", "others"))
         on = exp.and_(same, _has(f"others_{i}", i))

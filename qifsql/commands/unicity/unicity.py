@@ -130,8 +130,8 @@ def unicity(
 def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
     """Return the settings with the seed, for the manifest; refuse numbers that are out of range."""
     numbers = (*sizes, draws, seed)
-    whole = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
-    if not sizes or not whole or not all(1 <= n <= MOST for n in sizes):
+    are_integers = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+    if not sizes or not are_integers or not all(1 <= n <= MOST for n in sizes):
         raise InputError(f"points are whole numbers from 1 to {MOST}, as in --points 1,2,3,4")
     if len(set(sizes)) < len(sizes):
         raise InputError("a number of points is given twice; give it once")

@@ -45,16 +45,18 @@ def _followed(row: Mapping[str, Any]) -> str:
     """Return sentences on the chance that known records of a person match nobody else."""
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
-    one = (
+    singular = (
         "Someone who knows {n} record of a person, chosen at random, has a chance of {chance} "
         "that it matches nobody else: all other records of the person are then known, too."
     )
-    many = (
+    plural = (
         "Someone who knows {n} records of a person, chosen at random, has a chance of "
         "{chance} that they match nobody else: all other records of the person are then "
         "known, too."
     )
-    return f"{text} {counted(one, many, row['points'], chance=words.percent(row['unicity']))}"
+    return (
+        f"{text} {counted(singular, plural, row['points'], chance=words.percent(row['unicity']))}"
+    )
 
 
 def headline(stored: Stored) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql.adversary.laws import Law, laws, shown
+from qifsql.adversary.laws import Law, as_decimal, laws
 from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import number, said
@@ -34,7 +34,7 @@ def knowledge(rows: Sequence[Row]) -> Paragraph:
 
 def described(law: Law) -> str:
     """Return a law in words."""
-    name, of = law.column, shown(law.number)
+    name, of = law.column, as_decimal(law.number)
     match law.kind:
         case "within":
             return said("{name} at most {n} off", name=name, n=number(of))
