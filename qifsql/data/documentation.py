@@ -82,7 +82,7 @@ def description(option: Option, options: Mapping[str, Option]) -> str:
     """Return the description of an option in Python: its text, or the help of the command line."""
     if option.text:
         return option.text
-    names = {flag: name for name, other in options.items() for flag in other.flags}
+    names = {flag: name for name, declared in options.items() for flag in declared.flags}
     help_ = option.help.removesuffix(" Repeatable.").replace("\\[", "[")
     help_ = help_.replace("--seed", "settings.seed")
     return re.sub(r"--[a-z][\w-]*", lambda m: names.get(m[0], m[0][2:].replace("-", "_")), help_)
