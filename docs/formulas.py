@@ -102,6 +102,11 @@ def _entry(equation: Equation, proof: Mapping[str, Any]) -> str:
     lines = [f"### [{equation.number}. {equation.title}]({equation.place})\n"]
     lines.append(f"- **Source**: {equation.source.removesuffix('.')}.")
     lines.append(f"- **Published numbers**: {proof.get('published', 'none known')}.")
+    if "defined" in proof:
+        lines.append(
+            f"- **Places**: defined by `reference/{proof['defined']}`, computed by "
+            f"`{proof['computed'].removeprefix('qifsql/')}`"
+        )
     differences = [*equation.differences, *([proof["deviation"]] if "deviation" in proof else [])]
     lines += [f"- **Differs**: {difference}" for difference in differences]
     for file, tests in groupby(proof["tests"], key=lambda test: test.partition("::")[0]):

@@ -173,7 +173,7 @@ def posterior_gain(joint: Joint, guesses: Sequence[Any], gain: Gain) -> Fraction
 
 
 def worst_case_gain(joint: Joint, guesses: Sequence[Any], gain: Gain) -> Fraction:
-    """Return the largest V_g of a block (M26)."""
+    """Return the largest V_g of a block (M21)."""
     return max(vulnerability(inner, guesses, gain) for inner in inners(joint).values())
 
 
@@ -188,5 +188,5 @@ def posterior_tries(joint: Joint, k: int) -> Fraction:
 
 
 def worst_case_tries(joint: Joint, k: int) -> Fraction:
-    """Return the largest success in k tries in a block (M26)."""
+    """Return the largest success in k tries in a block (M22)."""
     return max(tries_vulnerability(inner, k) for inner in inners(joint).values())

@@ -47,7 +47,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Success:
-    """Success with certainty (M9), on average (M8), at worst (M26); people without doubt."""
+    """Success with certainty, on average and at worst; people without doubt."""
 
     deterministic: Fraction
     probabilistic: Fraction
@@ -56,7 +56,7 @@ class Success:
 
 
 def kind(values: Values) -> Kind:
-    """Return one block as a kind: its best guess is the likeliest value (M8)."""
+    """Return one block as a kind: its best guess is the likeliest value."""
     weight = sum((cell.weight for cell in values.values()), Fraction())
     best = max(cell.weight for cell in values.values())
     people = sum(cell.people for cell in values.values())
@@ -70,7 +70,7 @@ def best_guess(values: Values) -> Any:
 
 
 def success(kinds: Sequence[Kind]) -> Success:
-    """Return the success over all blocks (M8, M9, M26)."""
+    """Return the success over all blocks (M7 before, M8 after): certain (M9), at worst (M26)."""
     everybody = sum((kind.weight for kind in kinds), Fraction())
     certain = [kind for kind in kinds if kind.values == 1]
     return Success(
@@ -82,7 +82,7 @@ def success(kinds: Sequence[Kind]) -> Success:
 
 
 def compared(before: Success, after: Success) -> dict[str, Number]:
-    """Return the success before and after a release, and the degradations (M10 to M12)."""
+    """Return the success before and after a release, and the degradations (M10, M11, M12)."""
     ratio = after.probabilistic / before.probabilistic if before.probabilistic else None
     return {
         "prior_deterministic": before.deterministic,
@@ -134,7 +134,7 @@ def attack(
 def records(
     rows: Rows, qids: Names, secret: str | None = None, weights: Weights = None
 ) -> list[dict[str, Any]]:
-    """Return for each record, in input order, the success of the best guess on its block (M15).
+    """Return for each record, in input order, the success of the best guess on its block.
 
     Where nobody has weight there is no number.
     """
@@ -155,7 +155,7 @@ def records(
 
 
 def profile(rows: Rows, qids: Names, secret: str) -> Counter[tuple[int, int, int]]:
-    """Return how many blocks have a size, a largest count, and a number of values (M3)."""
+    """Return how many blocks have a size, a largest count, and a number of values."""
     kinds = [kind(values) for values in blocks(rows, qids, secret).values()]
     return Counter((block.size, int(block.best), block.values) for block in kinds)
 
@@ -200,7 +200,7 @@ def quantile(successes: Sequence[Fraction], share: Weight) -> Fraction:
 
 @dataclass(frozen=True)
 class Group:
-    """The people of one group, attacked by an adversary who sees the whole release (M29)."""
+    """The people of one group, attacked by an adversary who sees the whole release."""
 
     individuals: int
     weight: Fraction
@@ -249,7 +249,7 @@ def groups(
 
 @dataclass(frozen=True)
 class Risks:
-    """Risks of re-identification of a release (M31 to M33); a journalist's need a population."""
+    """Risks of re-identification of a release; a journalist's need a population."""
 
     prosecutor_highest: Fraction
     prosecutor_average: Fraction
@@ -261,7 +261,8 @@ class Risks:
 def risks(rows: Rows, qids: Names, population: Rows | None = None) -> Risks:
     """Return the risks of a release of n records, f_b of them and F_b of the population in block b.
 
-    Prosecutor: max 1/f_b, blocks/n. Journalist: max 1/F_b, the mean of f_b/F_b. Marketer: the mean.
+    Prosecutor (M31): max 1/f_b, blocks/n. Journalist (M32): max 1/F_b, the mean of f_b/F_b.
+    Marketer (M33): the mean.
     """
     if not rows:
         raise ValueError("the release is empty")

@@ -25,13 +25,23 @@ def shares(counts: Counts) -> dict[Any, Fraction]:
     return {v: Fraction(n, size) for v, n in counts.items()}
 
 
+def k(counts: Counts, _: Counts | None = None) -> int:
+    """Compute k-anonymity (M41): the people of the block."""
+    return sum(counts.values())
+
+
+def l_distinct(counts: Counts, _: Counts | None = None) -> int:
+    """Compute distinct l-diversity (M42): the values in the block."""
+    return len(counts)
+
+
 def l_entropy(counts: Counts) -> float:
     """Compute entropy l-diversity (M43): exp(-sum q ln q) for the shares q of the values."""
     return math.exp(-math.fsum(q * math.log(q) for q in map(float, shares(counts).values())))
 
 
 def keeps_entropy(counts: Counts, l: Fraction) -> bool:  # noqa: E741 - the field's own letter
-    """Return whether M43 is at least l, exactly: the product of q^-q, to the power of the size."""
+    """Return whether exp of the entropy is at least l, exactly: both to the power of the size."""
     size = sum(counts.values())
     return math.prod(Fraction(size, n) ** n for n in counts.values()) >= l**size
 
@@ -106,12 +116,12 @@ def basic_beta(counts: Counts, totals: Counts) -> Fraction:
 
 
 def enhanced_beta(beta: Fraction, totals: Counts) -> float:
-    """Compute enhanced beta-likeness (M50) from M49: at most -ln p of the rarest value."""
+    """Compute enhanced beta-likeness (M50) from basic beta: at most -ln p of the rarest value."""
     return min(float(beta), -math.log(min(shares(totals).values())))
 
 
 def keeps_enhanced_beta(counts: Counts, totals: Counts, beta: Fraction) -> bool:
-    """Return whether no value gains more than beta, or more than -ln p of its own (M50)."""
+    """Return whether no value gains more than beta, or more than -ln p of its own."""
     p = shares(totals)
     return all(
         r - 1 <= beta and r - 1 <= -math.log(p[v]) for v, r in ratios(counts, totals).items()
@@ -167,8 +177,8 @@ class Measure:
 
 
 MEASURES = {
-    "k": Measure(lambda counts, _: sum(counts.values()), "k", least=True),  # M41
-    "l_distinct": Measure(lambda counts, _: len(counts), "l", least=True),  # M42
+    "k": Measure(k, "k", least=True),
+    "l_distinct": Measure(l_distinct, "l", least=True),
     "l_entropy": Measure(
         lambda counts, _: l_entropy(counts),
         "l_entropy",

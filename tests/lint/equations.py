@@ -1,5 +1,6 @@
 """The equations of ``docs/mathematics/``, their sources, and the tests that pages name."""
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -8,12 +9,14 @@ from typing import Any
 
 import formulas
 
-from lint.project import Finding, Project, Rule
+from lint.project import Finding, Module, Project, Rule
 
 NUMBER = re.compile(r"\bM\d{1,3}\b")
 TABLE = "docs/formulas.toml"
 PROMISES = "SECURITY.md"
-KEYS = {"published", "deviation", "tests"}
+KEYS = {"published", "deviation", "tests", "defined", "computed"}
+REFERENCE = "reference"  # the room of the definitions
+IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
 @cache
@@ -114,6 +117,62 @@ def a_promise_names_a_test(project: Project) -> Iterator[Finding]:
                 yield Finding(PROMISES, project.line(PROMISES, test), f"there is no test {test}")
 
 
+def a_formula_has_two_places(project: Project) -> Iterator[Finding]:
+    """Find definitions without a line that says where their numbers are made, and wrong places."""
+    defined = _defined(project)
+    for number, proof in evidence(project).items():
+        places = {f"qifsql/{REFERENCE}/{proof.get('defined')}", proof.get("computed")}
+        if number not in defined:
+            if {"defined", "computed"} & proof.keys():
+                yield _at(project, number, "no function of the reference names it in brackets")
+        elif f"qifsql/{REFERENCE}/{proof.get('defined')}" not in defined[number]:
+            yield _at(project, number, f"defined is one of {', '.join(sorted(defined[number]))}")
+        elif missing := [place for place in places if not _there(project, place)]:
+            yield _at(project, number, f"there is no {missing[0] or 'place that computes it'}")
+
+
+def a_formula_has_no_third_place(project: Project) -> Iterator[Finding]:
+    """Find equations that two modules of the reference define, or that other functions compute."""
+    for number, places in _defined(project).items():
+        files = sorted({place.partition("::")[0] for place in places})
+        for file in files if len(files) > 1 else ():
+            yield Finding(file, 1, f"{number} is defined twice: {', '.join(sorted(places))}")
+    for module in project.modules.values():
+        if not module.name.startswith(f"{REFERENCE}."):
+            for name, number, line in _named(module):
+                proof = evidence(project).get(number, {})
+                place = proof.get("computed", "").partition("::")[0]
+                if "defined" in proof and place != module.file:
+                    message = f"{number} has two places, and {name} is a third: see {TABLE}"
+                    yield Finding(module.file, line, message)
+
+
+@cache
+def _defined(project: Project) -> dict[str, set[str]]:
+    """Return the functions of the reference that name each equation in brackets."""
+    places: dict[str, set[str]] = {}
+    for module in project.modules.values():
+        if module.name.startswith(f"{REFERENCE}."):
+            for name, number, _ in _named(module):
+                places.setdefault(number, set()).add(f"{module.file}::{name}")
+    return places
+
+
+def _named(module: Module) -> Iterator[tuple[str, str, int]]:
+    """Yield the functions whose text names equations in brackets, such as (M45), and these."""
+    for node in module.nodes(ast.FunctionDef):
+        for text in IN_BRACKETS.findall(ast.get_docstring(node) or ""):
+            for number in NUMBER.findall(text):
+                yield node.name, number, node.lineno
+
+
+def _there(project: Project, place: str | None) -> bool:
+    """Return whether there is a function ``FILE::NAME``, or a view."""
+    file, _, name = (place or "").partition("::")
+    text = project.texts.get(file, "")
+    return bool(re.search(rf"\bdef {re.escape(name)}\(|VIEW {re.escape(name)} AS", text))
+
+
 RULES: Iterable[Rule] = (
     an_equation_has_a_line,
     an_equation_has_one_number,
@@ -121,4 +180,6 @@ RULES: Iterable[Rule] = (
     an_equation_names_its_tests,
     a_line_says_what_is_known,
     a_promise_names_a_test,
+    a_formula_has_two_places,
+    a_formula_has_no_third_place,
 )

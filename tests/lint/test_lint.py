@@ -14,14 +14,18 @@ ROOM_FILES = {f"qifsql/{name}.py": '"""A room."""\n' for name in imports.ROOMS}
 NEXT = "M" + "2"  # numbers of equations in texts are looked up
 PAGE = f"# Page\n\n## M1. First\n\n- **Source**: a paper.\n\n## {NEXT}. Second\n\nIt is our own.\n"
 TABLE = (
-    '[M1]\npublished = "1/2"\ntests = ["core/test_a.py::test_a"]\n\n'
+    '[M1]\ndefined = "area.py::size"\ncomputed = "sql/attack/blocks.sql::blocks"\n'
+    'published = "1/2"\ntests = ["core/test_a.py::test_a"]\n\n'
     f'[{NEXT}]\ntests = ["core/test_a.py::test_a"]\n'
 )
 PROMISE = "| It opens no network. | `tests/core/test_a.py::test_a` |\n"
 HEADER = "-- A question."
 FIRST = "-- One row per person.\nCREATE OR REPLACE VIEW people AS\nSELECT qid FROM microdata;"
 SECOND = "-- One row per block.\nCREATE OR REPLACE VIEW blocks AS\nSELECT qid FROM people;"
+FUNCTION = '"""A module."""\n'
+SIZE = 'def size():\n    """Return the size (M1)."""\n'
 TEXTS = ROOM_FILES | {
+    "qifsql/reference/area.py": FUNCTION + SIZE,
     "qifsql/app.py": '"""A room."""\nfrom qifsql.errors import f\n',
     "README.md": "# qifsql\n",
     "SECURITY.md": f"## What it promises\n\n| promise | test |\n|---|---|\n{PROMISE}\n## Then\n",
@@ -32,7 +36,6 @@ TEXTS = ROOM_FILES | {
     "sql/attack/blocks.sql": "\n\n".join([HEADER, FIRST, SECOND]),
     "sql/README.md": "# Index\n",
 }
-FUNCTION = '"""A module."""\n'
 
 
 class Planted(NamedTuple):
@@ -238,6 +241,18 @@ PLANTED = [
     changed(
         equations.an_equation_names_its_tests, FORMULAS, '"core/test_a.py::test_a"', "", "no test"
     ),
+    changed(equations.a_formula_has_two_places, FORMULAS, "sql::blocks", "sql::b", "sql::b"),
+    changed(equations.a_formula_has_two_places, FORMULAS, "computed", "# ", "no place that"),
+    changed(equations.a_formula_has_two_places, FORMULAS, "::size", "::area", "defined is one of"),
+    changed(
+        equations.a_formula_has_two_places,
+        FORMULAS,
+        f"[{NEXT}]\n",
+        f'[{NEXT}]\ndefined = "area.py::size"\n',
+        "no function of the reference",
+    ),
+    module(equations.a_formula_has_no_third_place, "measures/x", SIZE, "size is a third"),
+    module(equations.a_formula_has_no_third_place, "reference/x", SIZE, "defined twice"),
     changed(equations.a_line_says_what_is_known, FORMULAS, "published", "printed", "printed is"),
     changed(equations.a_line_says_what_is_known, FORMULAS, '"1/2"', '"."', "not one line"),
     changed(

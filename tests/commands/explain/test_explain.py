@@ -22,7 +22,6 @@ import oracle_inference
 import oracle_learning
 import oracle_noise
 import oracle_published as op
-import oracle_suda
 import oracle_synthetic
 import polars as pl
 import pytest
@@ -64,6 +63,7 @@ from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
 from qifsql.reference import microdata
 from qifsql.reference import quasi_identifier_sets as su
+from qifsql.reference import sample_uniques as oracle_suda
 from qifsql.reference import success as oracle
 from qifsql.reference import syntactic_levels as ol
 from qifsql.results.assessment import ALL, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA

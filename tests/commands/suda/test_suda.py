@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import oracle_suda as oracle
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -25,6 +24,7 @@ import qifsql
 from qifsql.commands.suda import minimal_uniques
 from qifsql.commands.suda.suda import BY_DIS_SUDA, BY_QID, BY_SET, BY_SIZE, BY_VALUE, GROUPS, SUDA
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.reference import sample_uniques as oracle
 
 CENSUS = str(SAMPLES / "school_census_2018.parquet")
 QIDS = "NU_ANO,TP_SEXO,TP_COR_RACA,CO_ENTIDADE"

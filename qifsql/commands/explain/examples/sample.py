@@ -34,6 +34,21 @@ class Sample:
         }
 
     @property
+    def columns(self) -> tuple[str, str, str]:
+        """Return the names of the quasi-identifier, the column of groups, and the secret."""
+        return self.qid, self.by, self.secret
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """Return the people one by one."""
+        return [
+            {self.qid: block, self.by: group, self.secret: value}
+            for (block, group), values in self.cells.items()
+            for value, n in values.items()
+            for _ in range(n)
+        ]
+
+    @property
     def values(self) -> dict[str, int]:
         """Return how many people have each value."""
         return _together(self.cells.values())

@@ -1,0 +1,81 @@
+"""Minimal sample uniques and their scores (SUDA), subset by subset (M140 to M145).
+
+Everything is a set or a fraction, but for DIS-SUDA, which has a power with a broken exponent.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import factorial
+
+from qifsql.reference.microdata import Names, Rows, sizes, value
+
+Unique = frozenset[str]
+
+
+def minimal_uniques(
+    rows: Rows, qids: Names, most: int, *, omit_missing: bool = False
+) -> list[set[Unique]]:
+    """Return for every record the sets that single it out, of which no smaller part does (M140)."""
+    cells = [{q: value(row[q]) for q in qids} for row in rows]
+    unique: list[set[Unique]] = [set() for _ in rows]
+    for size in range(1, len(qids) + 1):
+        for subset in combinations(qids, size):
+            keys = [tuple(cell[q] for q in subset) for cell in cells]
+            times = Counter(keys)
+            for place, key in enumerate(keys):
+                if times[key] == 1 and not (omit_missing and None in key):
+                    unique[place].add(frozenset(subset))
+    return [{s for s in mine if len(s) <= most and not any(t < s for t in mine)} for mine in unique]
+
+
+def score(uniques: set[Unique], n: int, most: int) -> Fraction:
+    """Compute the SUDA score (M142): (n - m)! for each of m attributes, over paths not walked."""
+    rest = factorial(n - most - 1) if most < n - 1 else 1
+    return sum((Fraction(factorial(n - len(s)), rest) for s in uniques), Fraction(0))
+
+
+def contributions(
+    uniques: Sequence[set[Unique]], qids: Names, most: int
+) -> dict[str, Fraction | None]:
+    """Return the share of all scores in minimal uniques that hold each attribute (M143)."""
+    n = len(qids)
+    total = sum((score(mine, n, most) for mine in uniques), Fraction(0))
+    parts = {q: [{s for s in mine if q in s} for mine in uniques] for q in qids}
+    return {
+        q: sum((score(mine, n, most) for mine in part), Fraction(0)) / total if total else None
+        for q, part in parts.items()
+    }
+
+
+def alone_and_paired(rows: Rows, qids: Names) -> tuple[int, int]:
+    """Return the records alone in their block, and those in blocks of two."""
+    blocks = Counter(sizes(rows, qids).values())
+    return blocks[1], 2 * blocks[2]
+
+
+def intrusion(rows: Rows, qids: Names, f: Fraction) -> Fraction | None:
+    """Compute DIS (M144): U f / (U f + P (1 - f)); P are records in blocks of two."""
+    u, p = alone_and_paired(rows, qids)
+    below = u * f + p * (1 - f)
+    return u * f / below if below else None
+
+
+def powers(scores: Sequence[Fraction], n: int) -> list[float]:
+    """Return score^Q of each record with a score, Q = 1 + (8 - n)/20 for n attributes."""
+    return [float(s) ** (1 + (8 - n) / 20) for s in scores if s]
+
+
+def dis_suda(scores: Sequence[Fraction], rows: Rows, qids: Names, f: Fraction) -> list[float]:
+    """Compute DIS-SUDA of each record (M145), 0 without a score.
+
+    It is 1 / (1 + (U / DIS - U) / (score^Q sum score^-Q)).
+    """
+    dis = intrusion(rows, qids, f)
+    if not dis:
+        return [0.0] * len(scores)
+    u, _ = alone_and_paired(rows, qids)
+    total = sum(1 / power for power in powers(scores, len(qids)))
+    gap = float(u / dis - u)
+    return [1 / (1 + gap / (powers([s], len(qids))[0] * total)) if s else 0.0 for s in scores]
