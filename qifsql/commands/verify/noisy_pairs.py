@@ -7,10 +7,8 @@ nothing of the attack's own tables and laws is used. Source: M150 to M155.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 from qifsql.adversary.laws import Law, laws
@@ -20,38 +18,18 @@ from qifsql.commands.verify.second_engine import TOO_MANY, people, text_of
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer
 from qifsql.engine.settings import Settings
-from qifsql.reference.success import Number, Success, compared
+from qifsql.reference import noisy_knowledge
+from qifsql.reference.microdata import blocks
+from qifsql.reference.noisy_knowledge import Knowledge
+from qifsql.reference.success import Number, Success, compared, kind, success
 from qifsql.results.stored import Stored
 
 WAY = "every pair"
 MOST = 500_000  # pairs of people alike and of what may be known of them
-FINE = 2**80  # weight of all that may be known by a law of normal errors
 SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which numbers are compared
 DRAWN = "people were drawn, and the numbers are estimates"
 ROUNDED = "the probabilities of what is known are rounded to few digits"
 TABLE = "a table of what is known as what is not read again"
-UNKNOWN = "?"  # no text of a value: these begin with =
-Chance = tuple[object, int]
-"""Something that may be known instead of a value, and its weight."""
-
-
-@dataclass
-class Alike:
-    """People with the same true values: how many, their weight, the largest, and their secrets."""
-
-    people: int = 0
-    weight: int = 0
-    heaviest: int = 0
-    secrets: list[dict[str, int]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """The people who may be meant: the weights of all and of the best guess, and how many."""
-
-    total: int
-    best: int
-    possible: int
 
 
 def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
@@ -61,29 +39,29 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     answer = None if reason else people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(WAY, reason=reason or TOO_MANY)
-    alike = _alike(answer, stored)
-    everybody = sum(group.weight for group in alike.values())
+    chances = [_law(_of(str(qid), named)) for qid in stored.spec["qids"]]
+    rows, weights = _rows(answer, stored, named)
+    names = [f"qid_{i}" for i, _ in enumerate(chances)]
+    owner = Knowledge.of(blocks(rows, names, None, weights), chances)
+    records, everybody = len(rows), sum(weights)
     error = _rounding(stored, named, everybody)
     if error > SLIGHT:
         return Repetition(WAY, reason=ROUNDED)
-    chances = _laws(stored, answer, alike)
-    fans = ((len(law[v]) for law, v in zip(chances, true, strict=True)) for true in alike)
-    if sum(map(math.prod, fans)) > MOST:
+    if owner.pairs > MOST:
         return Repetition(WAY, reason=f"more than {MOST:,} pairs of people and what may be known")
-    scale = math.prod(sum(w for _, w in next(iter(law.values()))) for law in chances)
-    records = sum(group.people for group in alike.values())
-    owner = _crowds(alike, chances, 0)
-    singled_out = _success(owner, scale * everybody, records)
+    singled_out = owner.success(owner.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
     for question in noisy_questions(stored):
-        crowds = _crowds(alike, chances, question.secret) if question.secret else owner
-        after = _success(crowds, scale * everybody, records)
-        before = _prior(alike.values(), question.secret, everybody)
+        secret = f"secret_{question.secret}" if question.secret else None
+        (everyone,) = blocks(rows, [], secret, weights).values()
+        knowledge = Knowledge.of(blocks(rows, names, secret, weights), chances)
+        crowds = knowledge.crowds(owner=secret is None)
+        after = knowledge.success(crowds.values())
         values = {
             "records": records,
             "blocks": len(crowds),
             "singled_out": singled_out.certain,
-            **compared(before, after),
+            **compared(success([kind(everyone)]), after),
             "low": None,
             "high": None,
         }
@@ -134,37 +112,26 @@ def _obstacle(stored: Stored, named: Sequence[Law]) -> str:
     return ""
 
 
-def _alike(answer: Answer, stored: Stored) -> dict[tuple[str, ...], Alike]:
-    """Return people alike by the texts of their true values."""
-    width, secrets = len(stored.spec["qids"]), len(stored.spec["secrets"])
+def _rows(
+    answer: Answer, stored: Stored, named: Sequence[Law]
+) -> tuple[list[dict[str, object]], list[int]]:
+    """Return the people as rows of the reference, and their weights; texts tell values apart."""
+    qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
+    width = len(qids)
+    numeric = [_of(qid, named).kind in ("within", "sd") for qid in qids]
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
-    alike: dict[tuple[str, ...], Alike] = {}
+    rows = []
     for row in answer.rows:
-        true = tuple(map(text_of, row[:width]))
-        group = alike.setdefault(true, Alike(secrets=[{} for _ in range(secrets)]))
-        mass = 1 if weight is None else int(row[weight])
-        group.people += 1
-        group.weight += mass
-        group.heaviest = max(group.heaviest, mass)
-        for of_value, value in zip(group.secrets, row[width : width + secrets], strict=True):
-            text = text_of(value)
-            of_value[text] = of_value.get(text, 0) + mass
-    return alike
+        cells: dict[str, object] = {
+            f"qid_{i}": _number(row[i]) if numeric[i] else text_of(row[i]) for i in range(width)
+        }
+        cells |= {f"secret_{j}": text_of(row[width + j - 1]) for j in range(1, secrets + 1)}
+        rows.append(cells)
+    return rows, [1 if weight is None else int(row[weight]) for row in answer.rows]
 
 
-def _laws(
-    stored: Stored, answer: Answer, alike: Mapping[tuple[str, ...], Alike]
-) -> list[dict[str, list[Chance]]]:
-    """Return the law of each quasi-identifier: what may be known of each of its values."""
-    named = laws(list(map(str, stored.spec["knows"])))
-    result: list[dict[str, list[Chance]]] = []
-    for i, qid in enumerate(map(str, stored.spec["qids"])):
-        frequency: dict[str, int] = {}
-        for true, group in alike.items():
-            frequency[true[i]] = frequency.get(true[i], 0) + group.weight
-        values = {text_of(row[i]): row[i] for row in answer.rows}
-        result.append(_law(_of(qid, named), frequency, values))
-    return result
+def _number(value: Any) -> Fraction | None:
+    return None if value is None else Fraction(value)
 
 
 def _of(qid: str, named: Sequence[Law]) -> Law:
@@ -176,116 +143,17 @@ def _of(qid: str, named: Sequence[Law]) -> Law:
     return Law(column=qid, kind="exact")
 
 
-def _law(
-    law: Law, frequency: Mapping[str, int], values: Mapping[str, Any]
-) -> dict[str, list[Chance]]:
-    """Return what may be known of each value, with weights that add up to the same for each."""
+def _law(law: Law) -> noisy_knowledge.Law:
+    """Return the law of the reference."""
     if law.certain:
-        return {value: [(value, 1)] for value in frequency}
+        return noisy_knowledge.exact
     if law.kind == "within":
-        return {value: _within(values[value], int(law.number)) for value in frequency}
+        return noisy_knowledge.within(int(law.number))
     if law.kind == "sd":
-        return {value: _normal(values[value], law) for value in frequency}
-    parts, whole = law.number.numerator, law.number.denominator
-    if law.kind == "missing":
-        rest = whole - parts
-        return {
-            value: [(UNKNOWN, parts), *([(value, rest)] if rest else [])] for value in frequency
-        }
-    everybody = sum(frequency.values())
-    scale = whole * math.lcm(*(everybody - f for f in frequency.values() if f != everybody))
-    return {value: _right(value, law.number, frequency, scale) for value in frequency}
-
-
-def _within(value: Any, width: int) -> list[Chance]:
-    """Return the numbers at most ``width`` off; a missing value is known to be missing."""
-    if value is None:
-        return [(None, 2 * width + 1)]
-    return [(Fraction(value) + j, 1) for j in range(-width, width + 1)]
-
-
-def _normal(value: Any, law: Law) -> list[Chance]:
-    """Return the numbers by a normal error, up to 6 deviations; a missing value is known."""
-    if value is None:
-        return [(None, FINE)]
-    unit = float(law.number) * math.sqrt(2)
-    tail = [
-        Fraction(math.erfc((j - 0.5) / unit)) - Fraction(math.erfc((j + 0.5) / unit))
-        for j in range(1, _widest(law) + 1)
-    ]
-    whole = 2 * (1 - Fraction(math.erfc(0.5 / unit))) + 2 * sum(tail)
-    parts = [round(part / whole * FINE) for part in tail]
-    number = Fraction(value)
-    sides = [(number + s * j, p) for j, p in enumerate(parts, 1) for s in (-1, 1) if p]
-    return [(number, FINE - 2 * sum(parts)), *sides]
+        return noisy_knowledge.normal(float(law.number))
+    make = noisy_knowledge.missing if law.kind == "missing" else noisy_knowledge.right
+    return make(law.number)
 
 
 def _widest(law: Law) -> int:
-    return math.ceil(6 * law.number)
-
-
-def _right(value: str, right: Fraction, frequency: Mapping[str, int], scale: int) -> list[Chance]:
-    """Return the value with its probability, and the others by their frequency among them."""
-    others = sum(frequency.values()) - frequency[value]
-    if not others:
-        return [(value, scale)]
-    wrong = [
-        (other, int((1 - right) * scale * f / others))
-        for other, f in frequency.items()
-        if other != value and f
-    ]
-    return [(value, int(right * scale)), *wrong]
-
-
-def _crowds(
-    alike: Mapping[tuple[str, ...], Alike],
-    chances: Sequence[Mapping[str, list[Chance]]],
-    secret: int,
-) -> list[Crowd]:
-    """Return whoever may be meant, for all that may be known; 0 seeks the record, not a secret."""
-    totals: dict[tuple[object, ...], int] = {}
-    possible: dict[tuple[object, ...], int] = {}
-    guesses: dict[tuple[object, ...], dict[str, int]] = {}
-    for true, group in alike.items():
-        for parts in product(*(law[value] for law, value in zip(chances, true, strict=True))):
-            what = tuple(part for part, _ in parts)
-            weight = math.prod(w for _, w in parts)
-            totals[what] = totals.get(what, 0) + group.weight * weight
-            possible[what] = possible.get(what, 0) + group.people
-            of_guess = guesses.setdefault(what, {})
-            if secret:
-                for value, mass in group.secrets[secret - 1].items():
-                    of_guess[value] = of_guess.get(value, 0) + mass * weight
-            else:
-                of_guess[""] = max(of_guess.get("", 0), group.heaviest * weight)
-    return [
-        Crowd(total, max(guesses[what].values()), len(guesses[what]) if secret else possible[what])
-        for what, total in totals.items()
-    ]
-
-
-def _success(crowds: Iterable[Crowd], whole: int, records: int) -> Success:
-    """Return the success of an adversary over all that may be known."""
-    certain = best = 0
-    worst = Fraction()
-    for crowd in crowds:
-        certain += crowd.total if crowd.possible == 1 else 0
-        best += crowd.best
-        worst = max(worst, Fraction(crowd.best, crowd.total or 1))
-    sure = Fraction(certain, whole)
-    return Success(sure, Fraction(best, whole), worst, int(sure * records))
-
-
-def _prior(groups: Iterable[Alike], secret: int, everybody: int) -> Success:
-    """Return the success before the release."""
-    every = list(groups)
-    if secret:
-        masses: dict[str, int] = {}
-        for group in every:
-            for value, mass in group.secrets[secret - 1].items():
-                masses[value] = masses.get(value, 0) + mass
-        best, possible = max(masses.values()), len(masses)
-    else:
-        best, possible = max(g.heaviest for g in every), sum(g.people for g in every)
-    share = Fraction(best, everybody)
-    return Success(Fraction(possible == 1), share, share, everybody if possible == 1 else 0)
+    return math.ceil(noisy_knowledge.FAR * law.number)

@@ -7,7 +7,6 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
-import oracle_noisy as oracle
 import polars as pl
 import pytest
 from effort import examples
@@ -26,23 +25,26 @@ from qifsql.commands.attack.noisy.elimination import measure
 from qifsql.counting.session import opened
 from qifsql.engine.settings import Settings
 from qifsql.errors import QifError
+from qifsql.reference import microdata
+from qifsql.reference import noisy_knowledge as oracle
+from qifsql.reference.success import Success, attack
 
 NEAR = pytest.approx
 TABLE = {("a", "a"): Fraction(3, 4), ("a", "x"): Fraction(1, 4), ("b", "x"): Fraction(1)}
 TABLE |= {(None, None): Fraction(1, 2), (None, "a"): Fraction(1, 2)}
 LAWS = {
-    "age:+-1": oracle.within("age", 1),
-    "age:+-3": oracle.within("age", 3),
-    "age:sd=0.7": oracle.sd("age", 0.7),
-    "age:right=0.25": oracle.right("age", Fraction(1, 4)),
-    "age:missing=1": oracle.missing("age", Fraction(1)),
-    "city:right=0.9": oracle.right("city", Fraction(9, 10)),
-    "city:right=0.1": oracle.right("city", Fraction(1, 10)),
-    "city:missing=0.3": oracle.missing("city", Fraction(3, 10)),
-    "city:table=table.csv": oracle.table("city", TABLE),
-    "job:right=0.6": oracle.right("job", Fraction(6, 10)),
-    "job:missing=0.05": oracle.missing("job", Fraction(1, 20)),
-    "job:exact": oracle.exact("job"),
+    "age:+-1": oracle.within(1),
+    "age:+-3": oracle.within(3),
+    "age:sd=0.7": oracle.normal(0.7),
+    "age:right=0.25": oracle.right(Fraction(1, 4)),
+    "age:missing=1": oracle.missing(Fraction(1)),
+    "city:right=0.9": oracle.right(Fraction(9, 10)),
+    "city:right=0.1": oracle.right(Fraction(1, 10)),
+    "city:missing=0.3": oracle.missing(Fraction(3, 10)),
+    "city:table=table.csv": oracle.table(TABLE),
+    "job:right=0.6": oracle.right(Fraction(6, 10)),
+    "job:missing=0.05": oracle.missing(Fraction(1, 20)),
+    "job:exact": oracle.exact,
 }
 QIDS = ("age", "city", "job")
 COLUMNS = {"age": pl.Int32(), "city": pl.String(), "job": pl.Int8(), "s": pl.String()}
@@ -82,6 +84,22 @@ def exact(result: Any, model: str) -> dict[str, Any]:
     return dict(row)
 
 
+def known(
+    people: Sequence[Mapping[str, Any]],
+    qids: Sequence[str],
+    laws: Sequence[oracle.Law],
+    secret: str | None,
+    weight: str | None = None,
+) -> tuple[Success, int, list[float]]:
+    """Return the success by the reference, what may be known, and the expected success of each."""
+    weights = [row[weight] for row in people] if weight else None
+    knowledge = oracle.Knowledge.of(microdata.blocks(people, qids, secret, weights), laws)
+    crowds = knowledge.crowds(owner=secret is None)
+    alike = {k: float(knowledge.expected(crowds, k)) for k in knowledge.people}
+    of_people = [alike[microdata.key(row, qids)] for row in people]
+    return knowledge.success(crowds.values()), len(crowds), of_people
+
+
 ALIKE: list[dict[str, object]] = [
     dict(zip(("age", "city", "job", "s", "w"), cells, strict=True))
     for cells in (
@@ -118,26 +136,19 @@ def test_it_is_the_sum_over_all_that_may_be_known(
         records=out,
     )  # fmt: skip
     by_column = {law.split(":")[0]: LAWS[law] for law in knows}
-    if weighted:
-        by_column |= {
-            law.split(":")[0]: oracle.right(law.split(":")[0], Fraction(law.split("=")[1]), "w")
-            for law in knows
-            if "right" in law
-        }
-    laws = [by_column.get(name, oracle.exact(name)) for name in QIDS]
+    laws = [by_column.get(name, oracle.exact) for name in QIDS]
     written = pl.read_parquet(out)
     for model, secret, column in (("CRS", None, "success"), ("CAS", "s", "success_s")):
-        wanted = oracle.attack(people, laws, secret, weight)
+        wanted, observations, expected = known(people, QIDS, laws, secret, weight)
         row = noisy(result, model)
         assert row["posterior_probabilistic"] == NEAR(float(wanted.probabilistic), rel=1e-9)
         assert row["posterior_deterministic"] == NEAR(float(wanted.deterministic), abs=1e-9)
-        assert row["worst_case"] == NEAR(float(wanted.worst), rel=1e-9)
+        assert row["worst_case"] == NEAR(float(wanted.worst_case), rel=1e-9)
         if not any("sd" in law for law in knows):  # the oracle's tails may be 0
-            assert row["blocks"] == wanted.observations
+            assert row["blocks"] == observations
         assert (row["low"], row["high"]) == (None, None)
-        assert written[column].to_list() == NEAR([float(p) for p in wanted.people], rel=1e-9)
-        certain = oracle.attack(people, [oracle.exact(q) for q in QIDS], secret, weight)
-        chances = [float(p) for p in certain.people]
+        assert written[column].to_list() == NEAR(expected, rel=1e-9)
+        _, _, chances = known(people, QIDS, [oracle.exact] * len(QIDS), secret, weight)
         assert written[f"exact_{column}"].to_list() == NEAR(chances, rel=1e-9)
 
 
@@ -168,10 +179,9 @@ def test_gaps_alone_are_independent_knowledge(
     row = noisy(qifsql.attack("cas", frame(people), qids=names, secret="s", knows=knows), "CAS")
     expected = Fraction(0)
     gaps = dict(zip(names, map(Fraction, chances), strict=True))
-    for known in chain.from_iterable(combinations(names, r) for r in range(4)):
-        share = math.prod((1 - p if n in known else p) for n, p in gaps.items())
-        laws = [oracle.exact(n) for n in known]
-        expected += share * oracle.attack(people, laws, "s").probabilistic
+    for subset in chain.from_iterable(combinations(names, r) for r in range(4)):
+        share = math.prod((1 - p if n in subset else p) for n, p in gaps.items())
+        expected += share * attack(people, subset, "s")["posterior_probabilistic"]
     assert row["posterior_probabilistic"] == float(expected)
 
 

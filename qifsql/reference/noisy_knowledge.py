@@ -1,0 +1,174 @@
+"""Knowledge with errors and gaps (M150 to M154, M157): all that may be known of everybody.
+
+A law says what may be known instead of a value, from the value and the weights of all values.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+from qifsql.reference.microdata import Blocks, Key
+from qifsql.reference.success import Success
+
+Chances: TypeAlias = Mapping[Any, Fraction]
+"""What may be known, with probabilities that add up to 1."""
+Law: TypeAlias = Callable[[Any, Chances], Chances]
+UNKNOWN = object()  # nothing is known
+FAR = 6  # deviations beyond which an error is left out
+
+
+def exact(v: Any, _: Chances) -> Chances:
+    """Return the value itself."""
+    return {v: Fraction(1)}
+
+
+def within(width: int) -> Law:
+    """Return the law of whole numbers at most ``width`` off (M151); missing is known as missing."""
+
+    def law(v: Any, _: Chances) -> Chances:
+        steps = [0] if v is None else range(-width, width + 1)
+        return {v if v is None else v + j: Fraction(1, len(steps)) for j in steps}
+
+    return law
+
+
+def normal(deviation: float) -> Law:
+    """Return the law of a normal error, rounded to a whole number (M151)."""
+    unit, far = deviation * math.sqrt(2), math.ceil(FAR * deviation)
+    tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]
+    parts = {j: tail[j - 1] - tail[j] for j in range(1, far + 1)} | {0: 2 * (1 - tail[0])}
+    whole = 2 * sum(parts.values()) - parts[0]
+
+    def law(v: Any, _: Chances) -> Chances:
+        if v is None:
+            return {v: Fraction(1)}
+        return {v + sign * j: p / whole for j, p in parts.items() for sign in (1, -1) if p}
+
+    return law
+
+
+def right(p: Fraction) -> Law:
+    """Return the law of mistakes (M152): with 1 - p another value, by their weights."""
+
+    def law(v: Any, weights: Chances) -> Chances:
+        others = sum(weights.values()) - weights[v]
+        if not others:
+            return {v: Fraction(1)}
+        return {o: p if o == v else (1 - p) * w / others for o, w in weights.items()}
+
+    return law
+
+
+def missing(p: Fraction) -> Law:
+    """Return the law of gaps (M152): nothing is known with probability p."""
+    return lambda v, _: {UNKNOWN: p, v: 1 - p}
+
+
+def table(lines: Mapping[tuple[Any, Any], Fraction]) -> Law:
+    """Return the law of a table of value and label (M152); other values are known as they are."""
+
+    def law(v: Any, _: Chances) -> Chances:
+        labels = {label: p for (of, label), p in lines.items() if of == v}
+        return labels or {v: Fraction(1)}
+
+    return law
+
+
+@dataclass
+class Crowd:
+    """The people who may be meant: the weight of all, that of each guess, how many are possible."""
+
+    total: int = 0
+    possible: int = 0
+    guesses: dict[Any, int] = field(default_factory=dict)
+
+    @property
+    def best(self) -> int:
+        """Return the weight of the best guess."""
+        return max(self.guesses.values())
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What may be known of people alike, and who may be meant by it.
+
+    ``known`` has for each column what may be known of its values, in parts of ``whole``.
+    """
+
+    people: Blocks
+    known: Sequence[Mapping[Any, Mapping[Any, int]]]
+    whole: int
+
+    @classmethod
+    def of(cls, people: Blocks, laws: Sequence[Law]) -> "Knowledge":
+        """Return what may be known by these laws (M150), one for each quasi-identifier."""
+        weights: list[dict[Any, Fraction]] = [{} for _ in laws]
+        for true, values in people.items():
+            mass = sum((cell.weight for cell in values.values()), Fraction())
+            for column, v in zip(weights, true, strict=True):
+                column[v] = column.get(v, Fraction()) + mass
+        chances = [
+            {v: {k: p for k, p in law(v, column).items() if p} for v in column}
+            for law, column in zip(laws, weights, strict=True)
+        ]
+        scales = [
+            math.lcm(*(p.denominator for c in t.values() for p in c.values())) for t in chances
+        ]
+        known = [
+            {v: {k: int(p * scale) for k, p in c.items()} for v, c in table.items()}
+            for table, scale in zip(chances, scales, strict=True)
+        ]
+        return cls(people, known, math.prod(scales))
+
+    @property
+    def pairs(self) -> int:
+        """Return how many pairs there are of people alike and of what may be known of them."""
+        fans = ((len(t[v]) for t, v in zip(self.known, true, strict=True)) for true in self.people)
+        return sum(map(math.prod, fans))
+
+    def told(self, true: Key) -> Iterable[tuple[Key, int]]:
+        """Yield what may be known of people with these values, and its part of the whole (M150)."""
+        columns = (t[v].items() for t, v in zip(self.known, true, strict=True))
+        for parts in product(*columns):
+            yield tuple(k for k, _ in parts), math.prod(p for _, p in parts)
+
+    def crowds(self, *, owner: bool) -> dict[Key, Crowd]:
+        """Return whoever may be meant, for all that may be known.
+
+        ``owner``: the secret is the record, so that the best guess is the heaviest of people alike.
+        """
+        crowds: dict[Key, Crowd] = {}
+        for true, values in self.people.items():
+            masses = {v: int(cell.weight) for v, cell in values.items()}
+            total, number = sum(masses.values()), len(masses)
+            if owner:
+                masses = dict([max(masses.items(), key=lambda item: item[1])])
+            for known, part in self.told(true):
+                crowd = crowds.setdefault(known, Crowd())
+                crowd.total += total * part
+                for v, mass in masses.items():
+                    crowd.guesses[v] = crowd.guesses.get(v, 0) + mass * part
+                crowd.possible = crowd.possible + number if owner else len(crowd.guesses)
+        return crowds
+
+    def success(self, crowds: Iterable[Crowd]) -> Success:
+        """Return the success (M153) and certainty (M154) over all that may be known."""
+        cells = [cell for values in self.people.values() for cell in values.values()]
+        whole = sum(int(cell.weight) for cell in cells) * self.whole
+        seen = list(crowds)
+        sure = Fraction(sum(crowd.total for crowd in seen if crowd.possible == 1), whole)
+        return Success(
+            sure,
+            Fraction(sum(crowd.best for crowd in seen), whole),
+            max(Fraction(crowd.best, crowd.total) for crowd in seen),
+            int(sure * sum(cell.people for cell in cells)),
+        )
+
+    def expected(self, crowds: Mapping[Key, Crowd], true: Key) -> Fraction:
+        """Return the expected success about a person with these values (M157)."""
+        parts = ((crowds[known], part) for known, part in self.told(true))
+        sums = (part * Fraction(crowd.best, crowd.total) for crowd, part in parts)
+        return sum(sums, Fraction()) / self.whole
