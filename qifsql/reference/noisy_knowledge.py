@@ -14,7 +14,7 @@ from qifsql.reference.microdata import Blocks, Key
 from qifsql.reference.success import Success
 
 Chances: TypeAlias = Mapping[Any, Fraction]
-"""What may be known, with probabilities that add up to 1."""
+"""All that may be known, with probabilities that add up to 1."""
 Law: TypeAlias = Callable[[Any, Chances], Chances]
 UNKNOWN = object()  # nothing is known
 FAR = 6  # deviations beyond which an error is left out
@@ -93,13 +93,13 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What may be known of people alike, and who may be meant by it.
+    """All that may be known of people alike, and the people who may be meant by it.
 
-    ``known`` has for each column what may be known of its values, in parts of ``whole``.
+    ``laws`` has for each column what may be known of its values, in parts of ``whole``.
     """
 
     people: Blocks
-    known: Sequence[Mapping[Any, Mapping[Any, int]]]
+    laws: Sequence[Mapping[Any, Mapping[Any, int]]]
     whole: int
 
     @classmethod
@@ -117,21 +117,21 @@ class Knowledge:
         scales = [
             math.lcm(*(p.denominator for c in t.values() for p in c.values())) for t in chances
         ]
-        known = [
+        parts = [
             {v: {k: int(p * scale) for k, p in c.items()} for v, c in table.items()}
             for table, scale in zip(chances, scales, strict=True)
         ]
-        return cls(people, known, math.prod(scales))
+        return cls(people, parts, math.prod(scales))
 
     @property
     def pairs(self) -> int:
         """Return how many pairs there are of people alike and of what may be known of them."""
-        fans = ((len(t[v]) for t, v in zip(self.known, true, strict=True)) for true in self.people)
+        fans = ((len(t[v]) for t, v in zip(self.laws, true, strict=True)) for true in self.people)
         return sum(map(math.prod, fans))
 
-    def told(self, true: Key) -> Iterable[tuple[Key, int]]:
+    def notions(self, true: Key) -> Iterable[tuple[Key, int]]:
         """Yield what may be known of people with these values, and its part of the whole (M150)."""
-        columns = (t[v].items() for t, v in zip(self.known, true, strict=True))
+        columns = (t[v].items() for t, v in zip(self.laws, true, strict=True))
         for parts in product(*columns):
             yield tuple(k for k, _ in parts), math.prod(p for _, p in parts)
 
@@ -146,8 +146,8 @@ class Knowledge:
             total, number = sum(masses.values()), len(masses)
             if owner:
                 masses = dict([max(masses.items(), key=lambda item: item[1])])
-            for known, part in self.told(true):
-                crowd = crowds.setdefault(known, Crowd())
+            for notion, part in self.notions(true):
+                crowd = crowds.setdefault(notion, Crowd())
                 crowd.total += total * part
                 for v, mass in masses.items():
                     crowd.guesses[v] = crowd.guesses.get(v, 0) + mass * part
@@ -169,6 +169,6 @@ class Knowledge:
 
     def expected(self, crowds: Mapping[Key, Crowd], true: Key) -> Fraction:
         """Return the expected success about a person with these values (M157)."""
-        parts = ((crowds[known], part) for known, part in self.told(true))
+        parts = ((crowds[notion], part) for notion, part in self.notions(true))
         sums = (part * Fraction(crowd.best, crowd.total) for crowd, part in parts)
         return sum(sums, Fraction()) / self.whole

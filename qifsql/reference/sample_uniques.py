@@ -27,7 +27,7 @@ def minimal_uniques(
             for place, key in enumerate(keys):
                 if times[key] == 1 and not (omit_missing and None in key):
                     unique[place].add(frozenset(subset))
-    return [{s for s in mine if len(s) <= most and not any(t < s for t in mine)} for mine in unique]
+    return [{s for s in sets if len(s) <= most and not any(t < s for t in sets)} for sets in unique]
 
 
 def score(uniques: set[Unique], n: int, most: int) -> Fraction:
@@ -41,10 +41,10 @@ def contributions(
 ) -> dict[str, Fraction | None]:
     """Return the share of all scores in minimal uniques that hold each attribute (M143)."""
     n = len(qids)
-    total = sum((score(mine, n, most) for mine in uniques), Fraction(0))
-    parts = {q: [{s for s in mine if q in s} for mine in uniques] for q in qids}
+    total = sum((score(sets, n, most) for sets in uniques), Fraction(0))
+    parts = {q: [{s for s in sets if q in s} for sets in uniques] for q in qids}
     return {
-        q: sum((score(mine, n, most) for mine in part), Fraction(0)) / total if total else None
+        q: sum((score(sets, n, most) for sets in part), Fraction(0)) / total if total else None
         for q, part in parts.items()
     }
 

@@ -13,7 +13,7 @@ HALF = Fraction(1, 2)  # the sampling fraction
 
 def msu(sample: Sample) -> Lines:
     """Build an example that counts the minimal sample uniques of each set of columns."""
-    sets = _ordered(sample, Counter(columns for mine in _uniques(sample) for columns in mine))
+    sets = _ordered(sample, Counter(columns for uniques in _uniques(sample) for columns in uniques))
     lines = [f"alone by {' and '.join(names)}, by no part of it: {n}" for names, n in sets]
     total = f" = {sum(n for _, n in sets)}" if len(sets) > 1 else ""
     terms = plus([n for _, n in sets] or [0])
@@ -22,11 +22,11 @@ def msu(sample: Sample) -> Lines:
 
 def suda_score(sample: Sample) -> Lines:
     """Build an example that adds up the scores of all people."""
-    sizes = Counter(len(columns) for mine in _uniques(sample) for columns in mine)
+    sizes = Counter(len(columns) for uniques in _uniques(sample) for columns in uniques)
     names = list(sample.columns)
     of_size = {m: suda.score({frozenset(names[:m])}, 3, 3) for m in (1, 2, 3)}
     terms = " + ".join(f"{n}·{of_size[size]}" for size, n in sorted(sizes.items())) or "nobody's"
-    total = sum((suda.score(mine, 3, 3) for mine in _uniques(sample)), Fraction())
+    total = sum((suda.score(uniques, 3, 3) for uniques in _uniques(sample)), Fraction())
     return (
         _head(sample),
         f"score of a minimal sample unique: one column {of_size[1]}, two {of_size[2]}, three "
@@ -38,7 +38,7 @@ def suda_score(sample: Sample) -> Lines:
 def dis_suda(sample: Sample) -> Lines:
     """Build an example of the highest DIS-SUDA, if the table is half of the population."""
     rows, columns = sample.rows, sample.columns
-    scores = [suda.score(mine, 3, 3) for mine in _uniques(sample)]
+    scores = [suda.score(uniques, 3, 3) for uniques in _uniques(sample)]
     if not any(scores):
         return _head(sample), "nobody has a score: 0"
     alone, paired = suda.alone_and_paired(rows, columns)
