@@ -89,6 +89,10 @@ class Passes:
         plan = tree if isinstance(tree, Plan) else Plan((), tree)
         return self._send(render.keeping(plan, name, LOADED))
 
+    def replace(self, name: str, query: exp.Query) -> int:
+        """Replace an internal table by the rows of a query, which may read it."""
+        return self._send(render.keeping(Plan((), query), name, LOADED, again=True))
+
     def keep_empty(self, name: str, columns: Sequence[str]) -> None:
         """Create an internal table without rows, with columns of whole numbers."""
         zero = exp.cast(exp.Literal.number(0), "BIGINT")

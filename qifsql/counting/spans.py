@@ -25,7 +25,6 @@ from qifsql.data.readers import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
-from qifsql.query.columns import equal
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -255,14 +254,9 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
 
 def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
     """Return the number of rows of the classes if they have one row per place of these columns."""
-    product: exp.Expr = exp.Literal.number(1)
-    query = exp.select().from_(classes)
-    for column in columns:
-        alias = f"spans_{column.raw.number}"
-        cell = equal(exp.column(f"id_{column.raw.number}", classes), exp.column("id", alias))
-        query = query.join(exp.table_(column.names["spans"], alias=alias), on=cell)
-        factor = exp.cast(exp.column("width", table=alias), "DOUBLE")
-        product = exp.Mul(this=product, expression=factor)
-    total = exp.func("coalesce", exp.Sum(this=product), exp.Literal.number(0))
-    ((rows,),) = tables.rows(query.select(total))
-    return int(rows)
+    names = {f"spans_{c.raw.number}": c.names["spans"] for c in columns}
+    numbers = [c.raw.number for c in columns]
+    ((boxes,),) = tables.rows(
+        splice("cells/width", tables=names | {"classes": classes}, shape={"along": numbers})
+    )
+    return int(boxes)

@@ -4,7 +4,7 @@ They are ``qid_1 .. qid_k``, ``secret_1 ..`` and, if people have weights, ``weig
 names and expressions occur only here, so no name of a column can break other steps or inject SQL.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -13,6 +13,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import SOURCE, read, with_one_missing
 from qifsql.data.readers import openings, relation
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
 
 RECORD = "record"  # the position of a record in the input, from 1
@@ -273,3 +274,20 @@ def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan
     """Return the plan of steps and their result, with statements that open the files first."""
     zone = ["SET TimeZone = 'UTC'"] if microdata.zoned else []
     return Plan(tuple(steps), result, (*openings(microdata.dataset), *zone))
+
+
+def forms(table: str, attributes: Sequence[Attribute | None]) -> Step:
+    """Return the values of a table in several forms, by number; without a form all are one."""
+    columns: list[exp.Expr] = [exp.column(c, table=SOURCE) for c in ("value", "people", "place")]
+    for s, form in enumerate(attributes, 1):
+        value = number(1) if form is None else normal(form)
+        columns.append(exp.alias_(value, f"form_{s}"))
+    query = exp.select(*columns).from_(exp.alias_(exp.to_table(table), SOURCE, table=True))
+    return Step("formed", "One row per value of a quasi-identifier, in all forms.", query)
+
+
+def grouped(table: str, by: str, expressions: Mapping[str, exp.Expr]) -> exp.Select:
+    """Return aggregates of the values of a table by a column, which becomes ``part``."""
+    columns = [exp.alias_(tree, name) for name, tree in expressions.items()]
+    query = exp.select(exp.column(by).as_("part"), *columns).group_by(exp.column(by))
+    return query.from_(exp.alias_(exp.to_table(table), SOURCE, table=True))

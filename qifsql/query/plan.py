@@ -1,8 +1,12 @@
 """A plan: an ordered list of named SELECTs and the query that reads the last of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
+
+Query = exp.Query
+Select = exp.Select
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,3 +34,13 @@ class Plan:
     result: exp.Query
     setup: tuple[str, ...] = ()
     keeps: tuple[str, str] | None = None
+
+
+def counted(query: exp.Select, most: int) -> exp.Select:
+    """Return the query of the number of rows of a query; it stops behind ``most`` rows."""
+    return exp.select("count(*)").from_(query.limit(most).subquery("counted"))
+
+
+def together(queries: Sequence[Query]) -> Query:
+    """Return the rows of all of these queries."""
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]

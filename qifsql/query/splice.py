@@ -35,6 +35,7 @@ from qifsql.data.domains import Domain
 from qifsql.data.expressions import with_one_missing
 from qifsql.errors import InternalError
 from qifsql.query.columns import number
+from qifsql.query.shapes import Shape
 from qifsql.query.templates import Template, load
 
 Tally = tuple[int, int]  # number of the secret, number of its value
@@ -81,6 +82,7 @@ def splice(
     tables: Mapping[str, str] | None = None,
     rows: Mapping[str, Parameters] | None = None,
     domain: Domain | None = None,
+    shape: Mapping[str, Shape] | None = None,
 ) -> exp.Select:
     """Return the query of a view with its placeholders filled.
 
@@ -98,12 +100,13 @@ def splice(
         rows: The values of tables of one row. The engine would look for a way to join these by
             inequalities, which takes sorting.
         domain: The values of the quasi-identifier that are compared.
+        shape: What varies in a template.
 
     Raises:
         InternalError: ``qid`` stands where a tuple cannot.
 
     """
-    template = load(view) if isinstance(view, str) else view
+    template = load(view, **(shape or {})) if isinstance(view, str) else view
     query = template.query.copy()
     present = template.names
     tallied = [_Copy(ending=f"_{j}_{code}", tally=(j, code)) for j, code in tallies]

@@ -9,7 +9,7 @@ their short names: ``profile``.
 
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import sqlglot
@@ -17,6 +17,8 @@ from sqlglot import exp
 
 from qifsql.data.bundled import bundled
 from qifsql.errors import InternalError
+from qifsql.query import shapes
+from qifsql.query.shapes import Frozen, Shape
 
 OF_ATTACKS = ("attack", "blocks", "hyper", "describe", "refines", "population")
 """Folders and files whose views read one another by their short names."""
@@ -43,10 +45,17 @@ class Template:
         return frozenset(node.name for node in self.query.find_all(exp.Identifier))
 
 
-@cache
-def load(name: str) -> Template:
-    """Return a view by its folder and name: ``profile``, ``weighted/profile``."""
-    return read(name, text(name))
+def load(name: str, **shape: Shape) -> Template:
+    """Return a view by its folder and name: ``profile``, ``weighted/profile``.
+
+    One whose columns vary is written for its ``shape``.
+    """
+    return _loaded(name, tuple((key, shapes.frozen(value)) for key, value in shape.items()))
+
+
+@lru_cache(maxsize=4096)
+def _loaded(name: str, shape: tuple[tuple[str, Frozen], ...]) -> Template:
+    return read(name, shapes.written(text(name), dict(shape)))
 
 
 def read(name: str, code: str) -> Template:

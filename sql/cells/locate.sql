@@ -16,12 +16,59 @@ SELECT
 FROM coded INNER JOIN points ON each(coded.place = points.place)
 GROUP BY points.point, coded.truth;
 
--- One row per combination of values that classes are first told apart by, under a number.
+-- One row: how many cells of a column stand for members with gaps between them.
+CREATE OR REPLACE VIEW gaps AS
+SELECT count(*) AS cells
+FROM spans
+WHERE enumerated;
+
+-- One row: how many boxes there are if the classes are written out along some columns.
+{# width(along=[1, 3]), width(along=[]) #}
+CREATE OR REPLACE VIEW width AS
+SELECT coalesce(sum(1.0::DOUBLE{{ along | each(" * spans_#.width::DOUBLE") }}), 0) AS boxes
+FROM classes
+{{ along | each("INNER JOIN spans_# ON classes.id_# = spans_#.id") }};
+
+-- One row per box of a class: its place in each column along which classes are written out (`exact`),
+-- and where its span begins and ends in each of the others.
+{# boxes(exact=[1], spanned=[2, 3]), boxes(exact=[], spanned=[1]), boxes(exact=[1, 2], spanned=[]) #}
+CREATE OR REPLACE VIEW boxes AS
+SELECT
+    {{ exact | each("covered_#.place AS place_#,") }}
+    {{ spanned | each("spans_#.low AS low_#, spans_#.least AS least_#, spans_#.high AS high_#,") }}
+    classes.class
+FROM classes
+{{ exact | each("INNER JOIN spans_# ON classes.id_# = spans_#.id AND spans_#.low <= spans_#.high") }}
+{{ exact | each("INNER JOIN covered_# ON spans_#.id = covered_#.id") }}
+{{ spanned | each("INNER JOIN spans_# ON classes.id_# = spans_#.id AND spans_#.low <= spans_#.high") }};
+
+-- One row per node: a combination of exact places of boxes, under a number.
+{# nodes(exact=[1, 2]), nodes(exact=[]) #}
 CREATE OR REPLACE VIEW nodes AS
 SELECT
-    row_number() OVER () AS node,
-    place
-FROM (SELECT DISTINCT place FROM boxes) AS different;
+    {{ exact | each("place_#,") }}
+    row_number() OVER () AS node
+FROM (SELECT DISTINCT {{ exact | each("place_#,") }} 0 AS everywhere FROM boxes) AS different;
+
+-- One row per box: the node in which it lies, its class and its spans.
+{# node_boxes(exact=[1], spanned=[2, 3]), node_boxes(exact=[], spanned=[1]) #}
+CREATE OR REPLACE VIEW node_boxes AS
+SELECT
+    nodes.node,
+    {{ spanned | each("boxes.low_#, boxes.least_#, boxes.high_#,") }}
+    boxes.class
+FROM boxes
+INNER JOIN nodes {{ exact | using("place") }};
+
+-- One row per point in a node: the node, and its places in columns with spans.
+{# node_points(exact=[1], spanned=[2, 3]), node_points(exact=[], spanned=[1]) #}
+CREATE OR REPLACE VIEW node_points AS
+SELECT
+    nodes.node,
+    {{ spanned | each("points.place_#,") }}
+    points.point
+FROM points
+INNER JOIN nodes {{ exact | using("place") }};
 
 -- One row per node in which points can meet boxes: how many of both.
 CREATE OR REPLACE VIEW loads AS
@@ -112,17 +159,34 @@ INNER JOIN boxes
     ON uncut.node = boxes.node
         AND each(place BETWEEN low AND high AND (place >= least OR place = 0));
 
+-- No row: no node is cut.
+CREATE OR REPLACE VIEW no_cuts AS
+SELECT 0::BIGINT AS node
+WHERE FALSE;
+
+-- One row per person's values and class in whose spans they lie, of nodes that were cut any number of
+-- times.
+{# found(depths=2) #}
+CREATE OR REPLACE VIEW found AS
+SELECT *
+FROM (
+    {% for depth in range(depths) %}
+    {{ "UNION ALL" if depth }} SELECT point, class FROM met_{{ depth }}
+    {% endfor %}
+) AS pairs;
+
 -- One row per person's values and class in whose spans they lie, where the class's cell of one
 -- column has gaps: without those that fall into a gap.
-CREATE OR REPLACE VIEW filled AS
+CREATE OR REPLACE VIEW without_gaps AS
 SELECT
-    met.point,
-    met.class
-FROM met
-INNER JOIN ids ON met.class = ids.class
-INNER JOIN spans ON ids.id = spans.id
-INNER JOIN points ON met.point = points.point
-LEFT JOIN members ON spans.enumerated AND spans.id = members.id AND members.place = each(points.place)
+    found.point,
+    found.class
+FROM found
+INNER JOIN classes ON found.class = classes.class
+INNER JOIN spans ON classes.own_id = spans.id
+INNER JOIN points ON found.point = points.point
+LEFT JOIN members
+    ON spans.enumerated AND spans.id = members.id AND members.place = points.own_place
 WHERE NOT spans.enumerated OR members.id IS NOT NULL;
 
 -- One row per cell and place that it covers.

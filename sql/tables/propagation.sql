@@ -70,3 +70,10 @@ CREATE OR REPLACE VIEW unsettled_edges AS
 SELECT edges.*
 FROM edges
 SEMI JOIN changed ON changed.component = edges.component;
+
+-- One row: how many components have changed, and whether one of them is contradicted.
+CREATE OR REPLACE VIEW moving AS
+SELECT
+    count(*) AS components,
+    coalesce(bool_or(empty), FALSE) AS empty
+FROM changed;

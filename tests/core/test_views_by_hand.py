@@ -548,13 +548,14 @@ def test_how_far_probability_moves_along_the_values_of_a_block(
 def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
     """Class 1 has a cell with gaps (1 and 3 without 2), class 2 one without."""
     given = {
-        "met": [{"point": point, "class": class_} for class_ in (1, 2) for point in (1, 2, 3)],
-        "ids": [{"class": 1, "id": 10}, {"class": 2, "id": 20}],
+        "found": [{"point": point, "class": class_} for class_ in (1, 2) for point in (1, 2, 3)],
+        "classes": [{"class": 1, "id_1": 10}, {"class": 2, "id_1": 20}],
         "spans": [{"id": 10, "enumerated": True}, {"id": 20, "enumerated": False}],
         "points": [{"point": point, "place_1": point} for point in (1, 2, 3)],
         "members": [{"id": 10, "place": 1}, {"id": 10, "place": 3}, {"id": 30, "place": 2}],
     }
-    found = answer("cells/filled", given=given, places=[1])
+    columns = {"own_id": "id_1", "own_place": "place_1"}
+    found = answer("cells/without_gaps", given=given, columns=columns)
     assert [(row["point"], row["class"]) for row in found] == [
         *((1, 1), (1, 2), (2, 2), (3, 1), (3, 2))
     ]

@@ -11,12 +11,13 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change, read
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.anonymise import mdav, mondrian
+from qifsql.commands.anonymise import mdav, mondrian, recoded_release
 from qifsql.commands.anonymise.generalise import Cells, lost, make_cells, make_values
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
-from qifsql.commands.anonymise.recode import Recoding, Rung, StepLoss, rung
+from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
+from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, value_step
 from qifsql.counting import generalisation, scales
 from qifsql.counting.changed_attributes import Changed
 from qifsql.counting.constraints import Wishes
@@ -138,13 +139,13 @@ class Work:
         """
         coded = self._code()
         self._check(coded)
-        ladders = self._ladders()
+        steps = self._steps()
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._looked(coded.records))
         rows: list[dict[str, Any]] = []
 
         def work(_stream: Stream) -> None:
-            row = self._recode(ladders, ending) if ladders else self._make(ending)
+            row = self._recode(steps, ending) if steps else self._make(ending)
             rows.append(row)
 
         try:
@@ -219,7 +220,7 @@ class Work:
             "optimal": optimal,
         }
 
-    def _ladders(self) -> list[list[Rung]]:
+    def _steps(self) -> list[list[ValueStep]]:
         """Return the steps of each quasi-identifier; none where classes are made otherwise."""
         request, qids = self.request, self.microdata.qids
         if not request.recoded:
@@ -242,7 +243,7 @@ class Work:
             pairs = zip(of_each, usual, strict=True)
             chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
         return [
-            [self._fitting(i, rung(i, changes, changed)) for changes in chain]
+            [self._fitting(i, value_step(i, changes, changed)) for changes in chain]
             for i, chain in enumerate(chains, 1)
         ]
 
@@ -262,7 +263,7 @@ class Work:
     def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
         return self.engine.rows(Plan((), query), "reading values", self.name)
 
-    def _fitting(self, i: int, step: Rung) -> Rung:
+    def _fitting(self, i: int, step: ValueStep) -> ValueStep:
         """Return a step of prefixes as one of values as they are, where none is longer.
 
         Raises ColumnError where a prefix would have a star of its own.
@@ -307,28 +308,29 @@ class Work:
                 f"{name}={name}//{n}*{n} for intervals"
             )
 
-    def _recode(self, ladders: Sequence[Sequence[Rung]], ending: str) -> dict[str, Any]:
+    def _recode(self, steps: Sequence[Sequence[ValueStep]], ending: str) -> dict[str, Any]:
         """Make the classes of the changes, or of the best node, and their cells; the summary."""
         passes, request = self.passes, self.request
         for i in self.order:
-            if ladders[i - 1][-1].content == "everything":
+            if steps[i - 1][-1].content == "everything":
                 name = quoted(self.scales[i - 1].attribute.name)
                 raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
-        recoding = Recoding(passes, self.scales, ladders, request.wishes)
+        recoding = Recoding(passes, self.scales, steps, request.wishes)
         recoding.make(nested=request.method == "lattice")
-        losses = [recoding.losses(i) for i, _ in enumerate(ladders, 1)]
+        losses = [recoding.losses(i) for i, _ in enumerate(steps, 1)]
         node, optimal = recoding.heights, None
         if request.method == "lattice":
             node, optimal = self._search(recoding, losses)
         self.meter.inside(0.8, "writing cells")
-        recoding.release(node, self.order)
+        recoded_release.release(recoding, node, self.order)
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
-        recoding.widen()
+        recoded_release.widen(recoding)
         sizes = self._sizes()
-        for i, (ladder, s) in enumerate(zip(ladders, node, strict=True), 1):
-            if request.method == "recode" and ladder[s].content == "everything":
+        chosen = [of_qid[s] for of_qid, s in zip(steps, node, strict=True)]
+        for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
+            if request.method == "recode" and step.content == "everything":
                 continue
-            form, kind = ladder[s].form, ladder[s].content
+            form, kind = step.form, step.content
             type_ = form.type if form is not None and kind == "label" else "VARCHAR"
             column = Cells(
                 i,
@@ -338,23 +340,25 @@ class Work:
                 ending,
                 by_step=True,
                 type=type_,
-                interval=ladder[s].interval,
+                interval=step.interval,
             )
-            recoding.make_values(column, ladder[s], s)
+            recoded_release.make_cell_values(recoding, column, step, s)
             self.cells.append(column)
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
-        hidden = recoding.hidden() if request.suppress_cells else None
-        changes = [ladder[s].texts for ladder, s in zip(ladders, node, strict=True)]
-        self._describe([recoding.lost(i, s) for i, s in enumerate(node, 1)], changes, hidden)
+        hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else None
+        changes = [step.texts for step in chosen]
+        self._describe(
+            [recoded_release.lost(recoding, i, s) for i, s in enumerate(node, 1)], changes, hidden
+        )
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
-        of_steps = [steps[s] for steps, s in zip(losses, node, strict=True)]
-        for i, (step, texts) in enumerate(zip(of_steps, changes, strict=True), 1):
-            if texts and step.idle:
+        chosen_losses = [of_qid[s] for of_qid, s in zip(losses, node, strict=True)]
+        for i, (loss, texts) in enumerate(zip(chosen_losses, changes, strict=True), 1):
+            if texts and loss.idle:
                 self.idle[i] = ", ".join(texts)
-        steps = node if request.method == "lattice" else [len(texts) for texts in changes]
-        return self._summary(sizes, steps=list(steps), optimal=optimal)
+        heights = node if request.method == "lattice" else [len(texts) for texts in changes]
+        return self._summary(sizes, steps=list(heights), optimal=optimal)
 
     def _order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""

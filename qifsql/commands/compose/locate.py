@@ -11,15 +11,15 @@ Source: Ganta et al., Definition 6 (locatability).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from qifsql.counting.spans import Generalised, width
 from qifsql.engine.tables import Tables
-from qifsql.query.columns import equal
+from qifsql.query.plan import Plan, Step
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 ROUNDS = 40  # most rounds of cuts
 MOST = 4_000_000  # most boxes of the classes after cells with gaps are written out
+COVERED = "One row per cell and place that it covers."
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,42 @@ class Located:
         return f"{table}_{self.number}"
 
 
+@dataclass(frozen=True)
+class Axes:
+    """The columns of a release: boxes have one place in the ``exact`` ones, a span in others."""
+
+    exact: tuple[Generalised, ...]
+    spanned: tuple[Generalised, ...]
+
+    @property
+    def exact_numbers(self) -> list[int]:
+        """Return the numbers of the quasi-identifiers with one place."""
+        return [column.raw.number for column in self.exact]
+
+    @property
+    def spanned_numbers(self) -> list[int]:
+        """Return the numbers of the quasi-identifiers with spans."""
+        return [column.raw.number for column in self.spanned]
+
+    @property
+    def shape(self) -> dict[str, Shape]:
+        """Return the shape of views about boxes and points."""
+        return {"exact": self.exact_numbers, "spanned": self.spanned_numbers}
+
+
 def locate(tables: Tables, release: Located) -> None:
     """Create ``found_r`` (point, class) from ``points_r`` (point, place_j) and ``classes_r``.
 
     ``classes_r`` has class and id_j, the cells; the caller leaves suppressed classes out.
     """
-    written = _written_out(tables, release)
-    rest = [c.raw.number for c in release.columns if c not in written]
-    _start(tables, release, written)
-    _halve(tables, release, rest)
-    for column in release.columns:
-        if column not in written:
-            _fill(tables, release, column)
+    exact = _written_out(tables, release)
+    axes = Axes(tuple(exact), tuple(c for c in release.columns if c not in exact))
+    _make_boxes(tables, release, axes)
+    _make_nodes(tables, release, axes)
+    _halve(tables, release, axes.spanned_numbers)
+    for column in axes.spanned:
+        if _has_gaps(tables, column):
+            _remove_gaps(tables, release, column)
 
 
 def _written_out(tables: Tables, release: Located) -> list[Generalised]:
@@ -67,79 +91,67 @@ def _written_out(tables: Tables, release: Located) -> list[Generalised]:
 
 
 def _has_gaps(tables: Tables, column: Generalised) -> bool:
-    gaps = exp.select("count(*)").from_(column.names["spans"]).where("enumerated")
-    return bool(tables.rows(gaps)[0][0])
+    ((gaps,),) = tables.rows(splice("cells/gaps", tables=column.names))
+    return bool(gaps)
 
 
-def _start(tables: Tables, release: Located, written: Sequence[Generalised]) -> None:
-    """Create the boxes and points of the first nodes."""
-    boxes = exp.select("class").from_(release.name("classes"))
-    for column in release.columns:
-        j = column.raw.number
-        alias = f"spans_{j}"
-        class_cell = equal(exp.column(f"id_{j}", release.name("classes")), exp.column("id", alias))
-        some = exp.LTE(this=exp.column("low", alias), expression=exp.column("high", alias))
-        spans = exp.table_(column.names["spans"], alias=alias)
-        boxes = boxes.join(spans, on=exp.and_(class_cell, some))
-        if column in written:
-            covered = splice("cells/covered", tables=column.names).subquery(f"covered_{j}")
-            cell = equal(exp.column("id", alias), exp.column("id", f"covered_{j}"))
-            boxes = boxes.join(covered, on=cell)
-            boxes = boxes.select(exp.column("place", f"covered_{j}").as_(f"place_{j}"))
-        else:
-            ends = [exp.column(end, alias).as_(f"{end}_{j}") for end in ("low", "least", "high")]
-            boxes = boxes.select(*ends)
-    tables.make("boxes_alone", boxes)
-    keys = [c.raw.number for c in written]
-    rest = [c.raw.number for c in release.columns if c not in written]
-    everywhere = exp.select("1::BIGINT AS node")
-    names = {"boxes": "boxes_alone"}
-    tables.make("nodes", splice("cells/nodes", places=keys, tables=names) if keys else everywhere)
-    for name, columns in (
-        ("boxes", ["class", *(f"{end}_{j}" for j in rest for end in ("low", "least", "high"))]),
-        ("points", ["point", *(f"place_{j}" for j in rest)]),
-    ):
-        source = "boxes_alone" if name == "boxes" else release.name("points")
-        places = [f"place_{j}" for j in keys]
-        node = [equal(exp.column(place, "one"), exp.column(place, "nodes")) for place in places]
-        rows = exp.select("nodes.node", *(exp.column(column, "one") for column in columns))
-        rows = rows.from_(exp.table_(source, alias="one"))
-        tables.make(_deep(name, 0), rows.join("nodes", on=exp.and_(*node) if node else exp.true()))
-    tables.drop("boxes_alone", "nodes")
+def _make_boxes(tables: Tables, release: Located, axes: Axes) -> None:
+    """Create the table of boxes: the classes, written out along the exact columns."""
+    names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
+    query = splice(
+        "cells/boxes",
+        tables=names | {"classes": release.name("classes")},
+        shape=axes.shape,
+    )
+    covered = [
+        Step(f"covered_{c.raw.number}", COVERED, splice("cells/covered", tables=c.names))
+        for c in axes.exact
+    ]
+    tables.make("boxes", Plan(tuple(covered), query))
 
 
-def _halve(tables: Tables, release: Located, rest: Sequence[int]) -> None:
+def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
+    """Create the boxes and points of the first nodes: one for each tuple of exact places."""
+    tables.make("nodes", splice("cells/nodes", shape={"exact": axes.exact_numbers}))
+    names = {"points": release.name("points")}
+    for name in ("boxes", "points"):
+        query = splice(f"cells/node_{name}", tables=names, shape=axes.shape)
+        tables.make(_deep(name, 0), query)
+    tables.drop("boxes", "nodes")
+
+
+def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs."""
     met = []
     for depth in range(ROUNDS + 1):
         names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
-        more = _cuts(tables, names, rest if depth < ROUNDS else ())
+        cuts = _cuts(tables, names, spanned if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
         # Leave out points of cut nodes before the join with all boxes.
-        tables.make("uncut", splice("cells/uncut", places=rest, tables=names))
-        tables.make(met[-1], splice("cells/met", places=rest, tables=names))
-        if more:
+        tables.make("uncut", splice("cells/uncut", places=spanned, tables=names))
+        tables.make(met[-1], splice("cells/met", places=spanned, tables=names))
+        if cuts:
             for name in ("points", "boxes"):
-                query = splice(f"cells/cut_{name}", places=rest, tables=names)
+                query = splice(f"cells/cut_{name}", places=spanned, tables=names)
                 tables.make(_deep(name, depth + 1), query)
         tables.drop("cuts", "uncut", *names.values())
-        if not more:
+        if not cuts:
             break
-    pairs: exp.Query = exp.select("point", "class").from_(met[0])
-    for table in met[1:]:
-        pairs = exp.union(pairs, exp.select("point", "class").from_(table), distinct=False)
-    tables.make(release.name("found"), pairs)
+    names = {f"met_{depth}": table for depth, table in enumerate(met)}
+    tables.make(
+        release.name("found"), splice("cells/found", tables=names, shape={"depths": len(met)})
+    )
     tables.drop(*met)
 
 
-def _cuts(tables: Tables, names: dict[str, str], rest: Sequence[int]) -> int:
+def _cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
     """Create the table of the cuts of nodes; return their number."""
-    if not rest:
-        tables.make("cuts", exp.select("0::BIGINT AS node").where("FALSE"))
+    if not spanned:
+        tables.make("cuts", splice("cells/no_cuts"))
         return 0
     tables.make("loads", splice("cells/loads", tables=names))
-    tables.make("sides", splice("cells/sides", places=rest, tables=names))
-    tables.make("cuts", splice("cells/cuts", places=rest))
+    tables.make("sides", splice("cells/sides", places=spanned, tables=names))
+    tables.make("cuts", splice("cells/cuts", places=spanned))
     tables.drop("loads", "sides")
     return tables.count("cuts")
 
@@ -148,15 +160,13 @@ def _deep(name: str, depth: int) -> str:
     return f"{name}_at_{depth}"
 
 
-def _fill(tables: Tables, release: Located, column: Generalised) -> None:
+def _remove_gaps(tables: Tables, release: Located, column: Generalised) -> None:
     """Remove the pairs of ``found_r`` whose point is in a gap of a column's cell."""
-    if not _has_gaps(tables, column):
-        return
-    j, table = column.raw.number, release.name("found")
-    ids = exp.select("class", exp.column(f"id_{j}").as_("id")).from_(release.name("classes"))
-    tables.make("ids", ids)
-    names = dict(column.names) | {"met": table, "points": release.name("points")}
-    tables.make("filled", splice("cells/filled", places=[j], tables=names))
-    tables.drop(table, "ids")
-    tables.make(table, exp.select("*").from_("filled"))
-    tables.drop("filled")
+    j = column.raw.number
+    names = {name: release.name(name) for name in ("found", "classes", "points")}
+    query = splice(
+        "cells/without_gaps",
+        tables=dict(column.names) | names,
+        columns={"own_id": f"id_{j}", "own_place": f"place_{j}"},
+    )
+    tables.repeatable(release.name("found"), query)()

@@ -51,7 +51,7 @@ def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] 
     else:
         query = query.select(exp.Sum(this=product).as_("mean"))
         query = query.group_by("clique_0.component", *places(edge))
-    return margins.make(query, "looking for the best guess"), edge
+    return margins.keep(query, "looking for the best guess"), edge
 
 
 def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
@@ -68,4 +68,4 @@ def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact
     chosen = chosen.where(exp.GTE(this=exp.column("mean"), expression=enough))
     ties = exp.Window(this=exp.Count(this=exp.Star()), partition_by=list(places(knowledge)))
     final = exp.select("*", ties.as_("ties")).from_(chosen.subquery("chosen"))
-    return margins.make(final, "looking for the best guess")
+    return margins.keep(final, "looking for the best guess")

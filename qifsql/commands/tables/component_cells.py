@@ -95,7 +95,7 @@ def _bounds(
     codes = places(every, "cells")
     uppers = [exp.column("upper", f"margin_{k}") for k in range(len(edges))]
     bounded = exp.select("cells.component", *codes, exp.func("least", *uppers).as_("most"))
-    bounded = bounded.from_(exp.alias_(exp.to_table(margins.make(query)), "cells", table=True))
+    bounded = bounded.from_(exp.alias_(exp.to_table(margins.keep(query)), "cells", table=True))
     for k, edge in enumerate(edges):
         bounded = joined(bounded, margins.nodes[edge], f"margin_{k}", edge)
     proved = measured.proofs[question].lines
@@ -104,7 +104,7 @@ def _bounds(
         *codes,
         "coalesce(proved.lower, 0)::BIGINT AS lower",
         "least(cells.most, coalesce(proved.upper, cells.most))::BIGINT AS upper",
-    ).from_(exp.alias_(exp.to_table(margins.make(bounded)), "cells", table=True))
+    ).from_(exp.alias_(exp.to_table(margins.keep(bounded)), "cells", table=True))
     answer = joined(answer, proved, "proved", every, join_type="left")
     records = measured.release.records
     if records is None:

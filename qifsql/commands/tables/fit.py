@@ -113,13 +113,13 @@ def fitted(margins: Margins) -> Fit | None:
             if not fits(margins, query, CELLS):
                 return None
             query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
-        cells.append(margins.make(query, WHAT))
+        cells.append(margins.keep(query, WHAT))
     return _Fitting(margins, links, cells).run()
 
 
 def _exact(margins: Margins, edge: Edge) -> str:
     query = exp.select(*places(edge), "component", "upper::DOUBLE AS mean")
-    return margins.make(query.from_(margins.nodes[edge]).where("upper > 0"))
+    return margins.keep(query.from_(margins.nodes[edge]).where("upper > 0"))
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class _Fitting:
         ]  # what is smaller than a seam is held by the clique above, and the seam
 
     def _make(self, query: exp.Query) -> str:
-        return self.margins.make(query, WHAT)
+        return self.margins.keep(query, WHAT)
 
     def _again(self, name: str, query: exp.Query | Plan) -> Callable[[], None]:
         return self.margins.tables.repeatable(name, query, WHAT)

@@ -16,11 +16,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, closure, covers
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, closure, covers
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query.columns import number
+from qifsql.query.plan import counted
 from qifsql.query.protections import Protection
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 MOST_CELLS = 100_000_000  # possible cells of one table whose zeros are not told
@@ -86,17 +87,30 @@ class Margins:
     joint: set[Edge] = field(default_factory=set)
     names: list[str] = field(default_factory=list)
 
-    def make(self, query: exp.Query, what: str = "") -> str:
+    def make(
+        self,
+        view: str,
+        tables: Mapping[str, str],
+        what: str = "",
+        *,
+        numbers: Mapping[str, int] | None = None,
+        **shape: Shape,
+    ) -> str:
+        """Create the table of a view of ``sql/tables/`` in a shape, and return its name."""
+        query = splice(f"tables/{view}", tables=tables, numbers=numbers, shape=shape)
+        return self.keep(query, what)
+
+    def keep(self, query: exp.Query, what: str = "") -> str:
         """Create a table with a name of its own, and return the name."""
         name = f"margin_{next(_numbers)}"
         self.tables.make(name, query, what)
         self.names.append(name)
         return name
 
-    def drop(self, name: str) -> None:
-        """Drop a table that is no longer needed."""
-        self.tables.drop(name)
-        self.names.remove(name)
+    def drop(self, *names: str) -> None:
+        """Drop tables that are no longer needed."""
+        self.tables.drop(*names)
+        self.names = [name for name in self.names if name not in names]
 
     def close(self) -> None:
         """Drop all tables."""
@@ -171,25 +185,24 @@ def build(
 ) -> Margins:
     """Return the margins of tables, and ``further`` ones, with their first bounds.
 
-    ``asked`` are sets of attributes whose cells will be asked for; of those in ``joint`` all
+    ``scope`` are sets of attributes whose cells will be asked for; of those in ``joint`` all
     possible cells are listed if there are at most ``most``.
     """
     margins = Margins(tables, domain, published, _components(published, scope))
-    wholes = {t.title: _listed(margins, t) for t in published}
+    listed = {t.title: _listed(margins, t) for t in published}
     full: dict[Edge, str] = {}
     for edge in joint:
-        support = _support(margins, edge, most)
+        support = _possible(margins, edge, most)
         if support is not None and fits(margins, support, most):
-            full[edge] = margins.make(support, "listing possible cells")
+            full[edge] = margins.keep(support, "listing possible cells")
             _check_counted(margins, edge, full[edge])
     margins.joint = set(full)
     edges = [*margins.edges, *further, margins.shared, *full]
     nodes = closure(e | margins.shared for e in edges)
-    start = 0
+    earlier = 0
     for edge in sorted(nodes, key=len):
-        query = _cells(margins, edge, wholes, full, start)
-        margins.nodes[edge] = margins.make(query, "making margins")
-        start += tables.count(margins.nodes[edge])
+        margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
+        earlier += tables.count(margins.nodes[edge])
     return margins
 
 
@@ -197,17 +210,10 @@ def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
     """Raise ContradictionError if a table counts people where no combination is possible."""
     for table in margins.published:
         if not table.structural and table.edge <= edge:
-            counted = exp.select(*places(table.edge)).from_(table.cells).where("lower > 0")
-            if table.edge:
-                rest = exp.alias_(exp.to_table(possible), "possible", table=True)
-                counted = counted.join(rest, using=tuple(places(table.edge)), join_type="anti")
-            elif margins.tables.count(possible):
-                continue
-            else:
-                counted = counted.select("lower")
-            excluded = margins.make(counted)
-            if margins.tables.count(excluded):
-                raise ContradictionError(excluded)
+            names = {"cells": table.cells, "possible": possible}
+            impossible = margins.make("impossible", names, edge=table.edge)
+            if margins.tables.count(impossible):
+                raise ContradictionError(impossible)
 
 
 def _components(published: Sequence[Published], scope: Iterable[Edge]) -> Edge:
@@ -222,7 +228,7 @@ def _listed(margins: Margins, table: Published) -> str:
     unlisted = table.protection.unlisted
     if not unlisted or table.structural:
         return table.cells
-    possible = _support(margins, table.edge, MOST_CELLS)
+    possible = _possible(margins, table.edge, MOST_CELLS)
     if possible is None:
         dims = ", ".join(margins.domain.names[i] for i in sorted(table.edge))
         raise InputError(
@@ -230,115 +236,94 @@ def _listed(margins: Margins, table: Published) -> str:
             "are not told; coarsen a dimension, or say which combinations occur (--nested, "
             "--possible)"
         )
-    support = margins.make(possible, "listing empty cells")
-    cells = exp.select(*places(table.edge), "lower", "upper").from_(table.cells)
-    rest = exp.select(*places(table.edge), "0 AS lower", exp.alias_(number(unlisted), "upper"))
-    rest = rest.from_(exp.alias_(exp.to_table(support), "support", table=True))
-    if table.edge:
-        other = exp.alias_(exp.to_table(table.cells), "cells", table=True)
-        rest = rest.join(other, using=tuple(places(table.edge)), join_type="anti")
-    return margins.make(exp.union(cells, rest, distinct=False))
+    names = {"cells": table.cells, "possible": margins.keep(possible, "listing empty cells")}
+    return margins.make("with_unlisted", names, numbers={"unlisted": unlisted}, edge=table.edge)
 
 
-def _support(margins: Margins, edge: Edge, most: int) -> exp.Select | None:
+def _possible(margins: Margins, edge: Edge, most: int) -> exp.Select | None:
     """Return the combinations of attributes that no table excludes by a zero.
 
     None if parts that share nothing have more than ``most`` combinations.
     """
-    sure = [t for t in margins.published if t.structural or not t.protection.unlisted]
-    parts: dict[Edge, list[str]] = {}
-    for t in sure:
-        possible = exp.select(*places(t.edge & edge)).distinct().from_(t.cells)
-        possible = possible.where(exp.GT(this=exp.column("upper"), expression=number(0)))
-        if t.edge & edge:
-            parts.setdefault(t.edge & edge, []).append(margins.make(possible))
+    parts = _allowed(margins, edge)
+    if not parts:
+        return splice("tables/nothing")
     seen: Edge = NOTHING
-    relations: list[tuple[Edge, str]] = []
-    for part in sorted(parts, key=lambda e: (-len(e), sorted(e))):
-        relations += [(part, name) for name in parts[part]]
-    covered = frozenset().union(*parts)
-    for i in sorted(edge - covered):
-        values = exp.select(exp.column("code").as_(place(i))).from_(values_of(i))
-        relations.append((frozenset([i]), margins.make(values)))
-    if not relations:
-        return exp.select("1 AS one")
-    query = exp.select(*places(edge))
-    size = 1
-    for k, (part, name) in enumerate(_connected(relations)):
-        alias = f"part_{k}"
-        if not k:
-            query = query.from_(exp.alias_(exp.to_table(name), alias, table=True))
-        else:
-            query = joined(query, name, alias, part & seen)
-        size *= 1 if part & seen else margins.tables.count(name)
+    shared: list[Edge] = []
+    combinations = 1
+    for part, name in parts:
+        shared.append(part & seen)
+        combinations *= 1 if part & seen else margins.tables.count(name)
         seen |= part
-    if size > most:
-        return None
-    return query
+    names = {f"part_{k}": name for k, (_, name) in enumerate(parts)}
+    return (
+        splice("tables/possible", tables=names, shape={"edge": edge, "shared": shared})
+        if combinations <= most
+        else None
+    )
 
 
-def _connected(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
+def _allowed(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
+    """Return tables of what is possible in parts of a set of attributes, to be joined in order."""
+    exact = [t for t in margins.published if t.structural or not t.protection.unlisted]
+    parts = [
+        (t.edge & edge, margins.make("not_excluded", {"cells": t.cells}, edge=t.edge & edge))
+        for t in exact
+        if t.edge & edge
+    ]
+    parts.sort(key=lambda part: (-len(part[0]), sorted(part[0])))
+    covered = frozenset().union(*(part for part, _ in parts))
+    parts += [
+        (frozenset([i]), margins.make("values_of", {}, attribute=i)) for i in sorted(edge - covered)
+    ]
+    return connected(parts)
+
+
+def connected(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
     """Return relations in an order in which each shares something with those before, if it can."""
-    left, order = list(relations), []
+    waiting, order = list(relations), []
     seen: Edge = NOTHING
-    while left:
-        following = max(left, key=lambda one: len(one[0] & seen))
-        left.remove(following)
+    while waiting:
+        following = max(waiting, key=lambda relation: len(relation[0] & seen))
+        waiting.remove(following)
         order.append(following)
         seen |= following[0]
     return order
 
 
-def _cells(
-    margins: Margins, edge: Edge, wholes: Mapping[str, str], full: Mapping[Edge, str], start: int
-) -> exp.Select:
-    """Return the cells of a margin with their first bounds, numbered from ``start``."""
-    finer = [(t, wholes[t.title]) for t in margins.published if t.edge >= edge]
-    sets = [exp.select(*places(edge)).distinct().from_(name) for _, name in finer]
-    sets += [exp.select(*places(edge)).distinct().from_(n) for e, n in full.items() if e >= edge]
-    if edge in full:
-        sets = [exp.select(*places(edge)).from_(full[edge])]
-    lowers: list[exp.Expr] = [number(0)]
-    uppers: list[exp.Expr] = [number(margins.domain.people)]
+def _first_cells(
+    margins: Margins, edge: Edge, listed: Mapping[str, str], full: Mapping[Edge, str], earlier: int
+) -> str:
+    """Return the cells of a margin with their first bounds, numbered behind ``earlier`` ones."""
+    numbers = {"earlier_cells": earlier, "all_people": margins.domain.people}
     if not edge:
-        lowers, query = uppers, exp.select().from_(exp.select("1 AS one").subquery("cells"))
-    else:
-        together = exp.union(*sets) if len(sets) > 1 else sets[0]
-        query = exp.select(*places(edge, "cells")).from_(together.subquery("cells"))
-    sources = [(t, name, t.edge == edge) for t, name in finer if t.edge == edge or t.exact]
-    for k, (_, name, is_own) in enumerate(sources if edge else []):
-        alias = f"source_{k}"
-        if is_own:
-            source: exp.Expr = exp.alias_(exp.to_table(name), alias, table=True)
-        else:
-            total = exp.cast(exp.Sum(this=exp.column("lower")), "BIGINT")
-            both = projection(name, edge, lower=total, upper=total.copy())
-            source = both.subquery(alias)
-        query = query.join(source, using=tuple(places(edge)), join_type="left")
-        lowers.append(exp.func("coalesce", exp.column("lower", alias), number(0)))
-        uppers.append(exp.func("coalesce", exp.column("upper", alias), number(0)))
-    lower = exp.func("greatest", *lowers) if len(lowers) > 1 else lowers[0]
-    upper = exp.func("least", *uppers) if len(uppers) > 1 else uppers[0]
-    row = exp.Add(this=exp.Window(this=exp.RowNumber()), expression=number(start))
-    component: exp.Expr = number(0)
+        return margins.make("everybody", {}, "making margins", numbers=numbers)
+    finer = [(t, listed[t.title]) for t in margins.published if t.edge >= edge]
+    cells = [name for _, name in finer] + [name for e, name in full.items() if e >= edge]
+    if edge in full:
+        cells = [full[edge]]
+    sources = [(t.edge == edge, name) for t, name in finer if t.edge == edge or t.exact]
+    names = {f"finer_{n}": name for n, name in enumerate(cells)}
+    names |= {f"source_{n}": name for n, (_, name) in enumerate(sources)}
     if margins.shared and edge != margins.shared:
-        query = joined(query, margins.nodes[margins.shared], "components", margins.shared)
-        component = exp.column("component", "components")
-    elif margins.shared:
-        component = row.copy()
-    return query.select(
-        exp.alias_(row, "cell"),
-        exp.alias_(component, "component"),
-        exp.alias_(exp.cast(lower, "BIGINT"), "lower"),
-        exp.alias_(exp.cast(upper, "BIGINT"), "upper"),
+        names["components"] = margins.nodes[margins.shared]
+    return margins.make(
+        "first_cells",
+        names,
+        "making margins",
+        numbers=numbers,
+        edge=edge,
+        shared=margins.shared,
+        finer=len(cells),
+        own=[is_own for is_own, _ in sources],
+        shares_all=edge == margins.shared,
     )
 
 
 def check_first(margins: Margins) -> None:
     """Raise ContradictionError if the first bounds of a cell leave no count."""
     for name in margins.nodes.values():
-        query = exp.select("component").from_(name).where("lower > upper")
-        differing = margins.make(query.distinct())
+        differing = margins.make("contradictions", {"cells": name})
         if margins.tables.count(differing):
             raise ContradictionError(differing)
 
@@ -346,43 +331,38 @@ def check_first(margins: Margins) -> None:
 def propagate(margins: Margins) -> None:
     """Tighten the bounds of all margins until nothing changes; replace their tables.
 
-    Raises InputError if a cell has no possible count left: the tables contradict each other.
+    Raises ContradictionError if a cell has no possible count left.
     """
-    columns = ("cell", "component", "lower", "upper")
-    everything = _union([exp.select(*columns).from_(name) for name in margins.nodes.values()])
-    active = margins.make(everything, WHAT)
-    edges = margins.make(_edges(margins), WHAT)
+    nodes = list(margins.nodes)
+    of_margins = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(nodes)}
+    pairs: list[Shape] = [
+        (nodes.index(outer), nodes.index(inner), outer) for inner, outer in covers(nodes)
+    ]
+    active = margins.make("all_cells", of_margins, WHAT, margins=len(nodes))
+    edges = margins.make("inner_cells", of_margins, WHAT, pairs=pairs)
     settled: list[str] = []
     for _ in range(ROUNDS):
         names = {"active": active, "edges": edges}
-        names["finer_sums"] = margins.make(splice("tables/finer_sums", tables=names), WHAT)
-        tightened = splice("tables/tightened", tables=names)
-        names["tightened"] = margins.make(tightened, WHAT)
-        names["changed"] = margins.make(splice("tables/changed", tables=names))
-        settled.append(margins.make(splice("tables/settled", tables=names)))
-        ((left, empty),) = margins.tables.rows(
-            exp.select("count(*)", "coalesce(bool_or(empty), FALSE)").from_(names["changed"])
-        )
+        names["finer_sums"] = margins.make("finer_sums", names, WHAT)
+        names["tightened"] = margins.make("tightened", names, WHAT)
+        names["changed"] = margins.make("changed", names)
+        settled.append(margins.make("settled", names))
+        ((moving, empty),) = margins.tables.rows(splice("tables/moving", tables=names))
         if empty:
             raise ContradictionError(names["changed"])
-        used = [active, edges, names["finer_sums"], names["tightened"], names["changed"]]
-        if not left:
+        if not moving:
             break
-        active = margins.make(splice("tables/unsettled", tables=names))
-        edges = margins.make(splice("tables/unsettled_edges", tables=names))
-        _drop(margins, used)
+        active = margins.make("unsettled", names)
+        edges = margins.make("unsettled_edges", names)
+        margins.drop(*names.values())
     else:
         settled.append(active)
-    bounds = margins.make(
-        _union([exp.select("cell", "lower", "upper").from_(name) for name in settled])
-    )
+    rounds = {f"settled_{n}": name for n, name in enumerate(settled)}
+    bounds = margins.make("last_bounds", rounds, rounds=len(settled))
     for edge, name in list(margins.nodes.items()):
-        query = exp.select(*places(edge), "cell", "component", "bounds.lower", "bounds.upper")
-        query = query.from_(exp.alias_(exp.to_table(name), "cells", table=True))
-        query = query.join(exp.alias_(exp.to_table(bounds), "bounds", table=True), using=["cell"])
-        margins.nodes[edge] = margins.make(query)
-        _drop(margins, [name])
-    _drop(margins, [bounds, *settled])
+        margins.nodes[edge] = margins.make("bounded", {"cells": name, "bounds": bounds}, edge=edge)
+        margins.drop(name)
+    margins.drop(bounds, *settled)
 
 
 class ContradictionError(Exception):
@@ -393,43 +373,7 @@ class ContradictionError(Exception):
         self.table = table
 
 
-def _drop(margins: Margins, names: Sequence[str]) -> None:
-    present = [name for name in dict.fromkeys(names) if name in margins.names]
-    margins.tables.drop(*present)
-    margins.names = [name for name in margins.names if name not in present]
-
-
-def _union(queries: Sequence[exp.Query]) -> exp.Query:
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-
-
-def _edges(margins: Margins) -> exp.Query:
-    """Return the pairs of a margin cell and its finer cells, of all margins; without any, NULL."""
-    pairs: list[exp.Query] = []
-    for n, (inner, outer) in enumerate(covers(list(margins.nodes))):
-        query = exp.select(
-            "parents.cell AS parent", "children.cell AS child", "parents.component AS component"
-        ).select(exp.alias_(number(n), "node"))
-        query = query.from_(exp.alias_(exp.to_table(margins.nodes[outer]), "parents", table=True))
-        source = exp.alias_(exp.to_table(margins.nodes[inner]), "children", table=True)
-        if outer:
-            query = query.join(source, using=tuple(places(outer)), join_type="left")
-        else:
-            query = query.join(source, on=exp.true(), join_type="left")
-        pairs.append(query)
-    if not pairs:
-        none = exp.select("0 AS parent", "0 AS child", "0 AS component", "0 AS node")
-        return none.where(exp.false())
-    return _union(pairs)
-
-
-def separators(chains: Iterable[Sequence[Link]]) -> list[Edge]:
-    """Return what the edges of chains share with those before them."""
-    return list(dict.fromkeys(link.shared for links in chains for link in links[1:]))
-
-
-def fits(margins: Margins, query: exp.Query, most: int) -> bool:
+def fits(margins: Margins, query: exp.Select, most: int) -> bool:
     """Return whether a query has at most so many rows; it stops behind them."""
-    some = query.copy().limit(most + 1) if isinstance(query, exp.Select) else query
-    ((n,),) = margins.tables.rows(exp.select("count(*)").from_(some.subquery("counted")))
+    ((n,),) = margins.tables.rows(counted(query, most + 1))
     return int(n) <= most

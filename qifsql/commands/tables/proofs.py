@@ -5,8 +5,9 @@ without listing all cells: tables are joined one after the other, and a cell is 
 its lower bound is above 0, so that there are never more than people. Source: M93 to M99.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from sqlglot import exp
 
@@ -20,14 +21,13 @@ from qifsql.commands.tables.hypergraph import (
     tree,
     triangulated,
 )
-from qifsql.commands.tables.margins import Margins, fits, grouped, joined, place, places, propagate
-from qifsql.query.columns import number
+from qifsql.commands.tables.margins import Margins, connected, fits, propagate
+from qifsql.query.splice import splice
 
 JOINT = 200_000  # cells of a set of attributes that are all listed
 COUNTED = 50_000_000  # cells of a clique that are counted
-EVEN = "ceil(lower / size)::BIGINT"  # of people in a cell, where the secret has so many values
-LARGEST = "greatest(blocks.most, ceil(margins.lower / greatest(blocks.possible, 1)))::BIGINT"
-FIRST, LAST = exp.column("lower"), exp.column("upper")
+LINES = "looking for lines"
+COUNTING = "counting possible cells"
 
 
 @dataclass(frozen=True)
@@ -114,29 +114,15 @@ def lines(margins: Margins, scope: Edge) -> str:
     Its columns are ``component``, the places, ``lower`` and ``upper``.
     """
     if scope in margins.nodes and complete(margins, scope):
-        query = exp.select("component", *places(scope), "lower", "upper")
-        query = query.from_(margins.nodes[scope]).where("lower > 0")
-        return margins.make(query, "looking for lines")
-    open_ends = free(margins, scope)
-    if any(margins.domain.sizes[i] > 1 for i in open_ends):
-        return margins.make(_no_lines(scope))
-    each = [_along(margins, links) for links in orders(margins.edges, scope) if links]
-    if not each:  # all people are in the one cell that there is
-        everybody = exp.select("component", "lower", "upper").from_(margins.nodes[margins.shared])
-        each.append(everybody)
-    query = exp.select("component", *places(scope - open_ends))
-    query = query.select(*(number(1).as_(place(i)) for i in sorted(open_ends)))
-    query = query.select("max(lower) AS lower", "min(upper) AS upper")
-    every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
-    query = query.from_(every.subquery("every"))
-    query = query.group_by("component", *places(scope - open_ends))
-    return margins.make(query, "looking for lines")
-
-
-def _no_lines(scope: Edge) -> exp.Select:
-    query = exp.select("0 AS component", *(number(0).as_(place(i)) for i in sorted(scope)))
-    zeros = (number(0).as_("lower"), number(0).as_("upper"))
-    return query.select(*zeros).where(exp.false())
+        cells = {"cells": margins.nodes[scope]}
+        return margins.make("lines_of_margin", cells, LINES, scope=scope)
+    alone = free(margins, scope)
+    if any(margins.domain.sizes[i] > 1 for i in alone):
+        return margins.make("no_lines", {}, scope=scope)
+    tables = [_chained(margins, links) for links in orders(margins.edges, scope) if links]
+    tables = tables or [margins.make("totals", {"cells": margins.nodes[margins.shared]})]
+    names = {f"order_{n}": name for n, name in enumerate(tables)}
+    return margins.make("lines", names, LINES, scope=scope - alone, alone=alone, orders=len(tables))
 
 
 def complete(margins: Margins, scope: Edge) -> bool:
@@ -144,64 +130,25 @@ def complete(margins: Margins, scope: Edge) -> bool:
     return scope in margins.joint or any(scope <= edge for edge in margins.edges)
 
 
-def _along(margins: Margins, links: Sequence[Link]) -> exp.Select:
-    """Return the lines of all attributes of an order of tables, with their bounds.
-
-    A cell of the tables so far has at least what it had before, less what the next table may have
-    elsewhere of what both share.
-    """
-    first = margins.nodes[links[0].edge]
-    query = exp.select("component", *places(links[0].edge), "lower", "upper")
-    query = query.from_(first).where("lower > 0")
-    seen = links[0].edge
-    for link in links[1:]:
-        if link.edge <= seen:
-            bounds = margins.nodes[link.edge]
-            others: exp.Expr = number(0)
-        else:
-            bounds = _beside(margins, link)
-            others = exp.column("others", "step")
-        edge = seen | link.edge
-        step = exp.select("before.component", *places(edge))
-        step = step.from_(query.subquery("before"))
-        step = joined(step, bounds, "step", link.shared)
-        lower = exp.column("lower", "before") - others
-        upper = exp.func("least", exp.column("upper", "before"), exp.column("upper", "step"))
-        step = step.select(lower.as_("lower"), upper.as_("upper"))
-        query = step.where(exp.GT(this=lower.copy(), expression=number(0)))
-        seen = edge
-    return query
+def _chained(margins: Margins, links: Sequence[Link]) -> str:
+    """Return the lines of all attributes of an order of tables, with their bounds."""
+    edges, known = [links[0].edge], [False]
+    tables = {"table_0": margins.nodes[links[0].edge]}
+    for n, link in enumerate(links[1:], 1):
+        known.append(link.edge <= edges[-1])
+        edges.append(edges[-1] | link.edge)
+        tables[f"table_{n}"] = margins.nodes[link.edge] if known[-1] else _beside(margins, link)
+    shared = [link.shared for link in links]
+    return margins.make("chained", tables, LINES, edges=edges, shared=shared, known=known)
 
 
 def _beside(margins: Margins, link: Link) -> str:
-    """Return the cells of a table with how many people there may be beside each.
-
-    These are the others who share what the tables before have of it.
-    """
-    table, shared = margins.nodes[link.edge], margins.nodes[link.shared | margins.shared]
-    window = exp.Window(
-        this=exp.Sum(this=exp.column("upper", "cells")),
-        partition_by=list(places(link.shared, "cells")),
-    )
-    rest = exp.cast(exp.paren(window - exp.column("upper", "cells")), "BIGINT")
-    margin = exp.column("upper", "margins") - exp.column("lower", "cells")
-    query = exp.select(*places(link.edge, "cells"), "cells.lower", "cells.upper")
-    query = query.select(exp.func("least", margin, rest).as_("others"))
-    query = query.from_(exp.alias_(exp.to_table(table), "cells", table=True))
-    source = exp.alias_(exp.to_table(shared), "margins", table=True)
-    if link.shared:
-        on = exp.and_(
-            *(
-                exp.EQ(this=a, expression=b)
-                for a, b in zip(
-                    places(link.shared, "cells"), places(link.shared, "margins"), strict=True
-                )
-            )
-        )
-        query = query.join(source, on=on)
-    else:
-        query = query.join(source, join_type="cross")
-    return margins.make(query, "joining tables")
+    """Return the cells of a table with how many people there may be beside each."""
+    tables = {
+        "cells": margins.nodes[link.edge],
+        "margins": margins.nodes[link.shared | margins.shared],
+    }
+    return margins.make("beside", tables, "joining tables", edge=link.edge, shared=link.shared)
 
 
 def further(
@@ -241,22 +188,18 @@ def sharpen(margins: Margins) -> None:
         margins.joint.discard(scope)
         proved = lines(margins, scope)
         margins.joint.add(scope)
-        cells = margins.nodes[scope]
-        greater = exp.func(
-            "greatest",
-            exp.column("lower", "cells"),
-            exp.func("coalesce", exp.column("lower", "proved"), number(0)),
-        )
-        query = exp.select(*places(scope), "cells.cell", "cells.component")
-        query = query.select(greater.as_("lower"), "cells.upper")
-        query = query.from_(exp.alias_(exp.to_table(cells), "cells", table=True))
-        query = joined(query, proved, "proved", scope, join_type="left")
-        margins.nodes[scope] = margins.make(query)
-        ((before,),) = margins.tables.rows(exp.select("sum(lower)").from_(cells))
-        ((after,),) = margins.tables.rows(exp.select("sum(lower)").from_(margins.nodes[scope]))
-        lifted |= before != after
+        before = margins.nodes[scope]
+        names = {"cells": before, "proved": proved}
+        margins.nodes[scope] = after = margins.make("lifted", names, edge=scope)
+        lifted |= _proved_people(margins, before) != _proved_people(margins, after)
     if lifted:
         propagate(margins)
+
+
+def _proved_people(margins: Margins, cells: str) -> int | None:
+    query = splice("tables/proved_people", tables={"cells": cells})
+    ((people,),) = margins.tables.rows(query)
+    return None if people is None else int(people)
 
 
 def prove(margins: Margins, question: Question) -> Proofs:
@@ -265,7 +208,7 @@ def prove(margins: Margins, question: Question) -> Proofs:
     all_lines = lines(margins, every)
     scope = all_lines if question.scope == every else lines(margins, question.scope)
     knowledge = scope if question.secret is None else _block_lines(margins, question, scope)
-    sure = None if question.secret is None else _sure(margins, question, scope, knowledge)
+    sure = None if question.secret is None else _sure(margins, question, knowledge)
     return Proofs(
         all_lines,
         knowledge,
@@ -277,44 +220,27 @@ def prove(margins: Margins, question: Question) -> Proofs:
 
 def _block_lines(margins: Margins, question: Question, scope: str) -> str:
     """Return the lines of what is known: joined tables, and sums over the secret."""
-    alone_lines = lines(margins, question.knowledge)
-    added = exp.select("component", *places(question.knowledge), "sum(lower) AS lower")
-    added = added.select(number(margins.domain.people).as_("upper")).from_(scope)
-    added = added.group_by("component", *places(question.knowledge))
-    alone = exp.select("component", *places(question.knowledge), "lower", "upper").from_(
-        alone_lines
-    )
-    both = exp.union(alone, added, distinct=False).subquery("both_ways")
-    query = exp.select("component", *places(question.knowledge))
-    query = query.select("max(lower)::BIGINT AS lower", "min(upper)::BIGINT AS upper").from_(both)
-    return margins.make(query.group_by("component", *places(question.knowledge)))
+    names = {"lines_alone": lines(margins, question.knowledge), "lines": scope}
+    numbers = {"all_people": margins.domain.people}
+    return margins.make("block_lines", names, numbers=numbers, knowledge=question.knowledge)
 
 
-def _sure(margins: Margins, question: Question, scope: str, knowledge: str) -> str:
+def _sure(margins: Margins, question: Question, knowledge: str) -> str:
     """Return the people whose secret is proved, by what is known of them."""
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret = frozenset([question.secret])
-    nodes = [e for e in _possible(margins, question) if e & secret]
-    query = exp.select("component", *places(question.knowledge), "max(lower)::BIGINT AS people")
-    candidates = exp.select("component", *places(question.knowledge), "lower").from_(knowledge)
-    if not nodes and margins.domain.sizes[question.secret] > 1:
-        return margins.make(
-            query.from_(knowledge)
-            .where(exp.false())
-            .group_by("component", *places(question.knowledge))
-        )
-    query = query.from_(candidates.subquery("candidates"))
-    for k, edge in enumerate(nodes):
-        cells = exp.select(*places(edge)).from_(margins.nodes[edge]).where("upper > 0")
-        shared = edge - secret if not k else edge
-        alias = f"possible_{k}"
-        if shared:
-            using = tuple(places(shared))
-            query = query.join(cells.subquery(alias), using=using)
-        else:
-            query = query.join(cells.subquery(alias), join_type="cross")
-    query = query.group_by("component", *places(question.knowledge)).having("count(*) = 1")
-    return margins.make(query, "looking for proved secrets")
+    excluding = [e for e in _possible(margins, question) if e & secret]
+    if not excluding and margins.domain.sizes[question.secret] > 1:
+        return margins.make("nobody_sure", {"block_lines": knowledge}, knowledge=question.knowledge)
+    tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
+    joined = [[edge, edge if n else edge - secret] for n, edge in enumerate(excluding)]
+    return margins.make(
+        "sure",
+        tables | {"block_lines": knowledge},
+        "looking for proved secrets",
+        knowledge=question.knowledge,
+        margins=joined,
+    )
 
 
 def _possible(margins: Margins, question: Question) -> list[Edge]:
@@ -330,123 +256,79 @@ def _bracket(margins: Margins, question: Question) -> str:
     So it is for each cell of what is known, from the finest margins on: what its bounds say, or
     what the cells inside it say together. So a further table, which adds margins, widens nothing.
     """
-    of_cells = _names if question.secret is None else _guesses
     bounds: dict[Edge, str] = {}
     for outer in sorted(margins.nodes, key=len, reverse=True):
-        if not outer <= question.knowledge:
-            continue
-        each = of_cells(margins, question, outer)
-        finer = [e for e in bounds if outer < e]
-        for edge in finer:
-            if any(e < edge for e in finer):
-                continue
-            inside = grouped(exp.select("any_value(component) AS component"), outer)
-            inside = inside.select("sum(lowest)::BIGINT AS lowest").from_(bounds[edge])
-            whole = complete(margins, edge)
-            most = "sum(highest)::BIGINT AS highest" if whole else "NULL::BIGINT AS highest"
-            each.append(inside.select(most))
-        query = grouped(exp.select("any_value(component) AS component"), outer)
-        query = query.select("max(lowest) AS lowest", "min(highest) AS highest")
-        every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
-        query = query.from_(every.subquery("every"))
-        bounds[outer] = margins.make(query)
+        if outer <= question.knowledge:
+            finer = [edge for edge in bounds if outer < edge]
+            inside = [edge for edge in finer if not any(e < edge for e in finer)]
+            bounds[outer] = _bracket_of(margins, question, outer, {e: bounds[e] for e in inside})
     for outer, name in bounds.items():
         if outer != margins.shared:
             margins.drop(name)
     return bounds[margins.shared]
 
 
-def _names(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:
-    """Return bounds of how many different combinations of what is known are in each cell."""
-    one = outer == question.knowledge and complete(margins, outer)
-    most = "least(upper, 1) AS highest" if one else "upper AS highest"
-    query = exp.select("component", *places(outer), "(lower > 0)::BIGINT AS lowest")
-    return [query.select(most).from_(margins.nodes[outer])]
-
-
-def _guesses(margins: Margins, question: Question, outer: Edge) -> list[exp.Select]:
-    """Return bounds of how many people of each cell the best guess gets right."""
-    assert question.secret is not None  # noqa: S101 - asked of secrets only
-    size = number(margins.domain.sizes[question.secret])
-    least: exp.Expr = exp.maybe_parse(EVEN, dialect="duckdb")
-    cells = exp.select("component", *places(outer), "lower", "upper", size.as_("size"))
-    even = exp.select("component", *places(outer), least.as_("lowest"), "upper AS highest")
-    each = [even.from_(cells.from_(margins.nodes[outer]).subquery("cells"))]
-    edge = outer | {question.secret}
-    if edge in margins.nodes:
-        block = grouped(exp.select("max(lower) AS most", "max(upper) AS largest"), outer)
-        block = block.select("count(*) FILTER (WHERE upper > 0) AS possible")
-        blocks = block.from_(margins.nodes[edge]).subquery("blocks")
-        query = exp.select("margins.component", *places(outer, "margins"))
-        query = query.select(exp.maybe_parse(LARGEST, dialect="duckdb").as_("lowest"))
-        whole = edge == question.scope and complete(margins, edge)
-        most = "least(blocks.largest, margins.upper)" if whole else "margins.upper"
-        query = query.select(exp.alias_(exp.maybe_parse(most, dialect="duckdb"), "highest"))
-        source = exp.alias_(exp.to_table(margins.nodes[outer]), "margins", table=True)
-        on = [exp.EQ(this=a, expression=b) for a, b in _pairs(outer, "margins", "blocks")]
-        each.append(query.from_(source).join(blocks, on=exp.and_(exp.true(), *on)))
-    return each
-
-
-def _pairs(edge: Edge, one: str, other: str) -> list[tuple[exp.Column, exp.Column]]:
-    return list(zip(places(edge, one), places(edge, other), strict=True))
+def _bracket_of(
+    margins: Margins, question: Question, outer: Edge, inside: Mapping[Edge, str]
+) -> str:
+    """Return how often the best guess is right in each cell of a margin, at least and at most."""
+    names = {f"inside_{n}": name for n, name in enumerate(inside.values())}
+    names["cells"] = margins.nodes[outer]
+    numbers: dict[str, int] = {}
+    asked, blocks = question.knowledge, False
+    if question.secret is not None:
+        numbers = {"secret_values": margins.domain.sizes[question.secret]}
+        with_secret = outer | {question.secret}
+        asked, blocks = question.scope, with_secret in margins.nodes
+        if blocks:
+            names["cells_with_secret"] = margins.nodes[with_secret]
+    finest = outer == question.knowledge and complete(margins, asked)
+    return margins.make(
+        "bracket",
+        names,
+        numbers=numbers,
+        outer=outer,
+        owners=question.secret is None,
+        complete=finest,
+        blocks=blocks,
+        inside=[complete(margins, edge) for edge in inside],
+    )
 
 
 def support(margins: Margins, every: Edge) -> str | None:
     """Return the number of possible cells of all attributes by component; None: too many."""
     if every in margins.nodes and complete(margins, every):
-        query = exp.select("component", "count(*) FILTER (WHERE upper > 0) AS cells")
-        return margins.make(query.from_(margins.nodes[every]).group_by("component"))
+        return margins.make("possible_cells", {"margin": margins.nodes[every]})
     links = triangulated(maximal(margins.edges))
-    cells: list[str] = []
+    cliques: list[str] = []
     for link in links:
-        query = clique(margins, link.edge)
+        query = clique(margins, link.edge, counting=True)
         if link.edge not in margins.nodes and not fits(margins, query, COUNTED):
             return None
-        ones = query.select("1::HUGEINT AS cells")
-        cells.append(margins.make(ones, "counting possible cells"))
+        cliques.append(margins.keep(query, COUNTING))
     for i in range(len(links) - 1, 0, -1):
-        link = links[i]
-        parent = link.parent or 0
-        message = grouped(exp.select().from_(cells[i]), link.shared)
-        message = message.select("sum(cells)::HUGEINT AS cells")
-        query = exp.select(*places(links[parent].edge), "component")
-        query = query.select("(inner_cells.cells * message.cells)::HUGEINT AS cells")
-        source = exp.alias_(exp.to_table(cells[parent]), "inner_cells", table=True)
-        query = query.from_(source)
-        if link.shared:
-            using = tuple(places(link.shared))
-            query = query.join(message.subquery("message"), using=using)
-        else:
-            query = query.join(message.subquery("message"), join_type="cross")
-        cells[parent] = margins.make(query, "counting possible cells")
-    times = 1
-    for i in free(margins, every):
-        times *= margins.domain.sizes[i]
-    query = exp.select("component")
-    total = exp.Mul(this=exp.Sum(this=exp.column("cells")), expression=number(times))
-    query = query.select(exp.cast(total, "HUGEINT", dialect="duckdb").as_("cells"))
-    return margins.make(query.from_(cells[0]).group_by("component"))
+        parent = links[i].parent or 0
+        names = {"clique": cliques[parent], "next_clique": cliques[i]}
+        edge, shared = links[parent].edge, links[i].shared
+        cliques[parent] = margins.make("counted_behind", names, COUNTING, edge=edge, shared=shared)
+    repetitions = prod(margins.domain.sizes[i] for i in free(margins, every))
+    numbers = {"repetitions": repetitions}
+    return margins.make("counted_cells", {"clique": cliques[0]}, numbers=numbers)
 
 
-def clique(margins: Margins, edge: Edge) -> exp.Select:
+def clique(margins: Margins, edge: Edge, *, counting: bool = False) -> exp.Select:
     """Return the possible cells of a clique: those of all margins that lie in it."""
-    inside = maximal(e for e in margins.nodes if e <= edge)
-    query = exp.select(*places(edge))
+    inside = connected(
+        [(e, margins.nodes[e]) for e in maximal(e for e in margins.nodes if e <= edge)]
+    )
     seen: Edge = NOTHING
-    left = list(inside)
-    for k in range(len(inside)):
-        following = max(left, key=lambda e: len(e & seen))
-        left.remove(following)
-        chosen = exp.select(*places(following), "component").from_(margins.nodes[following])
-        chosen = chosen.where(exp.GT(this=LAST.copy(), expression=number(0)))
-        alias = f"inside_{k}"
-        if not k:
-            query = query.from_(chosen.subquery(alias)).select(exp.column("component", alias))
-        elif following & seen:
-            using = tuple(places(following & seen))
-            query = query.join(chosen.subquery(alias), using=using)
-        else:
-            query = query.join(chosen.subquery(alias), join_type="cross")
-        seen |= following
-    return query
+    joined = []
+    for members, _ in inside:
+        joined.append([members, members & seen])
+        seen |= members
+    tables = {f"margin_{n}": name for n, (_, name) in enumerate(inside)}
+    return splice(
+        "tables/clique",
+        tables=tables,
+        shape={"edge": edge, "margins": joined, "counting": counting},
+    )

@@ -70,7 +70,7 @@ def _totals(measured: Measured, question: Question) -> dict[str, Any]:
     """Return what is proved of all components together."""
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
-    by_component = margins.make(_by_component(measured, proofs, solved), "adding components")
+    by_component = margins.keep(_by_component(measured, proofs, solved), "adding components")
     measured.by_component[question] = by_component
     columns = ("reconstructed", "ones", "lines", "singled_out", "certain", "lowest", "highest")
     sums = [

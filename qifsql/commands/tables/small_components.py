@@ -79,7 +79,7 @@ def _smallest(margins: Margins) -> str:
     sizes = node.where("upper > 0").group_by("component").subquery("sizes")
     small = exp.LTE(this=exp.column("cells"), expression=number(SMALL))
     query = exp.select("component", "cells").from_(sizes).where(small)
-    return margins.make(query.order_by("cells", "component").limit(TRIED))
+    return margins.keep(query.order_by("cells", "component").limit(TRIED))
 
 
 def _sums(

@@ -124,7 +124,7 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
     if support is None:
         return None
     small = exp.LTE(this=exp.column("cells"), expression=number(ALL_CELLS))
-    chosen = margins.make(exp.select("component").from_(support).where(small))
+    chosen = margins.keep(exp.select("component").from_(support).where(small))
     if every in margins.nodes and complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])
@@ -135,7 +135,7 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
         possible = clique(margins, every).subquery("possible")
         cells = exp.select("component", *bounds, *places(every)).from_(possible)
     cells = cells.join(chosen, using=["component"], join_type="semi")
-    return _Cliques((Link(every, NOTHING, None),), (margins.make(cells, WHAT),))
+    return _Cliques((Link(every, NOTHING, None),), (margins.keep(cells, WHAT),))
 
 
 def _columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
@@ -175,7 +175,7 @@ def _cliques(margins: Margins, question: Question) -> _Cliques | None:
         if not fits(margins, query, COUNTED):
             return None
         query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
-        tables.append(margins.make(query, WHAT))
+        tables.append(margins.keep(query, WHAT))
     return _Cliques(tuple(links), tuple(tables))
 
 
@@ -187,7 +187,7 @@ class _Batch:
     ) -> None:
         self.margins, self.programs = margins, programs
         node = exp.select("component").from_(margins.nodes[margins.shared])
-        self.chosen = margins.make(node.where(in_components(programs)))
+        self.chosen = margins.keep(node.where(in_components(programs)))
         edges = dict.fromkeys([margins.shared, *margins.edges])
         rows = {e: bounded_cells(margins, margins.nodes[e], e, self.chosen) for e in edges}
         self.tables = {

@@ -1,0 +1,100 @@
+"""The release of a recoding: classes at a node, suppressed cells, and what the cells hold."""
+
+from collections.abc import Sequence
+
+from qifsql.commands.anonymise.generalise import Cells, Loss, check_sets, make_values
+from qifsql.commands.anonymise.lattice import Node
+from qifsql.commands.anonymise.recode import Recoding, positions
+from qifsql.commands.anonymise.value_steps import ValueStep, column_of
+from qifsql.counting.scales import own_name
+from qifsql.query import microdata_steps, render
+from qifsql.query.plan import Plan, Step
+
+TABLES = {name: own_name(name) for name in ("done", "refused", "classes", "tuples")}
+
+
+def release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
+    """Make the tables ``done`` and ``refused`` of the classes of a node.
+
+    In the people of classes that break a limit, the cells of the quasi-identifiers of ``order``
+    (their numbers) are suppressed one after the other. People whose suppressed cells are the same
+    then form classes among themselves. All others keep theirs, so these go on keeping the limits.
+    """
+    passes, qids = recoding.passes, recoding.qids
+    passes.statements[render.statement(recoding.measuring("tuples", node))] = None
+    people = recoding.view("placed_tuples", tables=TABLES, numbers=positions(node), qids=qids)
+    of_node = Step("tuples_of_node", "One row per person.", people)
+    passes.keep("done", Plan((of_node,), recoding.view("done_of_node")))
+    _judge(recoding)
+    for i in order:
+        passes.replace("done", recoding.view("suppressed_cells", tables=TABLES, qids=qids, qid=i))
+        passes.drop("refused")
+        _judge(recoding)
+    if len(set(order)) == len(qids):
+        passes.append("refused", recoding.view("nothing_left", tables=TABLES))
+
+
+def _judge(recoding: Recoding) -> None:
+    """Make the table ``refused`` of the classes that break a limit."""
+    passes = recoding.passes
+    passes.judge(recoding.wishes, "sides_of_classes")
+    passes.append("refused", passes.query("too_small", {"wanted_k": recoding.wishes.k}))
+
+
+def suppressed_cells(recoding: Recoding) -> list[int]:
+    """Return how many cells of each quasi-identifier are suppressed, without whole records."""
+    return [int(n) for n in recoding.passes.row(recoding.view("cells_suppressed", tables=TABLES))]
+
+
+def widen(recoding: Recoding) -> None:
+    """Make the table ``classes`` of ``own_classes``, with intervals that cover all of a step.
+
+    So records at the same step have the same cell, whatever their class; only records that are not
+    suppressed count.
+    """
+    tables = TABLES | {"classes": own_name("own_classes")}
+    view = recoding.view("same_cells", tables=tables, qids=recoding.qids)
+    recoding.passes.keep("classes", view)
+    recoding.passes.drop("own_classes")
+
+
+def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
+    """Make the table ``values_i`` of what cells hold, by step, where they need one."""
+    i, passes = column.number, recoding.passes
+    if column.kind == "labelled" and step.form is not None:
+        _make_labels(recoding, column, step, s)
+    elif column.nominal is not None:
+        ends = dict(zip(("lower", "upper"), column.nominal.ends(), strict=True))
+        steps = own_name(f"steps_{i}")
+        passes.keep(f"values_{i}", microdata_steps.grouped(steps, column_of(i, s), ends))
+    elif column.kind in ("listed", "centred"):
+        passes.keep("done_by_step", recoding.view("shown_values", tables=TABLES, qid=i))
+        make_values(passes, column, "done_by_step")
+        passes.drop("done_by_step")
+    if column.kind == "listed":
+        query = recoding.of_steps("listed_values", i, {"own_step": f"step_{i}"})
+        (values,) = passes.row(query)
+        check_sets(column, int(values))
+
+
+def _make_labels(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
+    """Make the table of the labels of a step: prefixes with stars, or what its form gives."""
+    i = column.number
+    columns = {"own_step": column_of(i, s), "own_form": f"form_{s}"}
+    if step.content == "prefix":
+        numbers = {"kept_characters": step.characters}
+        query = recoding.of_steps("prefixed", i, columns, numbers)
+    else:
+        query = recoding.of_steps("labels", i, columns, text=column.text)
+    recoding.passes.keep(f"values_{i}", query)
+
+
+def lost(recoding: Recoding, i: int, s: int) -> Loss:
+    """Return what a quasi-identifier loses at a step in the release that was made."""
+    columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
+    row = recoding.passes.row(recoding.of_steps("lost_by_cells", i, columns))
+    shown, generalised, listed, spanned = map(int, row)
+    scale, records = recoding.scales[i - 1], recoding.passes.coded.records
+    covered, all_of_it = (spanned, scale.span) if scale.interval else (listed, scale.values)
+    suppressed = records - shown
+    return Loss.of(generalised, covered, all_of_it, suppressed=suppressed, records=records)
