@@ -3,8 +3,9 @@
 Run it as ``python docs/sql_index.py`` after a change of ``sql/``; the lint compares.
 """
 
-from sqlglot import exp
+import re
 
+from qifsql.query import shapes
 from qifsql.query.templates import OF_ATTACKS, VIEW, folder, load
 
 HEAD = """# The SQL of qifsql
@@ -23,8 +24,10 @@ FROM blocks;
 ```
 
 `qid` becomes one column for each quasi-identifier when qifsql sends a view, and `secret` that of
-one secret. `qifsql shell` opens a prompt in which all of this is done. Tables that no view makes
-are what was asked for (`asked`, `listed`, `beliefs`, ...) or are made while a command works.
+one secret. A view with `{{ }}` or `{% %}` is a template: its shape, in brackets below, says in whole
+numbers which columns and tables it has. `qifsql sql` prints it as it runs. `qifsql shell` opens a
+prompt in which all of this is done. Tables that no view makes are what was asked for (`asked`,
+`listed`, `beliefs`, ...) or are made while a command works.
 """
 
 
@@ -45,10 +48,14 @@ def index() -> str:
         for text in views:
             view = VIEW.search(text)
             assert view is not None
-            template = load(view[1] if home in OF_ATTACKS else f"{home}/{view[1]}")
-            tables = {table.name for table in template.query.find_all(exp.Table)}
+            name_ = view[1] if home in OF_ATTACKS else f"{home}/{view[1]}"
+            forms = shapes.examples(text)
+            templates = [load(name_, **shape) for shape in forms]
+            tables = {re.sub(r"_\d+$", "_n", t) for form in templates for t in form.tables}
             reads = ", ".join(f"`{table}`" for table in sorted(tables))
-            rows.append(f"| `{view[1]}` | {template.doc.replace('|', chr(92) + '|')} | {reads} |")
+            doc_ = templates[0].doc.replace("|", chr(92) + "|")
+            title = f"{view[1]}({', '.join(forms[0])})" if forms[0] else view[1]
+            rows.append(f"| `{title}` | {doc_} | {reads} |")
         parts.append(f"## {name}.sql\n\n{doc}\n\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
 

@@ -11,14 +11,11 @@ A template has examples of its shapes in comments behind the one that says what 
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from qifsql.errors import InternalError
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, Template
 
 Shape = int | Collection["Shape"]
 Frozen = int | tuple["Frozen", ...]
@@ -44,7 +41,12 @@ def varies(code: str) -> bool:
 def written(code: str, shape: Mapping[str, Frozen]) -> str:
     """Return the text of a view in one shape."""
     if varies(code):
-        return _compiled(code).render(shape)
+        from jinja2 import TemplateError
+
+        try:
+            return _compiled(code)(shape)
+        except TemplateError as e:
+            raise InternalError(f"a template of sql/ cannot be written: {e}") from e
     if shape:
         raise InternalError("a view that is no template has one shape")
     return code
@@ -52,8 +54,8 @@ def written(code: str, shape: Mapping[str, Frozen]) -> str:
 
 def examples(code: str) -> list[dict[str, Frozen]]:
     """Return the shapes that the comments of a template give as examples; a plain view has one."""
-    found = EXAMPLES.search(code)
-    calls = ast.walk(ast.parse(f"[{found[1]}]" if found else ""))
+    comment = EXAMPLES.search(code)
+    calls = ast.walk(ast.parse(f"[{comment[1]}]" if comment else ""))
     shapes = [call.keywords for call in calls if isinstance(call, ast.Call)]
     return [
         {k.arg or "": frozen(ast.literal_eval(k.value)) for k in shape} for shape in shapes or [[]]
@@ -61,12 +63,13 @@ def examples(code: str) -> list[dict[str, Frozen]]:
 
 
 @cache
-def _compiled(code: str) -> "Template":
-    return _environment().from_string(code)
+def _compiled(code: str) -> Callable[[Mapping[str, Frozen]], str]:
+    render: Callable[[Mapping[str, Frozen]], str] = _environment().from_string(code).render
+    return render
 
 
 @cache
-def _environment() -> "Environment":
+def _environment() -> Any:
     from jinja2 import Environment, StrictUndefined  # takes 30 ms
 
     environment = Environment(  # noqa: S701 - SQL, and only whole numbers are filled in

@@ -2,9 +2,10 @@
 
 A file of ``sql/`` answers one question, in several views from top to bottom. Each is ``CREATE OR
 REPLACE VIEW name AS SELECT ...`` under a comment that describes a row, and blank lines separate
-the views. The full name of a view has its folder or file first: ``dit/bits`` is in ``sql/dit/``,
-``link/alike`` in ``sql/link.sql``. The views of an attack, which other commands use, have only
-their short names: ``profile``.
+the views. One whose number of columns or tables varies is a template (``shapes``). The full name
+of a view has its folder or file first: ``dit/bits`` is in ``sql/dit/``, ``link/alike`` in
+``sql/link.sql``. The views of an attack, which other commands use, have only their short names:
+``profile``.
 """
 
 import re
@@ -37,7 +38,9 @@ class Template:
     @cached_property
     def tables(self) -> tuple[str, ...]:
         """Return the names of the tables that the query reads, each once, in its order."""
-        return tuple(dict.fromkeys(table.name for table in self.query.find_all(exp.Table)))
+        inner = {step.alias for step in self.query.find_all(exp.CTE)}
+        names = dict.fromkeys(table.name for table in self.query.find_all(exp.Table))
+        return tuple(name for name in names if name not in inner)
 
     @cached_property
     def names(self) -> frozenset[str]:

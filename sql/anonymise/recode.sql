@@ -47,11 +47,11 @@ INNER JOIN steps_{{ loop.index }} ON combinations.place_{{ loop.index }} = steps
 {% endfor %};
 
 -- One row per person of `tuples`: the group of each value at a node. `at` is its step, from 1, which is
--- a parameter of the statement (`asked`) or known.
-{# tuples_of_node(qids=[1, 2], asked=True), tuples_of_node(qids=[1, 2], asked=False) #}
+-- one of the `parameters` of the statement, or known.
+{# tuples_of_node(qids=[1, 2], parameters=True), tuples_of_node(qids=[1, 2], parameters=False) #}
 CREATE OR REPLACE VIEW tuples_of_node AS
 SELECT
-    {{ qids | each("list_extract(steps_#, ?) AS step_#," if asked else "list_extract(steps_#, at_#) AS step_#,") }}
+    {{ qids | each("list_extract(steps_#, ?) AS step_#," if parameters else "list_extract(steps_#, at_#) AS step_#,") }}
     secrets,
     people
 FROM tuples;

@@ -7,16 +7,15 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import sql_index
-from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lint.project import Finding, Project, Rule
 from qifsql.errors import InternalError
-from qifsql.query import steps, templates
+from qifsql.query import shapes, steps, templates
 
 INDEX = "sql/README.md"
 SCRIPTS = ("sql/sweep/macros.sql", "sql/sweep/workspace.sql")  # statements that are no views
-MOST_FILES = 68
+MOST_FILES = 75
 HEADER = re.compile(r"(-- .*\n?)+")
 # What no file makes: a person defines it, the compiler generates it.
 GIVEN = (
@@ -62,15 +61,20 @@ class View:
         return self.name.rpartition("/")[2]
 
     def template(self) -> templates.Template:
-        """Return what qifsql reads: that of the folder ``sql/`` is read once."""
+        """Return what qifsql reads; of a template, in its first shape."""
+        return self.templates()[0]
+
+    def templates(self) -> list[templates.Template]:
+        """Return what qifsql reads, in all shapes: that of the folder ``sql/`` is read once."""
+        forms = shapes.examples(self.text)
         if templates.exists(self.name) and templates.text(self.name) == self.text:
-            return templates.load(self.name)
-        return templates.read(self.name, self.text)
+            return [templates.load(self.name, **shape) for shape in forms]
+        return [templates.read(self.name, shapes.written(self.text, shape)) for shape in forms]
 
     def reads(self) -> set[str]:
         """Return the tables that it reads; none where it is no SELECT."""
         try:
-            return {table.name for table in self.template().query.find_all(exp.Table)}
+            return {table for template in self.templates() for table in template.tables}
         except (InternalError, SqlglotError):
             return set()
 
@@ -136,20 +140,30 @@ def a_view_has_a_name_of_its_own(project: Project) -> Iterator[Finding]:
 def a_view_is_one_documented_select(project: Project) -> Iterator[Finding]:
     """Find views that are not one SELECT under one comment that ends with a full stop."""
     for view in views(project).values():
-        lines = view.text.splitlines()
+        lines = shapes.EXAMPLES.sub("", view.text).splitlines()
         header = [line for line in lines if line.startswith("--")]
         rest = lines[len(header) :]
         if not header or lines[: len(header)] != header or not header[-1].endswith("."):
             yield view.wrong("it does not begin with a comment that ends with a full stop")
-        if any("--" in line or "/*" in line for line in rest):
+        if any(mark in line for line in rest for mark in ("--", "/*", "{#")):
             yield view.wrong("a comment hides in the text: say it above the view")
         try:
-            template = view.template()
+            template = view.templates()[-1]
         except (InternalError, SqlglotError) as e:
             yield view.wrong(str(e).partition("; install")[0].partition("\n")[0])
         else:
             if template.doc != " ".join(line.removeprefix("--").strip() for line in header):
                 yield view.wrong("its documentation is not the comment above it")
+
+
+def a_template_has_examples(project: Project) -> Iterator[Finding]:
+    """Find templates without examples of their shapes, and examples of another name."""
+    for view in views(project).values():
+        example = shapes.EXAMPLES.search(view.text)
+        if shapes.varies(view.text) and not example:
+            yield view.wrong("it varies, and has no example {# name(...) #} below its comment")
+        if example and {*re.findall(r"(\w+)\(", example[1])} - {"range"} != {view.short}:
+            yield view.wrong("its examples have another name")
 
 
 def views_stand_in_reading_order(project: Project) -> Iterator[Finding]:
@@ -246,6 +260,7 @@ RULES: Iterable[Rule] = (
     there_are_few_files,
     a_view_has_a_name_of_its_own,
     a_view_is_one_documented_select,
+    a_template_has_examples,
     views_stand_in_reading_order,
     an_attack_reads_what_there_is,
     an_attack_names_what_the_compiler_fills_in,

@@ -198,6 +198,19 @@ PLANTED = [
             ("SELECT qid FROM people", "SELECT FROM WHERE", ""),
         )
     ),
+    changed(
+        sql_files.a_view_is_one_documented_select, BLOCKS, "qid FROM people", "{{ x }}", "undefined"
+    ),
+    changed(
+        sql_files.a_template_has_examples, BLOCKS, "qid FROM people", "{{ 1 }}", "has no example"
+    ),
+    changed(
+        sql_files.a_template_has_examples,
+        BLOCKS,
+        "CREATE OR REPLACE VIEW people",
+        "{# persons(n=1) #}\nCREATE OR REPLACE VIEW people",
+        "another name",
+    ),
     Planted(
         sql_files.views_stand_in_reading_order,
         BLOCKS,

@@ -15,6 +15,7 @@ from pathlib import Path
 from places import ROOT
 
 from mutation import mutants, sql_trees
+from qifsql.query import shapes
 from qifsql.query.templates import VIEW
 
 PARTS = ("qifsql", "sql", "tests", "data-samples", "benchmarks", "docs")
@@ -36,9 +37,9 @@ from qifsql._used import USED as _USED
 _load, _text = load, text
 
 
-def load(name):
+def load(name, **shape):
     _USED.add("sql:" + name)
-    return _load(name)
+    return _load(name, **shape)
 
 
 def text(name):
@@ -139,7 +140,7 @@ def traced(place: Path) -> Path:
 
 def _rewritten(part: str) -> str:
     found = VIEW.search(part)
-    if found is None:
+    if found is None or shapes.varies(part):
         return part
     query = sql_trees.parsed(part).sql(dialect="duckdb", pretty=True)
     return f"{part[: found.end()]}\n{query};"

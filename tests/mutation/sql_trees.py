@@ -1,4 +1,4 @@
-"""Changes of one node of the tree of a view of ``sql/``."""
+"""Changes of one node of the tree of a view of ``sql/``, or of one word of a template."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ import sqlglot
 from places import ROOT
 from sqlglot import exp
 
+from mutation import template_texts
+from qifsql.query import shapes
 from qifsql.query.templates import OF_ATTACKS, VIEW
 
 COMPARISONS: dict[type[exp.Expression], tuple[type[exp.Expression], ...]] = {
@@ -51,7 +53,11 @@ def mutated(path: Path) -> Iterator[Change]:
     for part in text.split("\n\n"):
         line = text.count("\n", 0, start) + 1
         found = VIEW.search(part)
-        if found:
+        if found and shapes.varies(part):
+            for kind, before, after, template in template_texts.changes(part):
+                changed = f"{text[:start]}{template}{text[start + len(part) :]}"
+                yield target(path, found[1]), line, kind, before, after, changed
+        elif found:
             for kind, before, after, query in _of_view(part):
                 head = part[: found.end()]
                 changed = f"{text[:start]}{head}\n{query};{text[start + len(part) :]}"
@@ -83,8 +89,9 @@ def _of_view(part: str) -> Iterator[tuple[str, str, str, str]]:
 
 @cache
 def parsed(part: str) -> exp.Expression:
-    """Return the query of a view, without its comments."""
-    query = sqlglot.parse_one(part, read="duckdb").expression
+    """Return the query of a view, without its comments; of a template in its first shape."""
+    text = shapes.written(part, shapes.examples(part)[0])
+    query = sqlglot.parse_one(text, read="duckdb").expression
     for node in query.walk():
         node.comments = None
     return query

@@ -261,9 +261,12 @@ class Recoding:
         """Return people by the steps of a node: its parameters, if none is said."""
         numbers = {} if node is None else positions(node)
         tables = {"tuples": own_name(table)}
-        asked = node is None
         return self.view(
-            "tuples_of_node", tables=tables, numbers=numbers, qids=self.qids, asked=asked
+            "tuples_of_node",
+            tables=tables,
+            numbers=numbers,
+            qids=self.qids,
+            parameters=node is None,
         )
 
     def _roll_up(self, node: Node, table: str, rows: int) -> None:

@@ -275,14 +275,14 @@ def _bracket_of(
     names = {f"inside_{n}": name for n, name in enumerate(inside.values())}
     names["cells"] = margins.nodes[outer]
     numbers: dict[str, int] = {}
-    asked, blocks = question.knowledge, False
+    blocks = False
     if question.secret is not None:
         numbers = {"secret_values": margins.domain.sizes[question.secret]}
         with_secret = outer | {question.secret}
-        asked, blocks = question.scope, with_secret in margins.nodes
+        blocks = with_secret in margins.nodes
         if blocks:
             names["cells_with_secret"] = margins.nodes[with_secret]
-    finest = outer == question.knowledge and complete(margins, asked)
+    finest = outer == question.knowledge and complete(margins, question.scope)
     return margins.make(
         "bracket",
         names,
