@@ -115,9 +115,11 @@ SELECT
     people
 FROM (
     SELECT
-        done.* REPLACE (
-            CASE WHEN refused.part IS NOT NULL THEN -1 ELSE done.step_{{ qid }} END AS step_{{ qid }}
-        )
+        {{ qids | each("done.place_#,") }}
+        {% for i in qids %}
+        {{ "CASE WHEN refused.part IS NOT NULL THEN -1 ELSE" if i == qid }} done.step_{{ i }}{{ " END" if i == qid }} AS step_{{ i }},
+        {% endfor %}
+        done.people
     FROM done
     LEFT JOIN refused ON done.part = refused.part
 ) AS hiding;
@@ -135,10 +137,10 @@ SELECT
     classes.part,
     classes.size,
     {% for i in qids %}
-    step_{{ i }},
-    min(low_{{ i }}) FILTER (WHERE NOT suppressed) OVER (PARTITION BY step_{{ i }}) AS low_{{ i }},
-    max(top_{{ i }}) FILTER (WHERE NOT suppressed) OVER (PARTITION BY step_{{ i }}) AS top_{{ i }},
-    max(high_{{ i }}) FILTER (WHERE NOT suppressed) OVER (PARTITION BY step_{{ i }}) AS high_{{ i }},
+    steps_of_class.step_{{ i }},
+    min(classes.low_{{ i }}) FILTER (WHERE NOT classes.suppressed) OVER (PARTITION BY steps_of_class.step_{{ i }}) AS low_{{ i }},
+    max(classes.top_{{ i }}) FILTER (WHERE NOT classes.suppressed) OVER (PARTITION BY steps_of_class.step_{{ i }}) AS top_{{ i }},
+    max(classes.high_{{ i }}) FILTER (WHERE NOT classes.suppressed) OVER (PARTITION BY steps_of_class.step_{{ i }}) AS high_{{ i }},
     {% endfor %}
     classes.suppressed
 FROM classes

@@ -80,7 +80,7 @@ SELECT
     min(upper) AS upper
 FROM (
     {% for n in range(orders) %}
-    {{ "UNION ALL" if n }} SELECT * FROM order_{{ n }}
+    {{ "UNION ALL" if n }} SELECT component, {{ scope | each("place_#,") }} lower, upper FROM order_{{ n }}
     {% endfor %}
 ) AS every_order
 GROUP BY ALL;
