@@ -24,10 +24,10 @@ FROM blocks;
 ```
 
 `qid` becomes one column for each quasi-identifier when qifsql sends a view, and `secret` that of
-one secret. A view with `{{ }}` or `{% %}` is a template: its shape, in brackets below, says in whole
-numbers which columns and tables it has. The manifest of a result has its statements as they ran. `qifsql shell` opens a
-prompt in which all of this is done. Tables that no view makes are what was asked for (`asked`,
-`listed`, `beliefs`, ...) or are made while a command works.
+one secret. A view with `{{ }}` or `{% %}` is a template: its shape, in brackets below, says in
+whole numbers which columns and tables it has. The manifest of a result has its statements as they
+ran. `qifsql shell` opens a prompt in which all of this is done. Tables that no view makes are what
+was asked for (`asked`, `listed`, `beliefs`, ...) or are made while a command works.
 """
 
 
