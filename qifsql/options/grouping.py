@@ -56,7 +56,7 @@ from qifsql.data.option import (
 )
 from qifsql.engine.settings import Settings
 from qifsql.options import runner, texts
-from qifsql.options.groups import Data, Limits, Records
+from qifsql.options.groups import Limits
 from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 
@@ -84,7 +84,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     FILE: (Path | None, lambda file: file),
     WRITTEN: (Path | None, lambda file: file),
     STORE: (Path | None, lambda file: file),
-    DATASET: (Path | None, lambda file: file),  # opened as the data are: see ``_read_data``
+    DATASET: (Path | None, lambda file: file),  # opened as the data are: see ``runner``
 }
 """The type on the command line for each form, and its conversion."""
 OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
@@ -138,7 +138,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         for name, (make, fields) in groups.items():
             arguments[name] = make(**{field: arguments.pop(field) for field in fields})
         with standard_input(temp):
-            _read_data(command, arguments, options)
             runner.run(command, arguments, options)
 
     run.__doc__ = translated(inspect.cleandoc(command.__doc__ or ""))
@@ -146,21 +145,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     run.renamed = renamed  # type: ignore[attr-defined]
     return run
-
-
-def _read_data(
-    command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
-) -> None:
-    """Complete declared options by those of the data: the filter, and how other files are read."""
-    data = next((group for group in arguments.values() if isinstance(group, Data | Records)), None)
-    for name, group in command.__annotations__.items():
-        if data is None or not is_typeddict(group):
-            continue
-        if "where" in group.__annotations__:
-            arguments[name]["where"] = data.where
-        for option, file in arguments[name].items():
-            if option in options and options[option].form is DATASET:
-                arguments[name][option] = data.dataset(str(file))
 
 
 def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:

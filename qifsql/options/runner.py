@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, is_typeddict
 
-from qifsql.data.option import STORE, WRITTEN, Form, Option
+from qifsql.data.option import DATASET, STORE, WRITTEN, Form, Option
 from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Others, Output, Talk
+from qifsql.options.groups import Data, Limits, Others, Output, Records, Talk
 from qifsql.options.measuring import Charts, Summary
 
 Tell = Callable[[str], None]
@@ -63,6 +63,7 @@ def run(
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
         charts.check()
+    _read_data(command, arguments, options)
     with ExitStack() as stack:
         for store in stores.values():
             stack.enter_context(runtime.store(store, quiet=talk.quiet))
@@ -83,6 +84,21 @@ def run(
         show.write(answer.text)
     if output is not None and answer.result is not None:
         _show(answer, output, quiet=talk.quiet)
+
+
+def _read_data(
+    command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
+) -> None:
+    """Complete declared options by those of the data: the filter, and how other files are read."""
+    data = next((group for group in arguments.values() if isinstance(group, Data | Records)), None)
+    for name, group in command.__annotations__.items():
+        if data is None or not is_typeddict(group):
+            continue
+        if "where" in group.__annotations__:
+            arguments[name]["where"] = data.where
+        for option, file in arguments[name].items():
+            if option in options and options[option].form is DATASET:
+                arguments[name][option] = data.dataset(str(file))
 
 
 def _files(
