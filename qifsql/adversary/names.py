@@ -18,7 +18,7 @@ from qifsql.data.coarsen import coarsened
 from qifsql.data.collection import tag_of, tagged
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import SOURCE, column, identifier, not_an_expression, parse, split_name
-from qifsql.data.globs import matches
+from qifsql.data.files import matches
 from qifsql.errors import ColumnError, InputError, quoted
 
 Attributes = tuple[Attribute, ...]

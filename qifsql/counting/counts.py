@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records, dropped
-from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
+from qifsql.data.files import parsed_json
 from qifsql.data.frames import digest_of
 from qifsql.data.readers import LOADED, STORE, attaching
 from qifsql.engine import ledger
@@ -250,7 +250,7 @@ class Counts:
         with ledger.readable(damaged):
             table = exp.table_("question", db="main", catalog=STORE)
             ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
-            stored: dict[str, Any] = json_text.parsed(text)
+            stored: dict[str, Any] = parsed_json(text)
             before, question = stored["question"], self._question()
             other = [name for name, value in question.items() if before.get(name) != value]
         if other:

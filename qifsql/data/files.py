@@ -1,14 +1,17 @@
-"""Input files: their paths, and the checks before any of them is read."""
+"""Files: paths of inputs and their checks, patterns of names, what comes with qifsql, JSON."""
 
 import filecmp
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from qifsql.data.formats import PACKED
-from qifsql.errors import DatasetError, quoted
+from qifsql.errors import DatasetError, InternalError, quoted
 
 BLOCK = 1 << 20  # bytes of a file that are read at once
 ENDS = 4096  # bytes at both ends of a file that are compared first
@@ -141,3 +144,40 @@ def check_unchanged(before: Mapping[str, Identity]) -> None:
                 f"{path} was replaced or changed while it was read, so there is no result; wait "
                 "until it is complete, and run the command again"
             )
+
+
+@cache
+def bundled(name: str) -> Path:
+    """Return a folder that comes with qifsql: ``sql`` or ``data-samples``.
+
+    It is inside an installed package, or next to it in the source tree.
+
+    Raises:
+        InternalError: The installation lacks it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / name, package.parent / name):
+        if folder.is_dir():
+            return folder
+    raise InternalError(f"the folder {name}/ is missing from this installation; reinstall qifsql")
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Return whether a name matches a pattern with ``*``, ``?`` and ``[abc]``.
+
+    An open bracket that nothing closes is itself.
+    """
+    closed, bracket, rest = pattern.rpartition("]")
+    literal = rest.replace("[", "[[]")  # each would be looked for its end, to the end of the text
+    return fnmatchcase(name, f"{closed}{bracket}{literal}")
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """Return the data of a JSON text, which may be damaged or hostile.
+
+    Raise ValueError if it is none, or is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as e:
+        raise ValueError("the JSON is nested too deeply") from e

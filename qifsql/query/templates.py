@@ -16,7 +16,7 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from qifsql.data.bundled import bundled
+from qifsql.data.files import bundled
 from qifsql.errors import InternalError
 from qifsql.query import shapes
 from qifsql.query.shapes import Frozen, Shape

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from qifsql.data import json_text
+from qifsql.data.files import parsed_json
 
 KEY = b"qifsql"  # of the manifest, in the metadata of the file
 UNREADABLE = (OSError, pa.ArrowException)
@@ -38,4 +38,4 @@ def manifest(path: Path) -> Any:
     Raises one of UNREADABLE if the file is not Parquet, ValueError if the manifest is not JSON.
     """
     text = (pq.read_metadata(path).metadata or {}).get(KEY, b"null")
-    return json_text.parsed(text.decode())
+    return parsed_json(text.decode())

@@ -16,7 +16,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from qifsql.adversary.spec import ColumnRoles
-from qifsql.data import json_text
+from qifsql.data.files import parsed_json
 from qifsql.errors import DatasetError
 from qifsql.results import parquet
 from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
@@ -213,8 +213,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _json(path: Path) -> Stored:
-    document = json_text.parsed(path.read_text("utf-8"))
-    note = json_text.parsed(path.with_name(path.name + ENDING).read_text("utf-8"))
+    document = parsed_json(path.read_text("utf-8"))
+    note = parsed_json(path.with_name(path.name + ENDING).read_text("utf-8"))
     kind = kind_of(str(note["result"]))
     tables = {  # JSON does not say which columns a table without rows has
         name: _table(rows, kind)

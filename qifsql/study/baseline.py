@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from qifsql.data import json_text
-from qifsql.data.files import check_file
+from qifsql.data.files import check_file, parsed_json
 from qifsql.errors import InputError, quoted
 
 ENDINGS = (".json", ".parquet", ".csv")
@@ -115,7 +114,7 @@ def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[s
 
 def _json(path: Path) -> tuple[Table, Table]:
     try:
-        document = json_text.parsed(path.read_text("utf-8"))
+        document = parsed_json(path.read_text("utf-8"))
         return _rows(document["results"]), _rows(document.get("groups", []))
     except OSError as e:
         raise InputError(f"the baseline {path} cannot be read: {e.strerror}") from e

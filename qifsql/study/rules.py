@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qifsql.adversary.models import Model
 from qifsql.data.expressions import split_name
-from qifsql.data.globs import matches
+from qifsql.data.files import matches
 from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
 
 BOUNDS = {

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.gains import KINDS, parse
-from qifsql.data.bundled import bundled
 from qifsql.data.dataset import Dataset
-from qifsql.data.globs import matches
+from qifsql.data.files import bundled, matches
 from qifsql.data.option import TEXT
 from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted

@@ -3,7 +3,7 @@
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.sweep import sweep
-from qifsql.data.bundled import bundled
+from qifsql.data.files import bundled
 from qifsql.engine.settings import Settings
 from qifsql.results.result import Result
 

@@ -12,8 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql import __version__
-from qifsql.data import json_text
-from qifsql.data.files import misplaced
+from qifsql.data.files import misplaced, parsed_json
 from qifsql.data.readers import LOADED, STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -66,7 +65,7 @@ class Store:
                 "with --restart, or name another file with --store"
             )
             with ledger.readable(damaged):
-                other = self._other(json_text.parsed(text))
+                other = self._other(parsed_json(text))
             if other:
                 raise InputError(
                     f"{path} is the store of another question: {', '.join(other)} differ; repeat "
@@ -99,7 +98,7 @@ class Store:
     def _other(self, question: Mapping[str, Any]) -> list[str]:
         """Return the names of the settings that differ from those in the store."""
         ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
-        before = json_text.parsed(text)
+        before = parsed_json(text)
         return [name for name, value in question.items() if before.get(name) != value]
 
 

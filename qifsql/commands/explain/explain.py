@@ -15,7 +15,7 @@ from typing import Any, overload
 from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.result import Explanation
-from qifsql.data.bundled import bundled
+from qifsql.data.files import bundled
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.results.storage import Origin

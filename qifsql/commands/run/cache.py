@@ -24,8 +24,8 @@ from qifsql import __version__
 from qifsql.adversary.spec import ColumnRoles
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
-from qifsql.data import json_text
 from qifsql.data.dataset import Dataset
+from qifsql.data.files import parsed_json
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
@@ -212,7 +212,7 @@ class Cache:
     def _as_written(self, identity: Identity) -> bool:
         place = self.place(identity)
         try:
-            sealed = json_text.parsed((place / DIGESTS).read_text("utf-8"))
+            sealed = parsed_json((place / DIGESTS).read_text("utf-8"))
             stored_hashes, seal = dict(sealed["files"]), _seal(identity, sealed["files"])
             if not seal or not hmac.compare_digest(seal, str(sealed["seal"])):
                 return False
@@ -227,8 +227,8 @@ class Cache:
         if not self._as_written(identity):
             return None
         try:
-            record = json_text.parsed((place / RECORD).read_text("utf-8"))
-            note = json_text.parsed((place / (RECORD + ENDING)).read_text("utf-8"))
+            record = parsed_json((place / RECORD).read_text("utf-8"))
+            note = parsed_json((place / (RECORD + ENDING)).read_text("utf-8"))
             read = {file["sha256"] for file in note["inputs"]}
             if record["determined_by"] != identity.determined_by or not read <= identity.contents:
                 return None  # the files had changed before they were read

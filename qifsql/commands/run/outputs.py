@@ -13,7 +13,7 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import NAME, check_plain
 from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
-from qifsql.data import json_text
+from qifsql.data.files import parsed_json
 from qifsql.errors import OutputError
 from qifsql.results.result import Result, Shown, contents
 from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
@@ -127,7 +127,7 @@ def shown(entry: Entry, result: Result) -> Shown:
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     """Return the list; an empty one if it is missing or damaged."""
     try:
-        data = json_text.parsed(path.read_text("utf-8"))
+        data = parsed_json(path.read_text("utf-8"))
         return {
             str(name): {
                 "digest": str(record["digest"]),

@@ -20,10 +20,9 @@ from qifsql import __version__
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.samples import Stratum
-from qifsql.data import json_text
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import is_duckdb, misplaced
+from qifsql.data.files import is_duckdb, misplaced, parsed_json
 from qifsql.data.readers import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -130,12 +129,12 @@ class Workspace:
     def fact(self, name: str) -> Any:
         """Return the fact stored under a name; None if it was not stored."""
         rows = self.stream.rows("SELECT told FROM kept.facts WHERE name = ?", [name])
-        return json_text.parsed(rows[0][0]) if rows else None
+        return parsed_json(rows[0][0]) if rows else None
 
     def facts(self, beginning: str) -> dict[str, Any]:
         """Return the facts whose names begin with a text, by name."""
         query = "SELECT name, told FROM kept.facts WHERE starts_with(name, ?) ORDER BY name"
-        return {name: json_text.parsed(fact) for name, fact in self.stream.rows(query, [beginning])}
+        return {name: parsed_json(fact) for name, fact in self.stream.rows(query, [beginning])}
 
     def tell(self, name: str, fact: object) -> None:
         """Store a fact under a name; it replaces an earlier one."""
@@ -153,7 +152,7 @@ class Workspace:
     def layouts(self) -> list[Layout]:
         """Return the stored passes; an empty list in a new workspace."""
         rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
-        return [_layout(json_text.parsed(text)) for (text,) in rows]
+        return [_layout(parsed_json(text)) for (text,) in rows]
 
     def lay_out(self, layouts: Sequence[Layout]) -> None:
         """Store the passes."""

@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from qifsql import __version__
 from qifsql.commands.tables.table_release import Release
-from qifsql.data import json_text
-from qifsql.data.files import misplaced
+from qifsql.data.files import misplaced, parsed_json
 from qifsql.data.readers import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -58,8 +57,8 @@ class KeptComponents:
         damaged = f"{path} is damaged: it does not hold what was stored in it; delete it"
         with ledger.readable(damaged):
             ((text_before,),) = stream.rows(render(exp.select("text").from_(_table("request"))))
-            before = json_text.parsed(text_before)
-        if differing := [k for k, v in json_text.parsed(text).items() if before.get(k) != v]:
+            before = parsed_json(text_before)
+        if differing := [k for k, v in parsed_json(text).items() if before.get(k) != v]:
             raise InputError(
                 f"{path} belongs to other tables: {', '.join(differing)} differ; repeat that "
                 "command to resume it, or name another file with --resume"

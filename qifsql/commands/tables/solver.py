@@ -23,7 +23,7 @@ from qifsql.commands.tables.margins import ContradictionError, Margins, fits, pl
 from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import COUNTED, Proofs, Question, clique, complete, free
 from qifsql.commands.tables.small_components import bounded_cells
-from qifsql.data import json_text
+from qifsql.data.files import parsed_json
 from qifsql.query.columns import number
 
 ALL_CELLS = 1_000  # of a component, which are all columns
@@ -267,7 +267,7 @@ def _text(outcome: Outcome) -> str:
 
 def _outcome(text: str, questions: Sequence[Question]) -> Outcome:
     """Return the outcome that ``_text`` wrote."""
-    solutions, settled = json_text.parsed(text)
+    solutions, settled = parsed_json(text)
     solved = {}
     for question, values in zip(questions, solutions, strict=True):
         lines = {
