@@ -18,22 +18,27 @@ from qifsql.data import installation
 from qifsql.errors import InputError, did_you_mean, quoted
 
 TABLE = "table"
+FOREST = "random-forest"
 CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "decision-tree": ("sklearn.tree", "DecisionTreeClassifier", {}),
-    "random-forest": ("sklearn.ensemble", "RandomForestClassifier", {"n_estimators": 100}),
+    FOREST: ("sklearn.ensemble", "RandomForestClassifier", {"n_estimators": 100}),
     "gradient-boosting": (
         "sklearn.ensemble",
         "HistGradientBoostingClassifier",
         {"min_samples_leaf": 1, "early_stopping": False},
     ),
     "logistic-regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}),
+    "k-nearest": ("sklearn.neighbors", "KNeighborsClassifier", {}),
+    "bernoulli-nb": ("sklearn.naive_bayes", "BernoulliNB", {}),
 }
-"""Classifiers that take weights: the module, the class, and what differs from its defaults.
+"""Classifiers of scikit-learn: the module, the class, and what differs from its defaults.
 
 Boosting counts records of a leaf without their weights and stops early by a draw of them, so both
 are switched off: an alike record would count differently from a weight."""
-LEARNERS = (TABLE, *CLASSIFIERS)
-FOREST = "random-forest"
+SEEDLESS = ("k-nearest", "bernoulli-nb")
+WEIGHTED = tuple(name for name in CLASSIFIERS if name not in SEEDLESS)
+"""Classifiers that take weights of any columns."""
+LEARNERS = (TABLE, *WEIGHTED)
 LINEAR = "logistic-regression"
 MOST_VALUES = 100
 """Values of the secret that a classifier guesses at most."""
@@ -46,20 +51,31 @@ ALIKE = 1e-9  # probabilities that differ by less are one, as they differ by rou
 
 def check_learner(name: str, *, classifiers_only: bool = False) -> str:
     """Check the name of a learner; InputError if it is unknown or scikit-learn is missing."""
-    names = tuple(CLASSIFIERS) if classifiers_only else LEARNERS
+    names = WEIGHTED if classifiers_only else LEARNERS
     if name not in names:
         hint = did_you_mean(name, names)
         raise InputError(f"there is no learner {quoted(name)}{hint}")
-    if name == TABLE:
-        return name
+    if name != TABLE:
+        other = "leave --learner out" if classifiers_only else "--learner table needs nothing"
+        check_installed(f"learner {name}", other)
+    return name
+
+
+def check_installed(what: str, otherwise: str) -> None:
+    """Refuse what needs scikit-learn if it is missing; ``otherwise`` says what to do without."""
     try:
         import_module("sklearn")
     except ImportError as e:
-        other = "leave --learner out" if classifiers_only else "--learner table needs nothing"
         raise InputError(
-            f"learner {name} needs scikit-learn: {installation.command('ml')}; {other}"
+            f"{what} needs scikit-learn: {installation.command('ml')}; {otherwise}"
         ) from e
-    return name
+
+
+def classifier(name: str, seed: int, **options: object) -> Any:
+    """Return an untrained classifier."""
+    module, kind, usual = CLASSIFIERS[name]
+    drawn = {} if name in SEEDLESS else {"random_state": seed % 2**32}
+    return getattr(import_module(module), kind)(**usual, **drawn, **options)
 
 
 def lessons_limit(values: int) -> int:
@@ -99,11 +115,8 @@ class Student:
         self.classes = [int(c) for c in numpy.unique(secrets)]
         if len(self.classes) == 1:
             return
-        module, what, options = CLASSIFIERS[self.name]
-        options = options | {"random_state": self.seed % 2**32}
-        if self.name == FOREST:
-            options = options | {"n_jobs": self.threads}
-        self._model = getattr(import_module(module), what)(**options)
+        threads = {"n_jobs": self.threads} if self.name == FOREST else {}
+        self._model = classifier(self.name, self.seed, **threads)
         if self.name == LINEAR:
             self._features = _Linear(codes, weights, self.scales)
         with _steady(), warnings.catch_warnings(record=True) as caught:

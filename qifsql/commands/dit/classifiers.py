@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn, by name; each is trained on every release.
+"""Training of a classifier on every release, and its posterior for each target.
 
 A release becomes a table of bits with the secrets of its records. A record has one bit per
 quasi-identifier: 1 if its cell contains the target's value. The target has only ones. Releases with
@@ -9,42 +9,27 @@ input has no effect.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
-from typing import Any
 
-from qifsql.data import installation
+from qifsql.counting.learners import check_installed, classifier
 from qifsql.errors import InputError, did_you_mean, quoted
 
 BAYES = "naive-bayes"
-CLASSIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "decision-tree": ("sklearn.tree", "DecisionTreeClassifier", {}),
-    "random-forest": ("sklearn.ensemble", "RandomForestClassifier", {}),
-    "logistic-regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}),
-    "k-nearest": ("sklearn.neighbors", "KNeighborsClassifier", {}),
-    "bernoulli-nb": ("sklearn.naive_bayes", "BernoulliNB", {}),
-}
-DRAWING = ("decision-tree", "random-forest", "logistic-regression")
-"""Classifiers with a random state: the seed of the settings, or 0."""
+CLASSIFIERS = (
+    *(BAYES, "decision-tree", "random-forest", "logistic-regression", "k-nearest", "bernoulli-nb"),
+)
 HELD = 100_000  # tables of bits whose posteriors are cached
 
 Lesson = tuple[int, int, int, int, int]  # target, release, pattern, secret, people
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
 
 
-def check(name: str) -> str:
+def check(name: str) -> None:
     """Check the name of a classifier; InputError if it is unknown or scikit-learn is missing."""
-    if name == BAYES:
-        return name
     if name not in CLASSIFIERS:
-        hint = did_you_mean(name, (BAYES, *CLASSIFIERS))
+        hint = did_you_mean(name, CLASSIFIERS)
         raise InputError(f"there is no classifier {quoted(name)}{hint}")
-    try:
-        import_module("sklearn")
-    except ImportError as e:
-        raise InputError(
-            f"classifier {name} needs scikit-learn: {installation.command('ml')}; naive-bayes "
-            "needs nothing"
-        ) from e
-    return name
+    if name != BAYES:
+        check_installed(f"classifier {name}", "naive-bayes needs nothing")
 
 
 def beliefs(
@@ -78,12 +63,8 @@ def _learnt(
     bits = [[pattern >> j & 1 for j in range(width)] for pattern, _, _ in table]
     x = numpy.repeat(numpy.array(bits, dtype=numpy.int8), people, axis=0)
     y = numpy.repeat(numpy.array([secret for _, secret, _ in table]), people)
-    module, what, options = CLASSIFIERS[name]
-    if name in DRAWING:
-        options = options | {"random_state": seed}
-    if name == "k-nearest":
-        options = options | {"n_neighbors": min(5, len(y))}
-    model = getattr(import_module(module), what)(**options)
+    neighbours = {"n_neighbors": min(5, len(y))} if name == "k-nearest" else {}
+    model = classifier(name, seed, **neighbours)
     model.fit(x, y)
     (probabilities,) = model.predict_proba(numpy.ones((1, width), dtype=numpy.int8))
     return [(int(s), float(p)) for s, p in zip(model.classes_, probabilities, strict=True)]

@@ -204,22 +204,29 @@ def worst_blocks(
     """
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
-        steps = Steps(tables)
-        parts = []
-        for (name, i), level in levels.items():
-            if i == j:
-                actual = look(steps, secrets[j], (name, j), level, height)
-                parts.append(exp.select(_named(name, j)[1], exp.Star()).from_(actual))
-        tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(union(parts)))
+        of_secret = {name: level for (name, i), level in levels.items() if i == j}
+        keep_worst_blocks(tables, secrets[j], of_secret, height)
         lines = tables.dicts("worst_counts", j, secrets[j].width)
         blocks |= {(line.pop("measure"), j): line for line in lines}
     for (name, j), level in levels.items():
-        if j not in secrets:
+        if j not in secrets:  # a level of sizes
             steps = Steps(tables)
             query = exp.select("size").from_(look(steps, None, (name, j), level, height))
             ((size,),) = tables.rows(steps.plan(query))
             blocks[name, j] = {"size": size}
     return blocks
+
+
+def keep_worst_blocks(
+    tables: Tables, secret: Secret, levels: Mapping[str, Finding], height: Mapping[int, int]
+) -> None:
+    """Keep a worst block of each measure of a secret as a table, one row per measure."""
+    steps = Steps(tables)
+    rows = []
+    for name, level in levels.items():
+        block = look(steps, secret, (name, secret.number), level, height)
+        rows.append(exp.select(_named(name, secret.number)[1], exp.Star()).from_(block))
+    tables.counts.keep_rows(f"worst_blocks_{secret.number}", steps.plan(union(rows)))
 
 
 def look(

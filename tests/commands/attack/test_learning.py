@@ -26,7 +26,7 @@ from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import wilson
 
 ADULT = ("age", "sex", "race", "occupation")
-CLASSIFIERS = tuple(learners.CLASSIFIERS)
+CLASSIFIERS = learners.WEIGHTED
 
 
 def learned(people: Any, train: Any, **options: Any) -> dict[str, Any]:
