@@ -14,7 +14,7 @@ from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, read, split_name
@@ -28,40 +28,14 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
 
     Raises ColumnError, ExpressionError, WeightError or TargetError.
     """
-    schema = catalog.schema
     models = _models(attack)
     _check_rules(attack)
-    joint_absent = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
-    distinct = "distinct" in (attack.absent, joint_absent)
-    names = attack.qids or tuple(attack.target)
-    qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
     membership = models[0].goal == "membership"
-    secrets = _secrets(attack, models[0], schema)
-    key = naming.of_column(attack.key, schema)
-    weight = naming.weight(attack.weight, schema)
-    condition = attack.where
-    where = None if condition is None else parse(condition, schema, "the filter (where)")
-    if not qids:
-        raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
-    _disjoint(qids, secrets, key)
-    inferring = [m.acronym for m in models if m.goal == "attribute inference"]
-    if inferring and not secrets:
-        raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
-    group = _group(attack, schema)
-    sets.check(attack, models)
-    person = _column_of(attack.person, schema, roles.PERSON)
-    household = _column_of(attack.household, schema, roles.HOUSEHOLD)
-    hidden = roles.MEMBER if membership else roles.SECRET
-    used = {roles.QID: qids, hidden: secrets, roles.KEY: key, roles.WEIGHT: weight}
-    used |= {roles.GROUP: group, roles.PERSON: person, roles.HOUSEHOLD: household}
-    used = with_types(used, where, catalog, cells=isinstance(attack.dataset, Dataset))
+    where, used = _columns(attack, models, catalog)
     qids, secrets, key, weight, group, person, household = used.values()
-    keys = _keys(attack.dataset, key)
-    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
-    apart = {n: naming.there(n) for n in range(2, len(schema.parts) + 1)} if distinct else {}
-    columns = roles.columns(schema, used, where=where, wave=wave, keys=keys, there=apart)
     target = targets.bind(models[0], attack.target, qids, catalog)
-    zoned = any("TIME ZONE" in c.type for c in schema.columns)
+    keys = _keys(attack.dataset, key)
+    columns = _listed(attack, catalog.schema, used, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     notes = _notes(models, qids, secrets, identifying)
     if all(m.goal == "re-identification" for m in models):
@@ -70,6 +44,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     files = tuple(path for path in (*listed, attack.prior) if path)
+    schema = catalog.schema
     microdata = Microdata(
         dataset=attack.dataset,
         qids=qids,
@@ -79,7 +54,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         by=_first(group or (secrets if by_member else ())),
         where=where,
         null=attack.null,
-        zoned=zoned,
+        zoned=any("TIME ZONE" in c.type for c in schema.columns),
         notes=(*notes, *catalog.remarks),
         releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
         columns=columns,
@@ -98,6 +73,59 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         files=files,
         member=membership,
     )
+
+
+def _columns(
+    attack: Attack, models: Sequence[Model], catalog: Catalog
+) -> tuple[exp.Expr | None, dict[str, Attributes]]:
+    """Return the filter, and the attributes of each role with their types, in a fixed order."""
+    schema = catalog.schema
+    names = attack.qids or tuple(attack.target)
+    distinct = _tells_absent(attack)
+    qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
+    secrets = _secrets(attack, models[0], schema)
+    key = naming.of_column(attack.key, schema)
+    weight = naming.weight(attack.weight, schema)
+    where = None if attack.where is None else parse(attack.where, schema, "the filter (where)")
+    if not qids:
+        raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
+    _disjoint(qids, secrets, key)
+    inferring = [m.acronym for m in models if m.goal == "attribute inference"]
+    if inferring and not secrets:
+        raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
+    group = _group(attack, schema)
+    sets.check(attack, models)
+    used = {
+        roles.QID: qids,
+        roles.MEMBER if models[0].goal == "membership" else roles.SECRET: secrets,
+        roles.KEY: key,
+        roles.WEIGHT: weight,
+        roles.GROUP: group,
+        roles.PERSON: _column_of(attack.person, schema, roles.PERSON),
+        roles.HOUSEHOLD: _column_of(attack.household, schema, roles.HOUSEHOLD),
+    }
+    return where, with_types(used, where, catalog, cells=isinstance(attack.dataset, Dataset))
+
+
+def _tells_absent(attack: Attack) -> bool:
+    """Return whether being absent from a dataset is a value of its own."""
+    joint = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
+    return "distinct" in (attack.absent, joint)
+
+
+def _listed(
+    attack: Attack,
+    schema: Schema,
+    used: Mapping[str, Attributes],
+    *,
+    where: exp.Expr | None,
+    keys: Mapping[str, str],
+) -> tuple[ColumnRoles, ...]:
+    """Return all columns of the dataset with their roles."""
+    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
+    numbers = range(2, len(schema.parts) + 1) if _tells_absent(attack) else ()
+    there = {n: naming.there(n) for n in numbers}
+    return roles.columns(schema, used, where=where, wave=wave, keys=keys, there=there)
 
 
 def _secrets(attack: Attack, first: Model, schema: Schema) -> Attributes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qifsql.adversary import names as naming
-from qifsql.adversary.names import QID
+from qifsql.adversary.names import QID, Attributes
 from qifsql.adversary.spec import Attribute
 from qifsql.counting.composition import Bound, Composition, Release
 from qifsql.counting.spans import Generalised, Raw
@@ -29,58 +29,34 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
-    qids = typed(naming.attributes(names, people.schema, QID), people, QID)
-    if not qids:
-        raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
-    for _, name in tags:
-        if name not in {q.name for q in qids}:
-            hint = did_you_mean(name, (q.name for q in qids))
-            raise ColumnError(f"no quasi-identifier of the people is called {quoted(name)}{hint}")
+    qids = _qids(people, names, tags)
     raws = raw_columns(spec, qids, people.schema)
-    titles = titles_of(spec.releases)
     secret, secret_tags = _secret(spec, len(catalogs))
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
-    every = {q.name for q in qids} - {
+    titles = titles_of(spec.releases)
+    everywhere = {q.name for q in qids} - {
         name for _, name in tags if name not in names_of_all(spec, people.schema)
     }
     releases = []
-    for number, catalog in enumerate(catalogs, 1):
+    for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1):
         written = {
-            raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
+            raw: tags.get((number, raw.name), raw.name if raw.name in everywhere else None)
             for raw in raws
         }
         cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
+        of_secret = secret_tags.get((number, secret), secret_tags.get((0, secret), secret))
         release = Release(
             number,
-            titles[number - 1],
+            title,
             _dataset(catalog),
-            tuple((replace(g, release=titles[number - 1]), a) for g, a in cells),
-            of_release(
-                catalog,
-                secret_tags.get((number, secret), secret_tags.get((0, secret), secret)),
-                secret,
-            ),
+            tuple((replace(g, release=title), a) for g, a in cells),
+            of_release(catalog, of_secret, secret),
             catalog.schema[keys[number]] if keys else None,
         )
         _check_release(release)
         releases.append(release)
-    for release in releases[1:]:
-        what = f"secret {quoted(secret)} of {release.title}"
-        _check_same(release.secret, releases[0].secret, what)
-    for raw in raws:
-        if not any(g.raw.number == raw.number for r in releases for g, _ in r.cells):
-            raise ColumnError(
-                f"no release has a column {quoted(raw.name)}; where it has another name there, say "
-                f"so, as in 1:{raw.name}=NAME"
-            )
-    truth = None
-    if spec.truth is not None:
-        (truth,) = typed(
-            naming.attributes([spec.truth], people.schema, "truth")[:1], people, "truth"
-        )
-        _check_same(
-            truth, releases[0].secret, f"truth {quoted(truth.name)} of {people.schema.dataset}"
-        )
+    _check_together(releases, raws, secret)
+    truth = None if spec.truth is None else _truth(people, spec.truth, releases[0])
     key = people.schema[keys[0]] if keys else None
     for release in releases:
         if key is not None and release.key is not None:
@@ -91,6 +67,40 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     return Bound(
         spec, _dataset(people), qids, raws, tuple(releases), secret, key, truth, where, notes
     )
+
+
+def _qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
+    """Return the quasi-identifiers of the people; refuse a tag that is about none of them."""
+    qids = typed(naming.attributes(names, people.schema, QID), people, QID)
+    if not qids:
+        raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
+    for _, name in tags:
+        if name not in {q.name for q in qids}:
+            hint = did_you_mean(name, (q.name for q in qids))
+            raise ColumnError(f"no quasi-identifier of the people is called {quoted(name)}{hint}")
+    return qids
+
+
+def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: str) -> None:
+    """Refuse secrets of different types, and a column of the people that no release has."""
+    for release in releases[1:]:
+        what = f"secret {quoted(secret)} of {release.title}"
+        _check_same(release.secret, releases[0].secret, what)
+    for raw in raws:
+        if not any(g.raw.number == raw.number for r in releases for g, _ in r.cells):
+            raise ColumnError(
+                f"no release has a column {quoted(raw.name)}; where it has another name there, say "
+                f"so, as in 1:{raw.name}=NAME"
+            )
+
+
+def _truth(people: Catalog, name: str, release: Release) -> Attribute:
+    """Return the column of the people that holds their true secret."""
+    named = naming.attributes([name], people.schema, "truth")[:1]
+    (truth,) = typed(named, people, "truth")
+    what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
+    _check_same(truth, release.secret, what)
+    return truth
 
 
 def _dataset(catalog: Catalog) -> Dataset:

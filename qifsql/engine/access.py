@@ -7,6 +7,7 @@ that is not on this list. Its settings are locked before the first statement of 
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import CONVERTED
 from qifsql.data.readers import escaped
+from qifsql.engine.settings import Settings
 from qifsql.query.render import setting
 
 # Settings that statements may change:
@@ -21,6 +23,23 @@ CHANGEABLE = ("threads", "disabled_optimizers", "schema", "memory_limit")
 JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files of DuckDB next to a database
 
 Source = Dataset | Collection | Path  # a path is a DuckDB file that qifsql may write
+
+
+def connection_options(settings: Settings, folder: Path) -> dict[str, Any]:
+    """Return the options of a connection that installs nothing and keeps its files in a folder."""
+    options: dict[str, Any] = {
+        "temp_directory": str(folder),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+        "allow_persistent_secrets": False,  # their files are in the home folder
+        "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
+    }
+    if settings.threads is not None:
+        options["threads"] = settings.threads
+    if (limit := settings.memory_limit) is not None:
+        options["memory_limit"] = limit
+    return options
 
 
 def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Path]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import duckdb
 
 from qifsql.data.readers import escaped
-from qifsql.engine.access import lock
+from qifsql.engine.access import connection_options, lock
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.threads import in_threads
@@ -56,20 +56,10 @@ class BareDuckDB:
         self._where = where
         self._folder = private_folder(settings.temp)
         names = [Path(name) for path in paths for name in (path, escaped(path))]
-        options: dict[str, Any] = {
-            "temp_directory": str(self._folder.path),
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "allow_persistent_secrets": False,
-            "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
-        }
-        if settings.threads is not None:
-            options["threads"] = settings.threads
-        if (limit := settings.memory_limit) is not None:
-            options["memory_limit"] = limit
         try:
-            self._connection = duckdb.connect(config=options)
+            self._connection = duckdb.connect(
+                config=connection_options(settings, self._folder.path)
+            )
             self._connection.execute("SET TimeZone = 'UTC'")
             for statement in lock(names, (), [self._folder.path]):
                 self._connection.execute(statement)

@@ -17,7 +17,7 @@ from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
 from qifsql.data.frames import view_name
 from qifsql.data.readers import STORE, attaching, loading, openings
-from qifsql.engine.access import Source, datasets_of, lock
+from qifsql.engine.access import Source, connection_options, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, register, together
 from qifsql.engine.conversion import convert
@@ -82,33 +82,8 @@ class DuckDB:
         self._inputs = identities(self._kinds)
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
-        options: dict[str, Any] = {
-            "temp_directory": str(self.scratch),
-            "preserve_insertion_order": ordered,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "allow_persistent_secrets": False,  # their files are in the home folder
-            "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
-        }
-        if self.settings.threads is not None:
-            options["threads"] = self.settings.threads
-        if (limit := self.settings.memory_limit) is not None:
-            options["memory_limit"] = limit
         try:
-            memory = self.settings.memory or "1"
-            if memory[:1] in "-+0" or not memory.isascii():
-                raise duckdb.InvalidInputException("memory must be a size above 0")
-            self._connection = duckdb.connect(config=options)
-            files = [self.partial(path) for path in outputs]
-            aside = UNCOUNTED if files else 0
-            self._connection.execute(setting("memory_limit", self._counted(aside)))
-            with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
-                self._connection.execute("SET enable_progress_bar = true")
-                self._connection.execute("SET enable_progress_bar_print = false")
-            self._connection.execute("SET TimeZone = 'UTC'")  # not that of the machine
-            self._connection.execute(";".join(lock(self.sources, files, [self.scratch, *folders])))
-            register(self._connection, self._frames)
+            self._connect([self.partial(path) for path in outputs], folders)
         except BaseException as e:  # an interruption must also remove the folder
             self._folder.remove()
             if not isinstance(e, duckdb.Error):
@@ -119,6 +94,23 @@ class DuckDB:
                 f"memory={self.settings.memory} cannot be used; give a size such as 8GB",
                 detail=str(e),
             ) from e
+
+    def _connect(self, files: Sequence[Path], folders: Iterable[Path]) -> None:
+        """Open the connection, which writes these files and folders alone; lock its settings."""
+        memory = self.settings.memory or "1"
+        if memory[:1] in "-+0" or not memory.isascii():
+            raise duckdb.InvalidInputException("memory must be a size above 0")
+        options = connection_options(self.settings, self.scratch)
+        options["preserve_insertion_order"] = self.ordered
+        self._connection = duckdb.connect(config=options)
+        aside = UNCOUNTED if files else 0
+        self._connection.execute(setting("memory_limit", self._counted(aside)))
+        with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
+            self._connection.execute("SET enable_progress_bar = true")
+            self._connection.execute("SET enable_progress_bar_print = false")
+        self._connection.execute("SET TimeZone = 'UTC'")  # not that of the machine
+        self._connection.execute(";".join(lock(self.sources, files, [self.scratch, *folders])))
+        register(self._connection, self._frames)
 
     def _counted(self, aside: int) -> exp.Literal:
         """Return the limit for memory that DuckDB counts, without so many bytes, or a third."""

@@ -1,6 +1,7 @@
 """Charts of adversaries: success against the number of attributes known, with its spread."""
 
 import re
+from typing import Any
 
 import polars as pl
 
@@ -44,29 +45,49 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     """
     alt, _ = extra()
     sizes = word_questions(by_size)
-    tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
-    people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
-    people = people.filter(pl.col("attempt") > 0)
-    names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
-    short = labels(names.values())
-    of_name = {name: short[text] for name, text in names.items()}
-    dots = people.select(
-        *("model", "secret", "measure"),
-        who=pl.col("adversary").replace_strict(of_name, return_dtype=pl.String),
-        place="mean_known",
-        success=pl.col("expected") / pl.col("attempt"),
-        high=pl.col("q95") / pl.col("attempt"),
-    )
+    dots, names = _named_adversaries(frame)
     questions = sizes.select("model", "secret", "question", "order").unique(maintain_order=True)
     dots = dots.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
     rows = pl.concat([sizes, dots], how="diagonal_relaxed").drop("model", "secret")
     known_sizes = sizes["n_qids"].to_list()
     ticks = list(range(min(known_sizes), max(known_sizes) + 1))
+    chart = grid(alt, alt.layer(*_layers(alt, ticks, names)), rows)
+    below = said(
+        "Any so many attributes, each set equally likely. Thin bars: from the least to the "
+        "greatest success; thick: the middle half; white: the median; black line: the mean."
+    )
+    if dots.height:
+        below += " " + said("Coloured marks: adversaries by name, at the mean of what they know.")
+    title = said("Success by number of attributes known")
+    return dressed(chart, title, below, _described(sizes))
+
+
+def _named_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return a dot for each adversary with a name who may try, and their names."""
+    tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
+    people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
+    people = people.filter(pl.col("attempt") > 0)
+    names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
+    label_of = labels(names.values())
+    label_by_name = {name: label_of[text] for name, text in names.items()}
+    dots = people.select(
+        *("model", "secret", "measure"),
+        who=pl.col("adversary").replace_strict(label_by_name, return_dtype=pl.String),
+        place="mean_known",
+        success=pl.col("expected") / pl.col("attempt"),
+        high=pl.col("q95") / pl.col("attempt"),
+    )
+    return dots, list(label_by_name.values())
+
+
+def _layers(alt: Any, ticks: list[int], names: list[str]) -> list[Any]:
+    """Return the marks of one question: ranges, means, and a dot for each adversary."""
     title = said("number of attributes known")
     scale = alt.Scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
     axis = alt.Axis(values=ticks, format="d", grid=False)
-    x, place = (alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
-                for field in ("n_qids", "place"))  # fmt: skip
+    x, place = (
+        alt.X(f"{field}:Q", title=title, scale=scale, axis=axis) for field in ("n_qids", "place")
+    )
     upright = {
         "title": said("success"),
         "scale": alt.Scale(domain=[0, 1]),
@@ -75,43 +96,44 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     least, quarter, median, mean, success = (
         alt.Y(f"{field}:Q", **upright) for field in ("least", "q25", "median", "mean", "success")
     )
-    base = alt.Chart(height=200).transform_filter("isValid(datum.n_qids)").encode(x=x)
     titles = {"n_qids:Q": title, "mean:Q": said("mean"), "least:Q": said("least")}
     titles["greatest:Q"] = said("greatest")
-    names_of = {
+    titles_of_dots = {
         "who:N": said("adversary"),
         "success:Q": said("mean"),
         "high:Q": said("95th percentile"),
     }
+    base = alt.Chart(height=200).transform_filter("isValid(datum.n_qids)").encode(x=x)
     dot = alt.Chart().transform_filter("isValid(datum.place)").encode(x=place, y=success)
-    order = list(of_name.values())
-    layers = [
+    return [
         base.mark_rule(color=SKY, size=2).encode(y=least, y2="greatest"),
         base.mark_bar(color=SKY, size=12).encode(y=quarter, y2="q75", tooltip=hints(alt, titles)),
         base.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
         base.mark_line(color="black", size=1.5, point={"color": BLUE, "size": 30}).encode(y=mean),
         dot.mark_point(filled=True, size=90).encode(
-            color=_by_name("who", COLOURS, order),
-            shape=_by_name("who", SHAPES, order),
-            tooltip=hints(alt, names_of),
+            color=_by_name("who", COLOURS, names),
+            shape=_by_name("who", SHAPES, names),
+            tooltip=hints(alt, titles_of_dots),
         ),
     ]
-    chart = grid(alt, alt.layer(*layers), rows)
-    below = said(
-        "Any so many attributes, each set equally likely. Thin bars: from the least to the "
-        "greatest success; thick: the middle half; white: the median; black line: the mean."
-    )
-    if dots.height:
-        below += " " + said("Coloured marks: adversaries by name, at the mean of what they know.")
-    words = []
+
+
+def _described(sizes: pl.DataFrame) -> list[str]:
+    """Return a sentence for each question and measure, about those who know most."""
+    keys = ["order", "measure"]
+    largest = sizes.sort(*keys, "n_qids").unique(keys, keep="last", maintain_order=True)
     message = "{question}, {measure}: {r} attributes known: {mean} on average, up to {most}."
-    last = sizes.sort("order", "measure", "n_qids").unique(["order", "measure"], keep="last",
-                                                           maintain_order=True)  # fmt: skip
-    for row in last.iter_rows(named=True):
-        who = {"question": row["question"], "measure": measures()[row["measure"]]}
-        mean_, greatest = percent(row["mean"]), percent(row["greatest"])
-        words.append(said(message, r=str(row["n_qids"]), mean=mean_, most=greatest, **who))
-    return dressed(chart, said("Success by number of attributes known"), below, words)
+    return [
+        said(
+            message,
+            r=str(row["n_qids"]),
+            mean=percent(row["mean"]),
+            most=percent(row["greatest"]),
+            question=row["question"],
+            measure=measures()[row["measure"]],
+        )
+        for row in largest.iter_rows(named=True)
+    ]
 
 
 def _by_name(field: str, values: list[str], order: list[str]) -> dict[str, object]:

@@ -7,7 +7,7 @@ distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts 
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -63,34 +63,21 @@ def levels(
 
     """
     refuse(options, "levels", *REFUSED)
-    thresholds, several = aims.read(options), aims.every_k(options)
+    thresholds, every_k = aims.read(options), aims.every_k(options)
     options = complete(options, LevelOptions)
     any_value = options["null"] == MATCH_ANY
     if any_value:
-        completed.check_options(options, thresholds, several)
+        completed.check_options(options, thresholds, every_k)
     suppressed, population = options["suppressed"], options["population"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
     origin, times = Origin.now(settings, "levels"), _skew(options["skew"])
-    spec = Attack.of(
-        "cas" if options["secret"] else "crs",
-        source,
-        qids=options["qids"],
-        secret=options["secret"],
-        where=options["where"],
-        null="drop" if options["null"] == "drop" else "distinct",
-    )
-    if spec.of_collection:
-        raise InputError("levels are those of one release; name one file")
+    spec = _attack(source, options)
     people = None if population is None else Dataset.open(population)
-    hierarchies = options["hierarchy"] or {}
-    if not isinstance(hierarchies, Mapping):
-        raise InputError(
-            'hierarchy names the file of each secret, as in {"illness": "illness.csv"}'
-        )
+    hierarchies = _named_hierarchies(options)
     description = {
         "wanted": {name: aims.shown(value) for name, value in thresholds.items()}
-        | ({"k": ",".join(map(aims.shown, several))} if several else {}),
+        | ({"k": ",".join(map(aims.shown, every_k))} if every_k else {}),
         "suppressed": suppressed,
         "skew": aims.shown(times),
         "population": people.name if people else None,
@@ -100,17 +87,16 @@ def levels(
     sources = () if people is None else (people,)
     command = "" if any_value else "levels"
     with opened(spec, settings, sources=sources, command=command) as (engine, bound):
-        trees = _hierarchies(hierarchies, bound.microdata)
         run = Run(
             engine,
             spec,
             bound,
             thresholds=thresholds,
-            every_k=several,
+            every_k=every_k,
             population=people,
             suppressed=suppressed,
         )
-        run.count(trees)
+        run.count(_hierarchies(hierarchies, bound.microdata))
         rows, details = run.rows(), {"attacks": run.attacks(times)}
         if options["show_blocks"]:
             details["worst"] = run.worst()
@@ -124,19 +110,45 @@ def levels(
             details = {name: table.clear() for name, table in details.items()}
             origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
         frame = pl.DataFrame(rows, schema=schema)
-        if not options["show_blocks"]:
-            enough = pl.element().struct.field("records") >= MINIMUM
-            frame = frame.with_columns(
-                pl.col("worst_counts").list.eval(pl.element().filter(enough))
-            )
         judged = frame["met"].drop_nulls()
         return Result(
-            frame=frame,
+            frame=frame if options["show_blocks"] else _without_small_counts(frame),
             origin=origin,
             details=details,
             notes=run.remarks(rows),
             met=judged.all() if judged.len() else None,
         )
+
+
+def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
+    """Return the attack whose blocks are measured; refuse a collection."""
+    spec = Attack.of(
+        "cas" if options["secret"] else "crs",
+        source,
+        qids=options["qids"],
+        secret=options["secret"],
+        where=options["where"],
+        null="drop" if options["null"] == "drop" else "distinct",
+    )
+    if spec.of_collection:
+        raise InputError("levels are those of one release; name one file")
+    return spec
+
+
+def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hierarchy of each secret that has one."""
+    hierarchies = options["hierarchy"] or {}
+    if not isinstance(hierarchies, Mapping):
+        raise InputError(
+            'hierarchy names the file of each secret, as in {"illness": "illness.csv"}'
+        )
+    return hierarchies
+
+
+def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows without counts of few people in their worst blocks."""
+    enough = pl.element().struct.field("records") >= MINIMUM
+    return frame.with_columns(pl.col("worst_counts").list.eval(pl.element().filter(enough)))
 
 
 def broken(frame: pl.DataFrame) -> tuple[str, ...]:

@@ -26,6 +26,16 @@ from qifsql.presentation.language import of_locale, speaking
 
 HOST = "127.0.0.1"
 CLOSING = 5.0  # seconds for answers that are being sent when the page ends
+SERVING: dict[str, Any] = {
+    "log_config": None,
+    "log_level": "critical",  # answers that the end cancels are no errors
+    "access_log": False,
+    "lifespan": "off",
+    "server_header": False,
+    "date_header": False,
+    "ws": "none",
+    "timeout_graceful_shutdown": 1,
+}
 
 
 def open(  # noqa: A001 - the name of the command
@@ -86,9 +96,6 @@ def open(  # noqa: A001 - the name of the command
     text = path_text(source)
     if text == "-":
         raise InputError("the page reads its file again and again; name a file instead of -")
-    reading = {"--where": where, "--delimiter": delimiter, "--encoding": encoding}
-    words = [text, *(w for flag, value in reading.items() if value for w in (flag, value))]
-    words += ["--all-varchar"] if all_varchar else []
     calculations = Calculations()
     page: Explorer | Walk
     if is_result(text):
@@ -96,7 +103,7 @@ def open(  # noqa: A001 - the name of the command
     else:
         page = Explorer(
             Dataset.open(text, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding),
-            words,
+            _words(text, where, delimiter, encoding, all_varchar=all_varchar),
             where=where,
             private=private,
             settings=settings,
@@ -107,19 +114,8 @@ def open(  # noqa: A001 - the name of the command
         number = int(listener.getsockname()[1])
         token = secrets.token_urlsafe(24)
         address = f"http://{HOST}:{number}/{token}/"
-        server = uvicorn.Server(
-            uvicorn.Config(
-                application(page, token=token, port=number, lang=code, seen=calculations.seen),
-                log_config=None,
-                log_level="critical",  # answers that the end cancels are no errors
-                access_log=False,
-                lifespan="off",
-                server_header=False,
-                date_header=False,
-                ws="none",
-                timeout_graceful_shutdown=1,
-            )
-        )
+        app = application(page, token=token, port=number, lang=code, seen=calculations.seen)
+        server = uvicorn.Server(uvicorn.Config(app, **SERVING))
         jobs = page.jobs if isinstance(page, Explorer) else Jobs()
         with _served(server, listener, jobs):
             sys.stdout.write(f"{address}\n")
@@ -128,14 +124,29 @@ def open(  # noqa: A001 - the name of the command
             say("Ctrl-C ends the page")
             with _leading_to(address, settings) if browser else nullcontext():
                 try:
-                    calculations.run(
-                        lambda: (
-                            idle is not None and calculations.idle > idle and not jobs.is_running
-                        )
-                    )
+                    calculations.run(lambda: _is_idle(calculations, jobs, idle))
                 except KeyboardInterrupt:
                     say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
+
+
+def _words(
+    text: str,
+    where: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    *,
+    all_varchar: bool,
+) -> list[str]:
+    """Return how a command line names the file and says how to read it."""
+    reading = {"--where": where, "--delimiter": delimiter, "--encoding": encoding}
+    words = [text, *(w for flag, value in reading.items() if value for w in (flag, value))]
+    return [*words, "--all-varchar"] if all_varchar else words
+
+
+def _is_idle(calculations: Calculations, jobs: Jobs, limit: float | None) -> bool:
+    """Return whether nobody has asked for so many seconds, and nothing is running."""
+    return limit is not None and calculations.idle > limit and not jobs.is_running
 
 
 @contextmanager
