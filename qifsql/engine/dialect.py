@@ -1,18 +1,26 @@
-"""Queries of DuckDB as queries of Spark, with the same whole numbers.
+"""Queries of DuckDB as queries of Spark, with the same whole numbers: what may be translated.
 
 Only what is listed here is translated, so that nothing is merely assumed to mean the same. The
 types of expressions, on which many differences depend, are those that DuckDB itself finds.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
+from qifsql.engine.rewrites import (
+    FREE,
+    FUNCTIONS,
+    OPERANDS,
+    SPARK,
+    TYPED,
+    Unlike,
+    operands_of,
+    rewritten,
+)
 from qifsql.errors import QifError
 
-SPARK = "spark"
 SESSION = {  # settings of a session, on which equal results depend: they cannot be changed
     "spark.sql.ansi.enabled": "true",  # an overflow is an error
     "spark.sql.caseSensitive": "true",
@@ -26,29 +34,6 @@ SESSION = {  # settings of a session, on which equal results depend: they cannot
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-LARGE = ("HUGEINT", "UBIGINT")  # decimals in Spark
-FLOATS = ("FLOAT", "DOUBLE")
-LONG = "DECIMAL(38, 0)"  # Spark's type of 128-bit whole numbers; above 10^38 it is an error
-TYPES = {  # types of DuckDB -> those of Spark
-    "BOOLEAN": "BOOLEAN",
-    "TINYINT": "TINYINT",
-    "SMALLINT": "SMALLINT",
-    "INTEGER": "INT",
-    "BIGINT": "BIGINT",
-    "UTINYINT": "SMALLINT",
-    "USMALLINT": "INT",
-    "UINTEGER": "BIGINT",
-    "UBIGINT": "DECIMAL(20, 0)",
-    "HUGEINT": LONG,
-    "FLOAT": "FLOAT",
-    "DOUBLE": "DOUBLE",
-    "VARCHAR": "STRING",
-    "DATE": "DATE",
-    "TIMESTAMP": "TIMESTAMP_NTZ",
-    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
-    "BLOB": "BINARY",
-}
 SAME = (  # nodes that mean the same in both, whatever their types
     *(exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit),
     *(exp.Subquery, exp.With, exp.CTE, exp.Union, exp.TableAlias, exp.Alias, exp.Column),
@@ -61,19 +46,8 @@ SAME = (  # nodes that mean the same in both, whatever their types
     *(exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Array, exp.Struct, exp.PropertyEQ),
     exp.IgnoreNulls,
 )
-ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
-COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-PAIRS = (*ARITHMETIC, *COMPARISONS, exp.Div, exp.IntDiv)
-PARTS_OF_DATES = (exp.Year, exp.Month, exp.Day)
-TYPED = (  # nodes whose translation depends on the types of what they read
-    *(exp.Cast, exp.Sum, exp.Between, exp.Floor, exp.Ceil, exp.Round, exp.Length, exp.DPipe),
-    *(exp.Anonymous, exp.Pow, *PAIRS, *PARTS_OF_DATES),
-)
 Describe = Callable[[exp.Query], list[tuple[str, str]]]
-FREE = "free"  # a divisor may be 0, among the metadata of a division
-OPERANDS = "operands"  # the types of what a node reads, among its metadata
 ALIAS = "operand_"
-NULL = '"NULL"'  # the type of NULL
 CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_"}
 ALLOWED_ARGUMENTS: Mapping[type[exp.Expr], set[str]] = {
     exp.Select: {*CLAUSES, "distinct", "qualify"},
@@ -99,10 +73,6 @@ ALLOWED_ARGUMENTS: Mapping[type[exp.Expr], set[str]] = {
 }
 
 
-class Unlike(Exception):  # noqa: N818 - the reason, which becomes a note or an error elsewhere
-    """A part of a query that has no translation with surely the same numbers."""
-
-
 def translated(query: exp.Query, describe: Describe, *, free: bool = False) -> exp.Query:
     """Return a query of DuckDB as one of Spark; raise Unlike if that is not possible.
 
@@ -118,7 +88,7 @@ def translated(query: exp.Query, describe: Describe, *, free: bool = False) -> e
     for division in query.find_all(exp.Div):
         division.meta[FREE] = free
     for node in reversed(list(query.walk(bfs=False))):
-        replacement = _rewritten(node)
+        replacement = rewritten(node)
         if replacement is not node:
             node.replace(replacement)
     return query
@@ -130,19 +100,6 @@ def text(query: exp.Expr, *, pretty: bool = False) -> str:
         return query.sql(SPARK, pretty=pretty, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as e:
         raise Unlike(str(e)) from e
-
-
-def spark_type(type_: str) -> str:
-    """Return the type of Spark for a type of DuckDB; raise Unlike if there is none."""
-    if type_ in TYPES:
-        return TYPES[type_]
-    if type_.startswith("DECIMAL("):
-        return type_
-    if type_.startswith("ENUM("):
-        return "STRING"
-    if type_.endswith("[]"):
-        return f"ARRAY<{spark_type(type_.removesuffix('[]'))}>"
-    raise Unlike(f"the type {type_.partition('(')[0]}")
 
 
 def _check(node: exp.Expr) -> None:
@@ -167,17 +124,6 @@ def _check(node: exp.Expr) -> None:
         raise Unlike(f"the function {node.name}")
 
 
-def _operands(node: exp.Expr) -> list[exp.Expr]:
-    """Return the operands on whose types the translation of a node depends."""
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    if isinstance(node, exp.Between):
-        return [node.this, node.args["low"], node.args["high"]]
-    if isinstance(node, exp.Binary):
-        return [node.left, node.right]
-    return [node.this, node] if isinstance(node, exp.Cast) else [node.this]
-
-
 def _note_types(select: exp.Select, describe: Describe) -> None:
     """Note the types of operands at the nodes of a SELECT that depend on them."""
     nodes = [
@@ -185,7 +131,7 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
         for node in select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
         if isinstance(node, TYPED) and node.parent_select is select
     ]
-    operands = [operand for node in nodes for operand in _operands(node)]
+    operands = [operand for node in nodes for operand in operands_of(node)]
     types: list[str] = [""] * len(operands)
     for form in (_with_all, _of_rows):
         left = [i for i, type_ in enumerate(types) if not type_]
@@ -204,7 +150,7 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
             types[i] = type_
     answers_of_all = iter(types)
     for node in nodes:
-        node.meta[OPERANDS] = tuple(next(answers_of_all) for _ in _operands(node))
+        node.meta[OPERANDS] = tuple(next(answers_of_all) for _ in operands_of(node))
 
 
 def _ask(
@@ -238,366 +184,3 @@ def _of_rows(select: exp.Select) -> exp.Select:
 
 def _copied(value: exp.Expr | None) -> exp.Expr | None:
     return None if value is None else value.copy()
-
-
-def _types(node: exp.Expr) -> tuple[str, ...]:
-    """Return the types of the operands of a node; raise Unlike if one is not known."""
-    types: tuple[str, ...] = node.meta.get(OPERANDS, ("",))
-    if not all(types):
-        raise Unlike(f"{type(node).__name__} of an unknown type")
-    return types
-
-
-def _rewritten(node: exp.Expr) -> exp.Expr:
-    """Return a node as Spark needs it; its children are translated already."""
-    if isinstance(node, exp.Cast):
-        return _cast(node)
-    if isinstance(node, exp.CTE):
-        node.set("materialized", None)
-    rewrite = REWRITES.get(type(node))
-    return node if rewrite is None else rewrite(node)
-
-
-def _family(type_: str) -> str:
-    """Return the family of a type: whole, large, float, double, decimal, or its name."""
-    if type_ in WHOLE:
-        return "whole"
-    if type_ in LARGE:
-        return "large"
-    if type_.startswith("DECIMAL("):
-        return "decimal"
-    return "text" if type_.startswith("ENUM(") or type_ == "VARCHAR" else type_.casefold()
-
-
-def _as(node: exp.Expr, type_: str) -> exp.Cast:
-    """Return a cast that is not translated again."""
-    return exp.Cast(this=_bracketed(node), to=exp.DataType.build(type_, dialect=SPARK))
-
-
-def _bracketed(node: exp.Expr) -> exp.Expr:
-    node = node.copy()
-    return exp.paren(node, copy=False) if isinstance(node, exp.Binary) else node
-
-
-def _cast(node: exp.Cast) -> exp.Expr:
-    """Round halves as DuckDB does, and refuse conversions that give other values.
-
-    Spark truncates: a float is rounded half to even first, a decimal half away from zero.
-    """
-    before, after = _types(node)
-    source, target = _family(before), _family(after)
-    value = _bracketed(node.this)
-    tried = isinstance(node, exp.TryCast)
-    if before == NULL:
-        return _as(value, spark_type(after))
-    if after.startswith("U") and before != after:
-        raise Unlike(f"a cast to {after}")
-    if source in ("double", "float") and target == "large" and not tried:
-        return _exact(_as(value, "DOUBLE"))
-    if source in ("double", "float") and target == "whole":
-        value = exp.Anonymous(this="rint", expressions=[_as(value, "DOUBLE")])
-    elif source == "decimal" and target in ("whole", "large"):
-        value = exp.Anonymous(this="round", expressions=[value])
-    elif (source, target) not in CASTS and not _is_plain(node.this, target):
-        raise Unlike(f"a cast of {_short(before)} to {_short(after)}")
-    kind = exp.TryCast if tried else exp.Cast
-    return kind(this=value, to=exp.DataType.build(spark_type(after), dialect=SPARK))
-
-
-def _is_plain(value: exp.Expr, target: str) -> bool:
-    """Return whether a literal is written as both engines read a value of a family."""
-    if not value.is_string:
-        return False
-    form = PLAIN.get(target)
-    return form is not None and re.fullmatch(form, value.name) is not None
-
-
-def _exact(value: exp.Expr) -> exp.Expr:
-    """Return a DOUBLE as a 128-bit whole number with all its digits; an error above 2^126.
-
-    Spark would convert the shortest text of the number. Division by a power of two is exact.
-    """
-    unit = _as(exp.Literal.number(2**63), "DOUBLE")
-    whole = exp.Anonymous(this="rint", expressions=[value])
-    parts = _as(exp.Div(this=whole, expression=unit, typed=True, safe=False), "BIGINT")  # truncates
-    high = _as(parts, LONG)
-    below = exp.Mul(this=_as(parts.copy(), "DOUBLE"), expression=unit.copy())
-    low = _as(exp.Sub(this=whole.copy(), expression=below), "BIGINT")
-    number = exp.Add(
-        this=exp.Mul(this=high, expression=_as(exp.Literal.number(2**63), LONG)), expression=low
-    )
-    size = exp.Anonymous(this="abs", expressions=[value.copy()])
-    least = exp.LT(this=size, expression=_as(exp.Literal.number(2**126), "DOUBLE"))
-    words = exp.Literal.string("a number is too large for a 128-bit whole number")
-    error = exp.Anonymous(this="raise_error", expressions=[words])
-    missing = exp.Is(this=value.copy(), expression=exp.null())
-    return _as(exp.Case().when(missing, exp.null()).when(least, number).else_(error), LONG)
-
-
-def _short(type_: str) -> str:
-    return type_.partition("(")[0]
-
-
-def _sum(node: exp.Expr) -> exp.Expr:
-    """Sum whole numbers as 128-bit ones, unless the sum becomes a BIGINT at once."""
-    (before,) = _types(node)
-    family = _family(before)
-    if family == "boolean":
-        node.set("this", _as(node.this, "INT"))
-    elif family == "whole" and not _is_cast_to_bigint(node):
-        node.set("this", _as(node.this, LONG))
-    elif family not in ("whole", "large"):
-        raise Unlike(f"a sum of {before.partition('(')[0]}, which depends on the order")
-    return node
-
-
-def _is_cast_to_bigint(node: exp.Expr) -> bool:
-    """Return whether a sum, perhaps filtered or over a window, is only used as a BIGINT."""
-    parent = node.parent
-    while isinstance(parent, exp.Filter | exp.Window | exp.Paren | exp.Coalesce):
-        if isinstance(parent, exp.Window) and parent.this is not node:
-            break
-        node, parent = parent, parent.parent
-    return isinstance(parent, exp.Cast) and parent.to.this in (
-        exp.DType.BIGINT,
-        exp.DType.INT,
-    )
-
-
-def _divided(node: exp.Expr) -> exp.Expr:
-    """Divide doubles: Spark would divide decimals, and refuse a zero that gives infinity."""
-    left, right = _types(node)
-    if "float" in (_family(left), _family(right)):
-        raise Unlike("a division of FLOAT")
-    numbers = ("whole", "large", "decimal", "double")
-    if _family(left) not in numbers or _family(right) not in numbers:
-        raise Unlike(f"a division of {left} by {right}")
-    a, b = _as(node.this, "DOUBLE"), _as(node.expression, "DOUBLE")
-    quotient = exp.Div(this=a, expression=b, typed=True, safe=False)
-    divisor = node.expression
-    if not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0):
-        return quotient
-    zero = _as(exp.Literal.number(0), "DOUBLE")
-    infinite = exp.Case()
-    for sign, word in ((exp.GT, "inf"), (exp.LT, "-inf"), (exp.EQ, "nan")):
-        condition = sign(this=a.copy(), expression=_as(exp.Literal.number(0), "DOUBLE"))
-        infinite = infinite.when(condition, _as(exp.Literal.string(word), "DOUBLE"))
-    infinite = infinite.else_(_as(exp.Literal.string("nan"), "DOUBLE"))
-    case = exp.Case().when(exp.EQ(this=b.copy(), expression=zero), infinite)
-    missing = exp.Is(this=a.copy(), expression=exp.null())
-    return exp.Case(
-        ifs=[exp.If(this=missing, true=exp.null()), *case.args["ifs"]], default=quotient
-    )
-
-
-def _whole_division(node: exp.Expr) -> exp.Expr:
-    """Divide whole numbers up to 64 bits; halves of others are not the same."""
-    left, right = _types(node)
-    if (_family(left), _family(right)) == ("whole", "whole"):
-        return node
-    if {_family(left), _family(right)} <= {"whole", "large"}:
-        a, b = _as(node.this, LONG), _as(node.expression, LONG)
-        rest = exp.paren(exp.Sub(this=a, expression=exp.Mod(this=a.copy(), expression=b)))
-        quotient = exp.Div(this=rest, expression=b.copy(), typed=True, safe=False)
-        return _as(quotient, LONG)
-    raise Unlike(f"a division // of {left} by {right}")
-
-
-def _arithmetic(node: exp.Expr) -> exp.Expr:
-    """Refuse arithmetic that has other types in Spark; a date plus an interval is a time."""
-    left, right = _types(node)
-    families = {_family(left), _family(right)}
-    if (left, right) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
-        node.set("this", _as(node.this, "TIMESTAMP_NTZ"))
-        return node
-    if families == {"date", "whole"} or "interval" in families:
-        raise Unlike(f"arithmetic of {left} and {right}")
-    if isinstance(node, exp.Mul | exp.Add | exp.Sub | exp.Mod) and "decimal" in families:
-        if "double" in families and families <= {"double", "decimal"}:
-            return node
-        if families <= {"decimal", "whole"} and isinstance(node, exp.Add | exp.Sub | exp.Mul):
-            return node
-        raise Unlike(f"arithmetic of {left} and {right}")
-    if families <= {"whole"} or families <= {"whole", "large"}:
-        return _widened(node) if "large" in families else node
-    if families <= {"double", "whole"} or families == {"float"}:
-        return node
-    if families == {"double", "large"}:
-        return node
-    if left == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
-        return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
-    raise Unlike(f"arithmetic of {left} and {right}")
-
-
-def _widened(node: exp.Expr) -> exp.Expr:
-    """Return arithmetic with 128-bit whole numbers as such, without digits after the point."""
-    node.set("this", _as(node.this, LONG))
-    node.set("expression", _as(node.expression, LONG))
-    return _as(node, LONG)
-
-
-def _compared(node: exp.Expr) -> exp.Expr:
-    """Refuse comparisons of different kinds of values, which are converted differently."""
-    types = _types(node)
-    families = {_family(t) for t in types} - {NULL.casefold()}
-    numbers = {"whole", "large", "decimal", "double"}
-    if len(families) <= 1 or families <= numbers or families == {"double", "float"}:
-        return node
-    literals = [o for o in _operands(node) if isinstance(o, exp.Literal) and o.is_string]
-    if literals and len(families) == 2 and families & {"date", "timestamp"}:
-        return node
-    raise Unlike(f"a comparison of {' and '.join(sorted(t.partition('(')[0] for t in types))}")
-
-
-def _any_value(node: exp.Expr) -> exp.Expr:
-    """Skip missing values, as DuckDB does."""
-    if isinstance(node.parent, exp.IgnoreNulls):
-        return node
-    return exp.Anonymous(this="any_value", expressions=[node.this.copy(), exp.true()])
-
-
-def _extreme(node: exp.Expr) -> exp.Expr:
-    """Leave out rows in which one of both is missing, as DuckDB does."""
-    name = "max_by" if isinstance(node, exp.ArgMax) else "min_by"
-    value, by = node.this.copy(), node.expression.copy()
-    there = [exp.not_(exp.Is(this=_bracketed(v), expression=exp.null())) for v in (value, by)]
-    call = exp.Anonymous(this=name, expressions=[value, by])
-    if isinstance(node.parent, exp.Filter | exp.Window):
-        raise Unlike(f"a filtered {name}")
-    return exp.Filter(this=call, expression=exp.Where(this=exp.and_(*there)))
-
-
-def _rounded(node: exp.Expr) -> exp.Expr:
-    """Return floor, ceil and round of doubles as doubles; Spark makes them whole numbers."""
-    (before,) = _types(node)
-    if _family(before) == "whole":
-        return node
-    if isinstance(node, exp.Floor) and _is_log(node.this):
-        return exp.Floor(this=_exponent(node))
-    if before != "DOUBLE" or isinstance(node, exp.Round):
-        raise Unlike(f"{type(node).__name__} of {before.partition('(')[0]}")
-    return _as(node, "DOUBLE")
-
-
-def _is_log(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.casefold() == "log2"
-
-
-def _text_only(node: exp.Expr) -> exp.Expr:
-    types = _types(node)
-    if any(_family(t) != "text" for t in types):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
-    return node
-
-
-def _part_of_date(node: exp.Expr) -> exp.Expr:
-    types = _types(node)
-    if types[0] not in ("DATE", "TIMESTAMP"):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
-    return node
-
-
-def _function(node: exp.Expr) -> exp.Expr:
-    """Return a function that sqlglot does not know."""
-    name = node.name.casefold()
-    types = _types(node)
-    value = node.expressions[0].copy()
-    if name == "log2" and isinstance(node.parent, exp.Floor):
-        return node
-    if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
-        return exp.Anonymous(this="rint", expressions=[value])
-    if name in ("isfinite", "isinf") and types[0] in FLOATS:
-        size = exp.Anonymous(this="abs", expressions=[value])
-        infinite = exp.EQ(this=size, expression=_as(exp.Literal.string("inf"), "DOUBLE"))
-        if name == "isinf":
-            return exp.paren(infinite)
-        number = exp.Anonymous(this="isnan", expressions=[value.copy()])
-        return exp.paren(exp.not_(exp.or_(number, infinite)))
-    raise Unlike(f"the function {name} of {types[0].partition('(')[0]}")
-
-
-def _power(node: exp.Expr) -> exp.Expr:
-    """Return a power of two with a whole exponent, which is exact in both."""
-    base, exponent = node.this, node.expression
-    if not (base.is_number and float(base.name) == 2 and _is_whole(exponent)):
-        raise Unlike("a power of another number than 2")
-    return exp.Pow(this=_as(base, "DOUBLE"), expression=_as(exponent, "DOUBLE"))
-
-
-def _is_whole(node: exp.Expr) -> bool:
-    """Return whether an expression has whole values only."""
-    if isinstance(node, exp.Cast):  # of a floor, see _rounded
-        return _is_whole(node.this)
-    if isinstance(node, exp.Add | exp.Sub | exp.Neg | exp.Paren):
-        return all(_is_whole(child) for child in node.iter_expressions())
-    return isinstance(node, exp.Floor) or (node.is_number and node.name.isdecimal())
-
-
-def _numbered(node: exp.Expr) -> exp.Expr:
-    """Refuse numbers of rows in no order, which two readers may not find the same."""
-    if is_unordered(node):
-        raise Unlike("a number of rows in no order")
-    return node
-
-
-def is_unordered(node: exp.Expr) -> bool:
-    """Return whether a window numbers rows in no order."""
-    ranked = isinstance(node.this, exp.RowNumber | exp.Rank | exp.DenseRank | exp.Lag | exp.Lead)
-    return ranked and not node.args.get("order")
-
-
-def _exponent(node: exp.Floor) -> exp.Expr:
-    """Return floor(log2(x)), corrected by one where Spark's quotient of logarithms is inexact."""
-    value = _as(node.this.expressions[0], "DOUBLE")
-    two = _as(exp.Literal.number(2), "DOUBLE")
-
-    def shifted(by: int) -> exp.Expr:
-        log = exp.Anonymous(this="log2", expressions=[value.copy()])
-        floor = exp.Floor(this=log)
-        return exp.paren(exp.Add(this=floor, expression=exp.Literal.number(by)), copy=False)
-
-    def power(by: int) -> exp.Expr:
-        return exp.Pow(this=two.copy(), expression=_as(shifted(by), "DOUBLE"))
-
-    case = exp.Case().when(exp.GT(this=power(0), expression=value.copy()), shifted(-1))
-    case = case.when(exp.LTE(this=power(1), expression=value.copy()), shifted(1))
-    return _as(case.else_(shifted(0)), "DOUBLE")
-
-
-PLAIN = {  # texts of values that are read in the same way
-    "whole": r"-?\d{1,19}",
-    "large": r"-?\d{1,37}",
-    "double": r"-?\d{1,15}(\.\d{1,15})?",
-    "decimal": r"-?\d{1,18}(\.\d{1,18})?",
-    "date": r"\d{4}-\d{2}-\d{2}",
-    "boolean": r"true|false",
-}
-FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
-CASTS = {  # families of types that are converted in the same way
-    ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
-    ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
-    ("whole", "text"), ("large", "text"), ("date", "text"), ("boolean", "whole"),
-    ("boolean", "text"), ("date", "timestamp"), ("double", "double"), ("text", "text"),
-    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"),
-    ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
-}  # fmt: skip
-REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
-    exp.Sum: _sum,
-    exp.Div: _divided,
-    exp.IntDiv: _whole_division,
-    **dict.fromkeys(ARITHMETIC, _arithmetic),
-    **dict.fromkeys(COMPARISONS, _compared),
-    exp.Between: _compared,
-    exp.AnyValue: _any_value,
-    exp.ArgMax: _extreme,
-    exp.ArgMin: _extreme,
-    exp.Floor: _rounded,
-    exp.Ceil: _rounded,
-    exp.Round: _rounded,
-    exp.Length: _text_only,
-    exp.DPipe: _text_only,
-    **dict.fromkeys(PARTS_OF_DATES, _part_of_date),
-    exp.Anonymous: _function,
-    exp.Pow: _power,
-    exp.Window: _numbered,
-}

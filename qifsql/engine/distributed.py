@@ -22,10 +22,9 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
-from qifsql.engine import dialect
+from qifsql.engine import dialect, rewrites
 from qifsql.engine.access import Source, datasets_of
 from qifsql.engine.connections import Stream
-from qifsql.engine.dialect import Unlike
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.placing import (
     FILE,
@@ -40,6 +39,7 @@ from qifsql.engine.placing import (
     plain_path,
     typed,
 )
+from qifsql.engine.rewrites import Unlike
 from qifsql.engine.settings import Settings
 from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session, states
 from qifsql.engine.threads import in_threads
@@ -433,7 +433,7 @@ class Spark:
         for name, type_ in columns:
             value: exp.Expr = exp.column(identifier(name))
             if type_ in ("HUGEINT", "UHUGEINT"):
-                value = exp.cast(value, dialect.LONG, dialect="duckdb")
+                value = exp.cast(value, rewrites.LONG, dialect="duckdb")
             chosen.append(exp.alias_(value, identifier(name)))
         plan = Plan((), exp.select(*chosen).from_(table.copy()))
         self._local.copy(plan, path, what="loading", where=where)

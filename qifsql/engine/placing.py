@@ -11,8 +11,9 @@ from typing import Protocol
 from sqlglot import exp
 
 from qifsql.data.expressions import identifier
-from qifsql.engine import dialect
-from qifsql.engine.dialect import SESSION, Unlike
+from qifsql.engine import dialect, rewrites
+from qifsql.engine.dialect import SESSION
+from qifsql.engine.rewrites import Unlike
 from qifsql.errors import ExpressionError, InputError
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
@@ -130,7 +131,7 @@ class Placing:
     ) -> None:
         """Give an order to numbers of rows: the place in a source, or any if they are kept once."""
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
-        loose = [w for w in windows if dialect.is_unordered(w)]
+        loose = [w for w in windows if rewrites.is_unordered(w)]
         source = select.args["from_"].this if loose and select.args.get("from_") else None
         plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
         keys: list[exp.Expr] = [exp.null()] if lasting else []
@@ -218,11 +219,11 @@ def no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
 
 def typed(value: exp.Expr, type_: str) -> exp.Expr:
     """Return a value with a type of DuckDB, which may be that of NULL alone."""
-    if type_ == dialect.NULL:
+    if type_ == rewrites.NULL:
         return exp.null()
-    if type_ == f"{dialect.NULL}[]" and isinstance(value, exp.Null):
+    if type_ == f"{rewrites.NULL}[]" and isinstance(value, exp.Null):
         return exp.Array(expressions=[exp.null()])
-    return exp.cast(value, type_.replace(dialect.NULL, "INTEGER"), dialect="duckdb")
+    return exp.cast(value, type_.replace(rewrites.NULL, "INTEGER"), dialect="duckdb")
 
 
 def _dropping(name: str) -> str:

@@ -1,11 +1,11 @@
 """Columns of answers, with the names of the user, in types that every format can show."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute
+from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.data.expressions import identifier
 from qifsql.data.types import family
 
@@ -86,3 +86,37 @@ def unique(names: Sequence[str]) -> list[str]:
         taken.add(candidate.casefold())
         result.append(candidate)
     return result
+
+
+def labels(microdata: Microdata, queries: Iterable[exp.Query]) -> dict[str, str]:
+    """Return the user's name of each numbered column.
+
+    A name that a query with such columns uses for something else gets a number: ``size_2``.
+    """
+    numbered = {
+        f"{role}_{i}": attribute.name
+        for role, attributes in (("qid", microdata.qids), ("secret", microdata.secrets))
+        for i, attribute in enumerate(attributes, 1)
+    }
+    used = [{node.name.casefold() for node in query.find_all(exp.Identifier)} for query in queries]
+    taken = {name for names in used if names & set(numbered) for name in names - set(numbered)}
+    names = unique([*sorted(taken), *numbered.values()])[len(taken) :]
+    return dict(zip(numbered, names, strict=True))
+
+
+def labelled(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
+    """Return a query of steps with the names of ``labels`` in place of the numbered columns."""
+    changed = query.copy()
+    for node in list(changed.find_all(exp.Identifier)):
+        if node.name in names:
+            node.replace(identifier(names[node.name]))
+    return changed
+
+
+def labelled_columns(query: exp.Query, names: Mapping[str, str]) -> list[exp.Expr]:
+    """Return the columns that a generated query selects, under the names of ``labels``.
+
+    The user's own names inside of it stay as they are.
+    """
+    columns = [(column.unalias(), column.alias_or_name) for column in query.selects]
+    return [exp.alias_(tree, identifier(names.get(name, name))) for tree, name in columns]

@@ -21,7 +21,7 @@ from campaign.draft import Draft, Step, row
 from campaign.running import Place
 from campaign.tables import CANARY
 from campaign.work import TEXTS, Outcome, Task
-from qifsql.adversary import changes, gains, laws, names, subset_names, transitions
+from qifsql.adversary import changes, gains, laws, names, transitions
 from qifsql.commands.dp import epsilons
 from qifsql.commands.levels import spec as levels
 from qifsql.commands.synthetic import required_bounds
@@ -194,7 +194,7 @@ def _words(d: Draft) -> dict[str, Reader]:
         ),
         "memory": Reader(lambda t: Settings(memory=t).memory_limit, ["400MB", "8GB", "1 GiB"]),
         "subset": Reader(
-            lambda t: subset_names.subset(t, list(d.data.qids)),
+            lambda t: names.subset(t, list(d.data.qids)),
             ["+".join(d.qids()) for _ in range(3)],
         ),
         **{

@@ -18,7 +18,8 @@ from spark_session import GENERATED, MARKS, SPARK
 from sqlglot import exp
 
 from qifsql.engine import dialect
-from qifsql.engine.dialect import Unlike, translated
+from qifsql.engine.dialect import translated
+from qifsql.engine.rewrites import Unlike
 
 pytestmark = list(MARKS)
 INFINITE = float("inf")

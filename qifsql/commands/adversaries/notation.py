@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from qifsql.adversary.subset_names import subset
+from qifsql.adversary.names import subset
 from qifsql.commands.adversaries.knowledge import Adversary, Independent, Listed, distinct, mixture
 from qifsql.commands.adversaries.spec import Knowledge
 from qifsql.data.exact import exact

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from qifsql.commands.attack.keyless.charts import calibration
-from qifsql.commands.attack.noisy.charts import adversaries
+from qifsql.commands.attack.noisy.view import adversaries
 from qifsql.errors import InputError
 from qifsql.presentation import people_charts
 from qifsql.presentation.language import counted, said

@@ -20,8 +20,7 @@ from qifsql.data.readers import openings
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, OutputError
 from qifsql.query import microdata_steps, parameters, render
-from qifsql.query.columns import named, unique
-from qifsql.query.labels import labelled, labelled_columns, labels
+from qifsql.query.columns import labelled, labelled_columns, labels, named, unique
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 

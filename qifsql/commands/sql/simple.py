@@ -13,8 +13,8 @@ from qifsql.data.collection import Collection
 from qifsql.data.expressions import SOURCE
 from qifsql.errors import InputError, printable, quoted
 from qifsql.query import microdata_steps, render
+from qifsql.query.columns import labelled, labelled_columns, labels
 from qifsql.query.compiler import numbers
-from qifsql.query.labels import labelled, labelled_columns, labels
 from qifsql.query.splice import splice
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read

@@ -16,8 +16,8 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.adversary.names import subset
 from qifsql.adversary.spec import BoundAttack, Microdata
-from qifsql.adversary.subset_names import subset
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from sqlglot import exp
 
-from qifsql.commands.synthetic import common_values, individuals
+from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, attempts_of, draws_of
 from qifsql.commands.synthetic.spec import SyntheticOptions
@@ -20,7 +21,9 @@ from qifsql.data.option import as_names
 from qifsql.data.types import Row
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.tables import Tables
+from qifsql.errors import quoted
 from qifsql.measures import release_measures
+from qifsql.query.columns import number
 from qifsql.results.storage import Origin
 
 WORST: dict[str, pl.DataType] = {
@@ -78,7 +81,7 @@ class Measurements:
     def run(self) -> None:
         """Count and measure everything that is asked for."""
         coded = self._coded = codes.make(self._tables, self._files)
-        self._apart = common_values.notes(coded, self._files)
+        self._apart = notes_on_spelling(coded, self._files)
         if self._learner is not None:
             self._guessing = Guessing(self._tables, coded, self._files, self._learner)
         for secret in range(1, len(self._files.secrets) + 1) or (0,):
@@ -224,3 +227,31 @@ def _classified(scores: Scores) -> list[release_measures.Measure]:
         control_confident=scores.control_confident,
     )
     return list(release_measures.classified(counts))
+
+
+def notes_on_spelling(coded: Coded, files: Files) -> list[str]:
+    """Return notes on columns of which a release and the original have no value in common."""
+    texts = []
+    columns = (*files.qids, *files.secrets)
+    for release in (r for r in coded.releases if r != POOLED_RELEASE):
+        names = [name for i, name in enumerate(columns) if _differs(coded, release, i)]
+        if names:
+            title = files.releases[release - 1].title
+            texts.append(
+                f"no value of {', '.join(map(quoted, names))} is in both {title} and the "
+                "original: if the release writes them in another way, low numbers say nothing; "
+                "write them alike"
+            )
+    return texts
+
+
+def _differs(coded: Coded, release: int, place: int) -> bool:
+    """Return whether no value of a quasi-identifier, or of a secret after these, is in both."""
+    width = len(coded.fields)
+    secret = exp.column(f"secret_{place - width + 1}")
+    code = coded.code_of(place, "coded") if place < width else secret
+    present = exp.NEQ(this=code.copy(), expression=number(coded.missing(place)))
+    sums = (exp.Sum(this=exp.column(name)) for name in ("original", f"synthetic_{release}"))
+    both = exp.and_(*(exp.GT(this=total, expression=number(0)) for total in sums))
+    groups = exp.select(exp.alias_(number(1), "common")).from_("coded").where(present)
+    return not coded.tables.rows(groups.group_by(code).having(both).limit(1))

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from qifsql.commands.synthetic.wording import between, by_measure, points, releases
+from qifsql.commands.synthetic.sentences import between, by_measure, points, releases
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table

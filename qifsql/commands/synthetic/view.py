@@ -5,14 +5,15 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.synthetic import charts, question_tables
-from qifsql.commands.synthetic.sentences import limits, sentences
-from qifsql.commands.synthetic.wording import (
+from qifsql.commands.synthetic.sentences import (
     between,
     by_measure,
+    limits,
     percent,
     points,
     release_name,
     releases,
+    sentences,
 )
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn

@@ -101,3 +101,10 @@ def meaning(exact: Row, noisy: Row) -> str:
     message = "This is an estimate, between {low} and {high} with 95 % confidence."
     ends = {end: words.percent(noisy[end]) for end in ("low", "high")}
     return f"{text} {said(message, **ends)}"
+
+
+def adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, str]]:
+    """Return the rows numbered by adversary in the column ``datasets``, and the names of these."""
+    number = pl.when(pl.col("knows") == EXACT).then(1).otherwise(2)
+    names = {1: said("after, known exactly"), 2: said("after, with errors and gaps")}
+    return frame.with_columns(number.alias("datasets")), names
