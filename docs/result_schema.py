@@ -114,7 +114,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "confidence": Rows(columns=["commands.link.link.CONFIDENCE"]),
     },
     "receipt": {
-        "results": Rows(columns=["commands.receipt.receipt.SCHEMA"], open=True),
+        "results": Rows(columns=["commands.inspect.receipt.SCHEMA"], open=True),
         "learnt": OF_ATTACK,
     },
     "refines": {"results": Rows(columns=["commands.refines.refines.SCHEMA"])},

@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qifsql.commands import NAMES
+from qifsql.former import WORDS
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.adversary.spec import Attack as Attack
     from qifsql.commands.adversaries.adversaries import adversaries as adversaries
     from qifsql.commands.anonymise.anonymise import anonymise as anonymise
     from qifsql.commands.attack.attack import attack as attack
-    from qifsql.commands.blocks.blocks import blocks as blocks
     from qifsql.commands.check.check import check as check
     from qifsql.commands.check.result import Verdict as Verdict
     from qifsql.commands.compare.compare import compare as compare
@@ -29,13 +29,11 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.estimate.estimate import estimate as estimate
     from qifsql.commands.explain.explain import explain as explain
     from qifsql.commands.explain.result import Explanation as Explanation
-    from qifsql.commands.hyper.hyper import hyper as hyper
     from qifsql.commands.init.init import init as init
+    from qifsql.commands.inspect.inspect import inspect as inspect
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import link as link
     from qifsql.commands.open.open import open as open  # noqa: A004 - the name of the command
-    from qifsql.commands.receipt.receipt import receipt as receipt
-    from qifsql.commands.records.records import records as records
     from qifsql.commands.refines.refines import refines as refines
     from qifsql.commands.report.report import report as report
     from qifsql.commands.run.result import StudyResult as StudyResult
@@ -59,6 +57,10 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.data.dataset import Dataset as Dataset
     from qifsql.engine.settings import Settings as Settings
     from qifsql.errors import QifError as QifError
+    from qifsql.former import blocks as blocks
+    from qifsql.former import hyper as hyper
+    from qifsql.former import receipt as receipt
+    from qifsql.former import records as records
     from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study
 
@@ -84,9 +86,10 @@ __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are names
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import qifsql`` stays fast."""
-    if name not in _HOMES:
+    home = _HOMES.get(name) or ("former" if name.replace("_", "-") in WORDS else None)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
     if name in NAMES:
         from qifsql.data.documentation import documented
 

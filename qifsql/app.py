@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from qifsql import __version__, commands
+from qifsql import __version__, commands, former
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
 from qifsql.options.grouping import ALONE, completed, grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
@@ -98,6 +98,13 @@ def _typed(words: Sequence[str]) -> Sequence[str]:
     return (name,) if name in commands.NAMES and "_" not in words[0] else commands.NAMES
 
 
+def _of_today(words: Sequence[str]) -> Sequence[str]:
+    """Return the words with today's name of their command, and a note if it had another."""
+    if words and words[0] in former.WORDS and "--quiet" not in words:
+        talk(f"note: {words[0]} is now {' '.join(former.WORDS[words[0]])}")
+    return former.current(words)
+
+
 def _with_start(words: Sequence[str]) -> Sequence[str]:
     """Return the words with ``start`` in front if the first is a file and not a command."""
     if not words or words[0].startswith("-") or words[0].replace("-", "_") in commands.NAMES:
@@ -169,7 +176,7 @@ def _run() -> int | None:
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*words[1:], HELP[-1]]
-    words = [*_with_start(words)]
+    words = [*_with_start(_of_today(words))]
     names = _typed(words)
     if set(names) <= set(commands.TRANSLATED):
         bind_locale()

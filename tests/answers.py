@@ -65,7 +65,7 @@ class Answers:
 
     def _run(self, line: str) -> Answer:
         words = shlex.split(line)
-        if words[0] not in command_lines.JSON_LESS:
+        if command_lines.has_json(line):
             words += ["--format", "json"]
         if CAN_DRAW and line in command_lines.DRAWN.values():
             words += ["--charts", f"charts/{words[0]}"]

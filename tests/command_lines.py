@@ -53,11 +53,12 @@ LINES: dict[str, tuple[str, ...]] = {
         "adversaries sweep.parquet --knows age=0.5,gender=1 --threshold 0.5",
         "adversaries sweep.parquet --any 1-2 --attempt 0.05",
     ),
-    "blocks": ("blocks people.parquet -q age,gender -s illness",),
-    "hyper": ("hyper people.parquet -q age -s illness --show joint",),
-    "records": (
-        "records people.parquet -q age,gender -o rows.parquet",
-        "records people.parquet -q age,gender -o rows.csv",
+    "inspect": (
+        "inspect people.parquet -q age,gender -s illness",
+        "inspect people.parquet -q age -s illness --show joint",
+        "inspect people.parquet --show records -q age,gender -o rows.parquet",
+        "inspect people.parquet --show records -q age,gender -o rows.csv",
+        "inspect people.parquet --show receipt --target age=25 --target gender=F -s illness",
     ),
     "sql": ("sql cas people.parquet -q age -s illness",),
     "shell": ("shell people.parquet -q age --init-only",),
@@ -97,7 +98,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
     "suda": ("suda people.parquet -q age,gender --max-size 2 --records scores.csv",),
     "wp29": ("wp29 people.parquet -q age,gender -s illness",),
-    "receipt": ("receipt people.parquet --target age=25 --target gender=F -s illness",),
     "refines": ("refines people.parquet age,gender age",),
     "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
     "dit": ("dit people.parquet -q age,occupation --secret illness --k 2 --store dit.duckdb",),
@@ -153,8 +153,13 @@ FURTHER: dict[str, tuple[str, ...]] = {
 }
 """Further lines of a command: their answers have columns that those of ``LINES`` lack."""
 
-JSON_LESS = ("demo", "init", "open", "records", "report", "shell", "sql", "start")
+JSON_LESS = ("demo", "init", "open", "report", "shell", "sql", "start")
 """Commands that write a file, a text or a page, and have no ``--format``."""
+
+
+def has_json(line: str) -> bool:
+    """Return whether the answer to a line is also JSON."""
+    return line.split(maxsplit=1)[0] not in JSON_LESS and "--show records" not in line
 
 
 DRAWN = {

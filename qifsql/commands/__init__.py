@@ -12,7 +12,7 @@ JOBS = {
         "suda",
     ),
     "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
-    "Inspect": ("describe", "blocks", "hyper", "records", "receipt", "refines"),
+    "Inspect": ("describe", "inspect", "refines"),
     "Protect": ("treat", "anonymise", "what_if", "compare", "dp", "dit"),
     "Decide and report": ("check", "run", "init", "report"),
     "Learn and verify": ("demo", "explain", "sql", "shell", "verify"),
@@ -21,6 +21,9 @@ JOBS = {
 
 TRANSLATED = ("attack", "sweep", "levels", "check", "report")
 """The commands whose help texts are in all languages of reports, by the user's locale."""
+
+KINDS = dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect")
+"""The place below here of the view of a kind of result that is not named like its command."""
 
 NAMES = tuple(name for names in JOBS.values() for name in names)
 """All commands."""

@@ -63,8 +63,8 @@ STORED = (
     "--engine duckdb"
 )
 ON_SPARK = (
-    *("attack", "blocks", "check", "compare", "compose", "describe", "hyper", "levels", "link"),
-    *("records", "run", "sweep", "what-if"),
+    *("attack", "check", "compare", "compose", "describe", "inspect", "levels", "link", "run"),
+    *("sweep", "what-if"),
 )
 """The commands that run on Spark."""
 KEPT_HERE = ("sweep",)

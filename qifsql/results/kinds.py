@@ -32,7 +32,7 @@ class Kind:
 
 
 def view_of(name: str) -> ModuleType | None:
-    """Return the view of a command by the name of its results (``what-if``), None if unknown."""
+    """Return the view of the results of a name (``what-if``), None if unknown."""
     return _module_of(name, "view")
 
 
@@ -43,13 +43,14 @@ def charts_of(name: str) -> ModuleType | None:
 
 @cache
 def _module_of(name: str, part: str) -> ModuleType | None:
-    room = name.replace("-", "_")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", room) or find_spec("qifsql.commands") is None:
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or find_spec("qifsql.commands") is None:
         return None
+    kinds: Mapping[str, str] = import_module("qifsql.commands").KINDS
+    home = f"qifsql.commands.{kinds.get(name, name.replace('-', '_'))}"
     try:
-        return import_module(f"qifsql.commands.{room}.{part}")
+        return import_module(f"{home}.{part}")
     except ModuleNotFoundError as e:
-        if e.name is not None and e.name.startswith(f"qifsql.commands.{room}"):
+        if e.name is not None and f"{home}.{part}.".startswith(f"{e.name}."):
             return None
         raise
 

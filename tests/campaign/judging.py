@@ -202,7 +202,7 @@ def _whole(path: Path) -> str:
 def reveals(argv: Sequence[str]) -> bool:
     """Return whether the line asks for cell values, so that its output may contain them."""
     command, words = argv[0], [w.partition("=")[0] for w in argv[1:]]
-    if command in ("blocks", "hyper", "records", "receipt", "refines", "shell", "levels"):
+    if command in ("inspect", "refines", "shell", "levels"):
         return True
     if command == "tables":  # components have names, such as schools
         return True

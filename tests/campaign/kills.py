@@ -271,7 +271,9 @@ CASES: dict[str, Case] = {
         (*_DIT, "--k", "2,3", "--store", "kept.duckdb", "--sample-size", "30"), 300, _results
     ),
     "records -o": Case(
-        ("records", "people.csv", *KNOWN, "-o", "rows.csv"), 60_000, _file("rows.csv")
+        ("inspect", "--show", "records", "people.csv", *KNOWN, "-o", "rows.csv"),
+        60_000,
+        _file("rows.csv"),
     ),
     "dit --command": Case(
         (*_DIT, "--method", "command", "--command", _COPY, "--sample-size", "3"), 40, _results

@@ -291,7 +291,7 @@ def levels(d: Draft) -> Words:
 def blocks(d: Draft) -> Words:
     """The blocks."""
     qids, secret = d.qids(), d.secret()
-    argv = ["blocks", d.file, *d.known(qids), *d.wants(secret)]
+    argv = ["inspect", d.file, *d.known(qids), *d.wants(secret)]
     if comparing.comparable(d.data, d.file) and d.chance(0.85):
         return _checked(d, [*argv, "--limit", "0"], comparing.blocks(d.data, qids))
     return argv
@@ -300,18 +300,23 @@ def blocks(d: Draft) -> Words:
 def hyper(d: Draft) -> Words:
     """One of the objects."""
     shown = d.one("prior", "joint", "channel", "hyper", "cooccurrence")
-    return ["hyper", d.file, *d.known(d.qids()), *d.wants(d.secret()), "--show", shown]
+    return ["inspect", d.file, "--show", shown, *d.known(d.qids()), *d.wants(d.secret())]
 
 
 def records(d: Draft) -> Words:
     """A row per record."""
     qids, secret = d.qids(), d.secret()
     out = d.new("rows") + d.one(".parquet", ".csv")
-    argv = ["records", d.file, *d.known(qids), *d.wants(secret), "-o", out]
+    argv = ["inspect", "--show", "records", d.file, *d.known(qids), *d.wants(secret), "-o", out]
     if comparing.comparable(d.data, d.file) and d.chance(0.85):
         d.steps.append(Step(argv, check=comparing.records(d.data, qids, secret, out)))
         return []
     return argv
+
+
+def inspect(d: Draft) -> Words:
+    """Blocks, an object, records, or one person."""
+    return d.one(blocks, hyper, records, receipt)(d)
 
 
 def treat(d: Draft) -> Words:
@@ -437,7 +442,7 @@ def report(d: Draft) -> Words:
     kinds = [n for n in RECIPES if n not in NO_RESULT]
     for _ in range(d.one(1, 2, 2, 3)):
         argv: Words = []
-        while not argv or "-o" in argv:
+        while not argv or "-o" in argv or "records" in argv:
             before = len(d.steps)
             argv = RECIPES[d.rng.choice(kinds)](d)
             if not argv:  # its numbers were to be checked
@@ -511,7 +516,13 @@ def wp29(d: Draft) -> Words:
 def receipt(d: Draft) -> Words:
     """One person."""
     qids = d.qids()
-    return ["receipt", d.file, *d.known(qids), *d.wants(d.secret()), *d.target(qids)]
+    return [
+        *("inspect", "--show", "receipt"),
+        d.file,
+        *d.known(qids),
+        *d.wants(d.secret()),
+        *d.target(qids),
+    ]
 
 
 def refines(d: Draft) -> Words:
@@ -698,10 +709,10 @@ def demo(d: Draft) -> Words:
 RECIPES: dict[str, Recipe] = {
     "attack": attack, "sweep": sweep, "adversaries": adversaries, "describe": describe,
     "levels": levels, "check": check,
-    "blocks": blocks, "hyper": hyper, "records": records, "treat": treat, "anonymise": anonymise,
+    "inspect": inspect, "treat": treat, "anonymise": anonymise,
     "run": run, "init": init, "start": start, "open": open_page, "report": report, "link": link,
     "unhash": unhash,
-    "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29, "receipt": receipt,
+    "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29,
     "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
     "what-if": what_if, "tables": tables, "synthetic": synthetic, "verify": verify,
     "explain": explain, "sql": sql, "shell": shell,
@@ -709,9 +720,10 @@ RECIPES: dict[str, Recipe] = {
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
+    "inspect": 16,
     "compose": 3, "compare": 3, "tables": 3, "synthetic": 3, "adversaries": 2,
     "run": 2, "report": 3, "explain": 1, "init": 3,
     "start": 1, "open": 1,
 }  # fmt: skip
-NO_RESULT = ("report", "records", "treat", "anonymise", "init", "start", "open", "sql", "shell",
+NO_RESULT = ("report", "treat", "anonymise", "init", "start", "open", "sql", "shell",
              "demo", "explain")  # fmt: skip

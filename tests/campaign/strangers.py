@@ -283,7 +283,7 @@ def _another_user(d: Draft, run: Runner) -> Iterator[str]:
         known = ["-q", row(list(d.data.qids)), "-s", row(list(d.data.secrets)[:1])]
         run("levels", file, *known, "--show-blocks", "-o", "levels.json")
         run("attack", "crs", file, *known[:2], "--store", "kept.duckdb")
-        run("records", file, *known[:2], "-o", "records.csv")
+        run("inspect", "--show", "records", file, *known[:2], "-o", "records.csv")
         run(*study(d).step.argv)
     finally:
         os.umask(before)

@@ -206,7 +206,7 @@ VALUES: dict[str, Value] = {
     "--sampling-weight": lambda d: [d.one(d.data.weight, f"{identifier(d.data.weight)} + 1")],
     "--secret": _attribute,
     "--seed": _one("0", "7", "2147483647"),
-    "--show": _one("prior", "joint", "channel", "hyper", "cooccurrence"),
+    "--show": _one("blocks", "prior", "joint", "channel", "hyper", "cooccurrence", "receipt"),
     "--sizes": _one("1", "1-2", "2"),
     "--skew": _one("2", "1.5", "10"),
     "--small": _one("1", "3", "10"),

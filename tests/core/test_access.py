@@ -275,7 +275,7 @@ def named(path: str, line: str, world: Path) -> bool:
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("attack", "sweep", "records", "open", "report"), id="some"),
+        pytest.param(("attack", "sweep", "inspect", "open", "report"), id="some"),
         pytest.param(tuple(commands.LINES), id="all", marks=pytest.mark.slow),
     ],
 )

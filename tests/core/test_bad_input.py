@@ -382,8 +382,14 @@ def test_a_filter_that_is_no_condition(here: Path):
         ),
         (("attack", "crs", "people.parquet", "-q", "age", "-f", "xml"), 'no format "xml"'),
         (("attack", "crs", "people.parquet", "-q", "age", "-o", "r.xyz"), "must end in one of"),
-        (("records", "people.parquet", "-q", "age", "-o", "r.json"), "must end in one of"),
-        (("records", "people.parquet", "-q", "age", "-o", "\n"), r'error: "\n" must end in one of'),
+        (
+            ("inspect", "--show", "records", "people.parquet", "-q", "age", "-o", "r.json"),
+            "must end in one of",
+        ),
+        (
+            ("inspect", "--show", "records", "people.parquet", "-q", "age", "-o", "\n"),
+            r'error: "\n" must end in one of',
+        ),
         (("attack", "crs", "people.parquet", "-q", "age", "--memory", "lots"), "memory=lots"),
         (("attack", "crs", "people.parquet", "-q", "age", "--memory", "\udcff"), "memory="),
         (("attack", "crs", "people.parquet", "-q", "age", "--threads", "0"), "threads=0"),

@@ -122,9 +122,11 @@ def test_a_name_with_a_comma_is_quoted_as_in_csv(tmp_path: Path):
 def test_a_name_that_looks_like_a_pattern_is_one_column_of_results(tmp_path: Path, name: str):
     file, out = tmp_path / "t.parquet", tmp_path / "r.csv"
     pl.DataFrame({name: ["=x", "=y"], "b": [1, 2], "c": ["u", "u"]}).write_parquet(file)
-    assert run("blocks", file, "-q", name, "-q", "b", "-s", "c", "--format", "csv").code == 0
-    assert run("hyper", file, "-q", name, "-s", "c", "--show", "joint", "-f", "markdown").code == 0
-    assert run("records", file, "-q", "b", "-s", name, "-o", out).code == 0
+    assert run("inspect", file, "-q", name, "-q", "b", "-s", "c", "--format", "csv").code == 0
+    assert (
+        run("inspect", file, "-q", name, "-s", "c", "--show", "joint", "-f", "markdown").code == 0
+    )
+    assert run("inspect", "--show", "records", file, "-q", "b", "-s", name, "-o", out).code == 0
     rows = csv.DictReader(io.StringIO(out.read_text()))
     assert [row[f"best_guess_{name}"] for row in rows] == ["'=x", "'=y"]
 
@@ -168,7 +170,7 @@ def test_a_missing_value_of_the_target_is_said_in_words(tmp_path: Path):
 def test_blocks_show_the_smallest_largest_and_most_revealing():
     sizes = {}
     for order in ("smallest", "largest", "revealing"):
-        done = run("blocks", PEOPLE, "-q", "age,gender", "-s", "illness", f"--{order}", "2")
+        done = run("inspect", PEOPLE, "-q", "age,gender", "-s", "illness", f"--{order}", "2")
         rows = list(csv.DictReader(io.StringIO(done.out)))
         sizes[order] = [(r["age"], r["gender"], r["size"], r["counts_illness"]) for r in rows]
     assert sizes["smallest"] == [("49", "M", "1", "no: 1"), ("60", "M", "1", "no: 1")]
@@ -181,7 +183,18 @@ def test_blocks_show_the_smallest_largest_and_most_revealing():
 
 def test_records_are_written_in_the_order_of_the_input(tmp_path: Path):
     out = tmp_path / "r.parquet"
-    run("records", CENSUS, "-q", "NU_DIA,CO_ENTIDADE", "--key", "ID_ALUNO", "-o", out)
+    run(
+        "inspect",
+        "--show",
+        "records",
+        CENSUS,
+        "-q",
+        "NU_DIA,CO_ENTIDADE",
+        "--key",
+        "ID_ALUNO",
+        "-o",
+        out,
+    )
     assert pl.read_parquet(out)["ID_ALUNO"].equals(pl.read_parquet(CENSUS)["ID_ALUNO"])
     assert "SELECT" in json.loads(pl.read_parquet_metadata(out)["qifsql"])["sql"]
 
@@ -341,7 +354,7 @@ def test_help_is_fast_and_names_every_command():
     done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime - before.ru_utime < 2  # the aim is 0.5 s, on a machine of usual speed
-    for name in ("demo", "describe", "attack", "blocks", "records", "sql", "shell"):
+    for name in ("demo", "describe", "attack", "inspect", "sql", "shell"):
         assert re.search(rf"\b{name}\b", done.stdout)
 
 
@@ -384,7 +397,14 @@ def test_an_interruption_while_the_command_loads_is_one_line() -> None:
 @pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "command",
-    ["attack crs", "blocks", "estimate --fraction 0.5", "hyper -s s", "levels", "suda"],
+    [
+        "attack crs",
+        "inspect",
+        "estimate --fraction 0.5",
+        "inspect --show hyper -s s",
+        "levels",
+        "suda",
+    ],
 )
 def test_records_that_are_left_out_are_told(command: str, tmp_path: Path) -> None:
     file = tmp_path / "t.csv"

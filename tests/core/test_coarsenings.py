@@ -28,7 +28,7 @@ def values(
     for cell in cells:
         table = pa.table({"x": pa.array([cell], type_)})
         pq.write_table(table, tmp_path / "x.parquet")
-        frame = qifsql.blocks(tmp_path / "x.parquet", qids=f"x:{how}").frame
+        frame = qifsql.inspect(tmp_path / "x.parquet", qids=f"x:{how}").frame
         assert frame.columns[0] == f"x:{how}"
         found.append(frame[f"x:{how}"][0])
     return found
@@ -101,14 +101,14 @@ def test_times_of_day_become_hours(tmp_path: Path):
 def test_texts_of_few_values_are_texts(tmp_path: Path):
     with duckdb.connect(str(tmp_path / "t.duckdb")) as con:
         con.execute("CREATE TABLE t AS SELECT 'abc'::ENUM('abc', 'abd') AS x")
-    assert qifsql.blocks(f"t@{tmp_path / 't.duckdb'}", qids="x:2").frame["x:2"][0] == "ab"
+    assert qifsql.inspect(f"t@{tmp_path / 't.duckdb'}", qids="x:2").frame["x:2"][0] == "ab"
 
 
 def test_a_column_of_that_very_name_comes_first_and_both_can_be_used(tmp_path: Path):
     pl.DataFrame({"a:5": ["x", "y"], "a": [1, 2], "1:a": [0, 0]}).write_parquet(
         tmp_path / "t.parquet"
     )
-    frame = qifsql.blocks(tmp_path / "t.parquet", qids=["a:5", "a", "a:10", "1:a"]).frame
+    frame = qifsql.inspect(tmp_path / "t.parquet", qids=["a:5", "a", "a:10", "1:a"]).frame
     assert frame.select("a:5", "a:10").sort("a:5").rows() == [("x", 0), ("y", 0)]
 
 

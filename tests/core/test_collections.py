@@ -347,7 +347,9 @@ def test_every_record_has_the_numbers_of_its_block_in_the_order_of_the_focal_dat
     table = oracle.aggregated(drawn.releases, distinct=absent == "distinct")
     with files(drawn) as paths, tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "records.parquet")
-        qifsql.records(source(paths, drawn, absent), out, **options(drawn, absent))
+        qifsql.inspect(
+            source(paths, drawn, absent), show="records", out=out, **options(drawn, absent)
+        )
         rows = pl.read_parquet(out).to_dicts()
     wanted = []
     for number, person in enumerate(table, 1):

@@ -200,7 +200,7 @@ Column = tuple[Any, ...]
 def told(sources: list[Path], show: Any, **asked: Any) -> dict[Column, dict[Any, F]]:
     """An object of information flow, column by column: the fraction of each value of the secret."""
     found: dict[Column, dict[Any, F]] = {}
-    shown = qifsql.hyper(sources, show=show, qids=["gender", "grade"], key="id", **asked)
+    shown = qifsql.inspect(sources, show=show, qids=["gender", "grade"], key="id", **asked)
     for row in shown.frame.iter_rows(named=True):
         column = tuple(row[q] for q in QIDS)
         found.setdefault(column, {})[row["value"]] = F(row["numerator"], row["denominator"])
@@ -219,7 +219,7 @@ def test_popets_table_10_step_by_step(popets: list[Path]) -> None:
     assert told(popets, "hyper") == {
         column: {n: F(1, len(people)) for n in people} for column, (people, _) in OBSERVED.items()
     }
-    outers = qifsql.hyper(popets, show="hyper", qids=["gender", "grade"], key="id").frame
+    outers = qifsql.inspect(popets, show="hyper", qids=["gender", "grade"], key="id").frame
     of_columns = {tuple(row[q] for q in QIDS): row["outer"] for row in outers.to_dicts()}
     assert of_columns == {column: len(people) / 10 for column, (people, _) in OBSERVED.items()}
 
@@ -250,7 +250,7 @@ def test_popets_table_4_step_by_step(popets: list[Path]) -> None:
             column: {s: F(n, total) for s, n in of_column.items()}
             for column, of_column in counts.items()
         }
-    hyper = qifsql.hyper(popets, show="hyper", qids=["gender", "grade"], key="id", **asked).frame
+    hyper = qifsql.inspect(popets, show="hyper", qids=["gender", "grade"], key="id", **asked).frame
     inners = {
         (row["value"], row["outer"], row["blocks"], row["probability"]) for row in hyper.to_dicts()
     }

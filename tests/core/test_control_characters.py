@@ -45,7 +45,7 @@ def test_no_command_lets_a_name_or_a_value_steer_the_terminal(
         ("describe", data, "--values", 3),
         ("attack", "crs,cas", data, *asked, "--by", "g", "--histogram"),
         ("levels", data, *asked, "--show-blocks"),
-        ("blocks", data, *asked),
+        ("inspect", data, *asked),
         ("sweep", data, *asked, "--workspace", folder / "w"),
         ("what-if", data, *asked, "--change", f"drop=q{column}"),
     ]

@@ -101,7 +101,7 @@ def test_every_command_refuses_a_damaged_file() -> None:
             ("sweep", name, "-q", "a,b"),
             ("levels", name, "-q", "a", "-s", "b"),
             ("describe", name),
-            ("records", name, "-q", "a", "-o", "records.csv"),
+            ("inspect", "--show", "records", name, "-q", "a", "-o", "records.csv"),
             ("anonymise", name, "-q", "a", "--k", "2", "--method", "mondrian", "-o", "out.csv"),
             ("treat", name, "--key", "a", "-o", "out.csv"),
             ("link", good, name, "-q", "a"),
@@ -156,7 +156,7 @@ CHANGES: dict[str, Callable[[Path], Any]] = {
     [
         ("attack", "crs", "f.csv", "-q", "a"),
         ("sweep", "f.csv", "-q", "a,b"),
-        ("records", "f.csv", "-q", "a", "-o", "out.csv"),
+        ("inspect", "--show", "records", "f.csv", "-q", "a", "-o", "out.csv"),
         ("treat", "f.csv", "--key", "a", "-o", "out.csv"),
         ("describe", "f.csv"),
         ("link", "good.csv", "f.csv", "-q", "a"),

@@ -209,11 +209,16 @@ def test_values_of_every_type_are_shown_and_written() -> None:
             i FROM range(3) AS r(i)"""
         )
     names = ["zoned", "u", "bytes", "span", "day", "f", "t", "e", "bits", "h"]
-    shown = qifsql.blocks("t@t.duckdb", qids=names, secret=["i"]).frame
+    shown = qifsql.inspect("t@t.duckdb", qids=names, secret=["i"]).frame
     assert shown["day"].to_list() == ["infinity", "2020-01-01", "2020-01-01"]
     assert shown["zoned"][0] == "2020-01-01 00:00:00+00"
     for ending in ("csv", "parquet"):
-        assert qifsql.records("t@t.duckdb", f"r.{ending}", qids="i", secret=names) == 3
+        assert (
+            qifsql.inspect(
+                "t@t.duckdb", show="records", out=f"r.{ending}", qids="i", secret=names
+            ).written
+            == 3
+        )
     assert pl.read_csv("r.csv")["best_guess_h"].to_list() == [0, 1, 2]
 
 

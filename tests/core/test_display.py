@@ -26,7 +26,7 @@ RESULTS: dict[str, Any] = {
     "attack": lambda: qifsql.attack(["crs", "cas"], CENSUS, histogram=True, **KNOWN),
     "sweep": lambda: qifsql.sweep(CENSUS, **KNOWN),
     "levels": lambda: qifsql.levels(CENSUS, **KNOWN),
-    "blocks": lambda: qifsql.blocks(CENSUS, **KNOWN),
+    "blocks": lambda: qifsql.inspect(CENSUS, **KNOWN),
     "describe": lambda: qifsql.describe(CENSUS),
     "dp": lambda: qifsql.dp(
         CENSUS, useful="TP_SEXO", predicate="TP_SEXO = 2", secret="TP_COR_RACA", epsilon=1

@@ -466,11 +466,13 @@ TROUBLES: dict[str, Trouble] = {
     "a sum too large": lambda f: qifsql.attack(
         "crs", parquet(f, n=[2**63 - 42, 1]), qids="z=n + 424242"
     ),
-    "blocks of a cast": lambda f: qifsql.blocks(
+    "blocks of a cast": lambda f: qifsql.inspect(
         parquet(f, age=["1", MARKER]), qids="z=age::INTEGER"
     ),
-    "records of a cast": lambda f: qifsql.records(
-        parquet(f, age=["1", MARKER]), f / "out.csv", qids="z=age::INTEGER"
+    "records of a cast": lambda f: (
+        qifsql.inspect(
+            parquet(f, age=["1", MARKER]), show="records", out=f / "out.csv", qids="z=age::INTEGER"
+        ).written
     ),
     "a short line of CSV": lambda f: in_csv(f, lines(MARKER)),
     "a long line of CSV": lambda f: in_csv(f, lines(f"1,{MARKER},{MARKER},{MARKER},x")),

@@ -53,9 +53,8 @@ def test_a_command_writes_the_files_that_are_named(answers: Answers, name: str) 
 
 @EVERY
 def test_a_command_shows_a_result_or_writes_a_file_or_a_text(answers: Answers, name: str) -> None:
-    showing = name not in command_lines.JSON_LESS
     for answer in answers.of(name):
-        assert (answer.shown is not None) == showing, answer.line
+        assert (answer.shown is not None) == command_lines.has_json(answer.line), answer.line
 
 
 @pytest.mark.cases(4)

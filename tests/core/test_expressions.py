@@ -533,7 +533,7 @@ def test_what_is_asked_for_stays_in_one_column_of_the_plan(tmp_path: Path) -> No
     file = tmp_path / "a.parquet"
     pq.write_table(pa.table({"age": [1, 2]}), file)
     name = 'x", (SELECT 1) AS "y'
-    frame: Any = qifsql.blocks(file, qids=[f"{name}=age + 1"]).frame
+    frame: Any = qifsql.inspect(file, qids=[f"{name}=age + 1"]).frame
     assert frame.columns == [name, "size", "success"]
 
 

@@ -99,7 +99,7 @@ def test_the_same_table_gives_the_same_results(ending: str, tmp_path: Path) -> N
     source = WRITERS[ending](table, tmp_path / f"p.{ending}")
     assert numbers(source) == numbers(str(tmp_path / "p.parquet"))
     blocks = [
-        qifsql.blocks(path, qids=QIDS, secret="job").frame.sort(pl.all())
+        qifsql.inspect(path, qids=QIDS, secret="job").frame.sort(pl.all())
         for path in (source, str(tmp_path / "p.parquet"))
     ]
     assert blocks[0].equals(blocks[1])
@@ -123,7 +123,7 @@ def test_a_result_has_the_digest_of_the_original_file(ending: str, tmp_path: Pat
 def test_records_keep_the_order_of_the_file(ending: str, tmp_path: Path) -> None:
     keyed = TABLE.with_row_index("key")
     source = WRITERS[ending](keyed.with_columns(pl.col("key").cast(int)), tmp_path / f"p.{ending}")
-    qifsql.records(source, tmp_path / "r.parquet", qids=["age"], key="key")
+    qifsql.inspect(source, show="records", out=tmp_path / "r.parquet", qids=["age"], key="key")
     assert pl.read_parquet(tmp_path / "r.parquet")["key"].to_list() == list(range(N))
 
 

@@ -102,7 +102,9 @@ def test_a_key_that_is_nested_is_refused(tmp_path: Path) -> None:
 def test_the_fewest_facts_are_those_that_only_the_target_shares() -> None:
     """The second person shares a and c, the third none: b alone singles the target out."""
     people = pl.DataFrame({"a": ["x", "x", "y"], "b": ["p", "q", "q"], "c": ["u", "u", "v"]})
-    found = qifsql.receipt(people, qids="a,b,c", target={"a": "x", "b": "p", "c": "u"})
+    found = qifsql.inspect(
+        people, show="receipt", qids="a,b,c", target={"a": "x", "b": "p", "c": "u"}
+    )
     assert found.frame["qids"].to_list() == [["b"]]
 
 
@@ -112,7 +114,7 @@ def test_all_rows_of_a_weighted_sweep_are_about_people_without_a_missing_value()
     assert swept.frame["records"].to_list() == [2, 2, 2]
     note = "1 of 4 records with missing values are left out"
     assert qifsql.attack("crs", people, qids="a", null="drop").notes == (note,)
-    assert note in qifsql.blocks(people, qids="a", null="drop").notes
+    assert note in qifsql.inspect(people, qids="a", null="drop").notes
 
 
 def test_the_file_of_a_prior_is_one_that_the_attack_reads(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from strategies import Table, tables, to_arrow, weights
 
 import qifsql
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.blocks import blocks
+from qifsql.commands.inspect import blocks
 from qifsql.counting.session import opened
 from qifsql.query import compiler, render
 from qifsql.query.plan import Plan

@@ -39,7 +39,7 @@ def check_adult(source: Path, row: Row) -> None:
     """The numbers as they are printed in the reference, digit by digit."""
     qids = row["qids"].split("+")
     found = qifsql.attack("crs,cas", source, qids=qids, secret=ADULT_SECRETS)
-    largest = qifsql.blocks(source, qids=qids, order="largest", limit=1).frame["size"].item()
+    largest = qifsql.inspect(source, qids=qids, order="largest", limit=1).frame["size"].item()
     identity, *inferences = found.rows()
     numbers = {
         "size": identity["n_qids"],
@@ -143,7 +143,7 @@ def test_other_public_data_with_missing_values(shared: Path, number: int) -> Non
         ]
         for row in inferences
     ]
-    largest = qifsql.blocks(source, qids=qids, order="largest", limit=1)
+    largest = qifsql.inspect(source, qids=qids, order="largest", limit=1)
     assert largest.frame["size"].to_list() == [case["largest_block"]]
 
 

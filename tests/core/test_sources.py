@@ -44,14 +44,14 @@ def only(assessment: qifsql.Result) -> dict[str, Any]:
 def test_thesis_example_12_partition(thesis: Path, tmp_path: Path) -> None:
     """Thesis Example 12: the four blocks of {gender, illness}, as sets of ids."""
     out = tmp_path / "records.parquet"
-    qifsql.records(thesis, out, qids=["gender", "illness"], key="id")
+    qifsql.inspect(thesis, show="records", out=out, qids=["gender", "illness"], key="id")
     sizes = dict(pl.read_parquet(out).select("id", "block_size").iter_rows())
     assert sizes == {1: 2, 8: 2, 2: 4, 3: 4, 6: 4, 7: 4, 4: 1, 5: 3, 9: 3, 10: 3}
 
 
 def test_thesis_example_15_marginal_distribution(thesis: Path) -> None:
     """Thesis Example 15: 4/10, 2/10, 1/10 and 3/10."""
-    shown = qifsql.blocks(thesis, qids=["gender", "illness"]).frame
+    shown = qifsql.inspect(thesis, qids=["gender", "illness"]).frame
     assert {(g, i): F(n, 10) for g, i, n, _ in shown.iter_rows()} == {
         ("F", "yes"): F(4, 10),
         ("F", "no"): F(2, 10),
@@ -114,7 +114,7 @@ def test_popets_table_2_native_language(samples: Path) -> None:
 def test_popets_table_9_hyper_distribution(samples: Path) -> None:
     """PoPETs appendix B, Table 9d: outers 1/2, 1/4, 1/4 and their inners; F, >30 has none."""
     source = samples / "popets_table_2a.csv"
-    shown = qifsql.blocks(source, qids=["gender", "age"], secret="language", order="largest")
+    shown = qifsql.inspect(source, qids=["gender", "age"], secret="language", order="largest")
     hyper = {
         (row["gender"], row["age"]): (
             F(row["size"], 4),
@@ -139,7 +139,7 @@ def test_popets_table_10_re_identification(joined: Path, tmp_path: Path) -> None
     row = only(qifsql.attack("crs", joined, qids=qids))
     assert numbers(row) == {"deterministic": [0, 0.6, 0.6], "probabilistic": [0.1, 0.8, 8]}
     out = tmp_path / "records.parquet"
-    assert qifsql.records(joined, out, qids=qids, key="id") == 10
+    assert qifsql.inspect(joined, show="records", out=out, qids=qids, key="id").written == 10
     found = pl.read_parquet(out)
     assert found.filter("singled_out")["id"].to_list() == [1, 2, 6, 8, 9, 10]
 

@@ -166,8 +166,10 @@ CALLS: dict[str, Callable[[Settings], Any]] = {
     ),
     "levels": lambda s: qifsql.levels(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
     "describe": lambda s: qifsql.describe(CENSUS, settings=s),
-    "blocks": lambda s: qifsql.blocks(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
-    "hyper": lambda s: qifsql.hyper(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
+    "blocks": lambda s: qifsql.inspect(CENSUS, qids=KNOWN, secret="TP_COR_RACA", settings=s),
+    "hyper": lambda s: qifsql.inspect(
+        CENSUS, show="hyper", qids=KNOWN, secret="TP_COR_RACA", settings=s
+    ),
     "weights": lambda s: qifsql.attack(
         "crs,cas", CENSUS, qids=KNOWN, secret="TP_COR_RACA", weight="NU_MES / 7", by="TP_SEXO",
         settings=s,
@@ -205,7 +207,9 @@ def test_records_are_in_the_order_of_the_input(tmp_path: Path) -> None:
     pq.write_table(table.slice(10), folder / "b.parquet")  # the larger one is read first
     for out, setting in (("here", Settings(engine="duckdb")), ("there", SPARK)):
         file = tmp_path / f"{out}.parquet"
-        qifsql.records(folder, file, qids="age,gender", secret="illness", settings=setting)
+        qifsql.inspect(
+            folder, show="records", out=file, qids="age,gender", secret="illness", settings=setting
+        )
     one, other = (pl.read_parquet(tmp_path / f"{n}.parquet") for n in ("here", "there"))
     assert one.equals(other)
 

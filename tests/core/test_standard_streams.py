@@ -123,7 +123,7 @@ def test_a_dash_is_standard_output(
 @pytest.mark.parametrize(
     "words",
     [
-        ("records", *QIDS),
+        ("inspect", "--show", "records", *QIDS),
         ("treat", "--key", "id"),
         ("anonymise", "--method", "mondrian", "--k", "2", *QIDS),
     ],

@@ -24,7 +24,7 @@ from sqlglot import exp
 from strategies import Table, tables, to_arrow
 
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.blocks import blocks
+from qifsql.commands.inspect import blocks
 from qifsql.counting.session import opened
 from qifsql.errors import InternalError
 from qifsql.query import compiler, templates

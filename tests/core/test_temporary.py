@@ -170,7 +170,7 @@ TEST = ("dit", "people.parquet", "-q", "a", "-s", "s", "--method", "mdav", "--k"
         ("attack", "crs", "people.parquet", "-q", "a", "--store", LONG),
         ("attack", "crs", "people.parquet", "-q", "a", "--charts", LONG),
         ("sweep", "people.parquet", "-q", "a", "--workspace", LONG),
-        ("records", "people.parquet", "-q", "a", "-o", LONG),
+        ("inspect", "--show", "records", "people.parquet", "-q", "a", "-o", LONG),
         (*TEST, "--store", LONG),
         (*TEST, "--records", LONG),
         ("treat", "people.parquet", "--key", "a", "-o", LONG),

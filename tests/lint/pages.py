@@ -19,9 +19,9 @@ FOLDER = "docs/reference/"
 OVERVIEW = "docs/llms.txt"
 SCHEMA = f"docs/{result_schema.PLACE}"
 SECTIONS = ("Args:", "Returns:", "Raises:", "Example:", ">>> ", "Source:")
-SOME = ("blocks", "hyper", "receipt", "records")
+SOME = ("inspect",)
 """Commands that take options of an attack, and refuse those without a meaning for them."""
-DESCRIBED = (*SOME, "anonymise", "check", "compare", "refines", "treat", "what_if", "wp29")
+DESCRIBED = (*SOME, "anonymise", "check", "compare")
 """Commands that describe the options that they take themselves."""
 
 

@@ -26,8 +26,8 @@ PARTICIPLES = frozenset(
 ) | {"sent"}
 KNOWN = ("proofs", "spec", "tables")
 FIXED = {  # keywords of public functions, and the function that translates
-    ("commands.records.records", "told"),
     ("commands.run.run", "told"),
+    ("former", "told"),
     ("commands.open.open", "told"),
     ("commands.start.start", "told"),
     ("commands.sweep.sweep", "told"),

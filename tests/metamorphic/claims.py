@@ -8,11 +8,11 @@ from campaign.tables import ENDINGS
 
 from metamorphic import relations
 from metamorphic.lines import Asked, Change
-from metamorphic.relations import Relation, collective, each, known
+from metamorphic.relations import Relation, collective, each, known, shows_blocks
 
 COMMANDS = (
-    *("attack", "sweep", "adversaries", "describe", "levels", "check", "blocks", "hyper", "link"),
-    *("unicity", "estimate", "suda", "wp29", "receipt", "refines", "dp", "dit", "compose"),
+    *("attack", "sweep", "adversaries", "describe", "levels", "check", "inspect", "link"),
+    *("unicity", "estimate", "suda", "wp29", "refines", "dp", "dit", "compose"),
     *("compare", "what-if", "tables", "synthetic"),
 )
 """Commands whose answers are numbers about a table."""
@@ -85,12 +85,12 @@ RELATIONS: dict[str, Relation] = {
     "one more column that is known": Relation(
         _constant_known,
         each(relations.without_sets),
-        only=lambda argv: collective(argv) or argv[0] in ("levels", "blocks"),
+        only=lambda argv: collective(argv) or argv[0] == "levels" or shows_blocks(argv),
     ),
     "everybody twice": Relation(
         _always(Change(content=relations.doubled)),
         each(relations.twice),
-        only=lambda argv: _on_sets(argv) or argv[0] in ("sweep", "blocks", "describe"),
+        only=lambda argv: _on_sets(argv) or argv[0] in ("sweep", "describe") or shows_blocks(argv),
     ),
     "one more attribute": Relation(_more_known, each(relations.not_less), only=_on_sets),
     "groups": Relation(_groups, relations.sums, only=collective),

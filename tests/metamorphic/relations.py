@@ -201,7 +201,7 @@ def twice(before: Asked, after: Asked) -> list[str]:
     """Return what is wrong if everybody is there twice: counts double, nobody is alone."""
     looks = {
         **dict.fromkeys(("attack", "sweep"), _twice_attacked),
-        **{"levels": _twice_levels, "suda": _twice_unique, "blocks": _twice_blocks},
+        **{"levels": _twice_levels, "suda": _twice_unique, "inspect": _twice_blocks},
         "describe": _twice_described,
     }
     return looks[before.argv[0]](*(_without_key(s, before.data.key) for s in (before, after)))
@@ -331,6 +331,11 @@ def known(argv: Sequence[str]) -> list[str]:
     """Return the quasi-identifiers that a line names, without tags."""
     rows = tree.given(list(argv), "--qids", "-q")
     return [name for row in csv.reader(rows) for name in row]
+
+
+def shows_blocks(argv: Sequence[str]) -> bool:
+    """Return whether a line inspects blocks."""
+    return argv[0] == "inspect" and "--show" not in argv
 
 
 def collective(argv: Sequence[str]) -> bool:

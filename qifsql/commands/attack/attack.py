@@ -103,7 +103,7 @@ def _way(options: AttackOptions) -> ModuleType:
     if options.get("draws") is not None or options.get("records") is not None:
         raise InputError(
             "draws and records are about noisy knowledge; name it with --knows (a row per record "
-            "of the exact adversary: qifsql records)"
+            "of the exact adversary: qifsql inspect --show records)"
         )
     if options.get("link") is not None:
         return keyless

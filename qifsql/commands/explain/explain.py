@@ -145,13 +145,13 @@ def _folded(text: Any) -> Any:
 
 
 def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
-    """Return the counts of the running example, as ``qifsql blocks`` gives them, and their SQL.
+    """Return the counts of the running example, as ``qifsql inspect`` gives them, and their SQL.
 
     Blocks are also split by group; sums over the groups are the counts of whole blocks.
     """
-    from qifsql.commands.blocks.blocks import blocks  # texts without an example need no engine
+    from qifsql.commands.inspect.inspect import inspect  # texts without an example need no engine
 
-    shown = blocks(
+    shown = inspect(
         bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings
     )
     cells = {

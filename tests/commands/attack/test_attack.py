@@ -452,7 +452,7 @@ def test_text_files_keep_texts_apart_from_what_is_missing(drawn: Table, ending: 
 def test_an_empty_field_is_missing_and_an_empty_text_is_not(tmp_path: Path) -> None:
     path = tmp_path / "release.csv"
     path.write_text('q,s\n"",x\n,x\n"",y\n,z\n"two\nlines",x\n"a ""b""",x\n')
-    shown = qifsql.blocks(path, qids="q", order="largest").frame
+    shown = qifsql.inspect(path, qids="q", order="largest").frame
     assert shown.select("q", "size").rows() == [("", 2), (None, 2), ('a "b"', 1), ("two\nlines", 1)]
 
 

@@ -128,7 +128,19 @@ def test_the_sql_of_a_gain_gives_its_numbers(thesis: Path, tmp_path: Path) -> No
 
 def test_records_carry_measures_and_gains(thesis: Path, tmp_path: Path) -> None:
     out = tmp_path / "records.csv"
-    done = run("records", thesis, *ASKED, "--measures", "all", "--gain", "tries:2", "-o", out)
+    done = run(
+        "inspect",
+        "--show",
+        "records",
+        thesis,
+        *ASKED,
+        "--measures",
+        "all",
+        "--gain",
+        "tries:2",
+        "-o",
+        out,
+    )
     assert done.code == 0, done.err
     first = pl.read_csv(out).row(0, named=True)  # age 25: five people, three of them ill
     assert first["success_illness"] == 0.6
@@ -182,9 +194,9 @@ def test_a_misspelt_keyword_is_not_left_out_in_silence(thesis: Path) -> None:
     with pytest.raises(TypeError, match="did you mean"):
         qifsql.attack("crs", thesis, qids="age", weigth="id")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="records does not take by"):
-        qifsql.records(thesis, "x.csv", qids="age", by="gender")
+        qifsql.inspect(thesis, show="records", out="x.csv", qids="age", by="gender")
     with pytest.raises(InputError, match="not a measure of one record"):
-        qifsql.records(thesis, "x.csv", qids="age", measures="capacity")
+        qifsql.inspect(thesis, show="records", out="x.csv", qids="age", measures="capacity")
 
 
 @pytest.mark.slow(because="0.5 s; every recorded mutant dies without it")
@@ -200,7 +212,9 @@ def test_a_prior_leaves_re_identification_as_it_is(thesis: Path, tmp_path: Path)
         k: v for k, v in told[0].items() if k != "seconds"
     }
     assert told[1]["prior_probabilistic"] == 0.9
-    assert run("records", thesis, *ASKED, "--prior", prior, "-o", out).code == 0
+    assert (
+        run("inspect", "--show", "records", thesis, *ASKED, "--prior", prior, "-o", out).code == 0
+    )
     assert pl.read_csv(out)["success"].to_list() == [0.2] * 5 + [0.25] * 4 + [1.0]
 
 

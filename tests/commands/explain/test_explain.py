@@ -325,7 +325,7 @@ def test_the_examples_of_learners_are_those_of_their_commands(
 
 
 def test_the_example_of_the_hyper_is_that_of_its_table(every: dict[str, Explanation]) -> None:
-    rows = qifsql.hyper(PEOPLE, qids=["age"], secret="illness").frame
+    rows = qifsql.inspect(PEOPLE, show="hyper", qids=["age"], secret="illness").frame
     best = rows.group_by("inner").agg(pl.col("outer").first() * pl.col("probability").max())
     assert last(every["hyper"].example) == near(best["outer"].sum())
 

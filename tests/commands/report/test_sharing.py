@@ -179,11 +179,11 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     order = ("--order", f"{MARK}cold,{MARK}flu")
     yield "dp", ("dp", i.data, *asked_of, *order, *FILTER, "--epsilon", "1")
     yield "dit", ("dit", i.data, "-q", "town", *WANTED, *FILTER, "--k", "2,5")
-    yield "blocks", ("blocks", i.data, *KNOWN, *WANTED, *FILTER)
-    yield "hyper", ("hyper", i.data, "-q", "town", *WANTED, *FILTER)
-    yield "records", ("records", i.data, *KNOWN, *WANTED)
+    yield "blocks", ("inspect", i.data, *KNOWN, *WANTED, *FILTER)
+    yield "hyper", ("inspect", "--show", "hyper", i.data, "-q", "town", *WANTED, *FILTER)
+    yield "records", ("inspect", "--show", "records", i.data, *KNOWN, *WANTED)
     target = ("--target", f"town={MARK}town1", "--target", f"born={DAY + timedelta(days=7)}")
-    yield "receipt", ("receipt", i.data, "-q", "town,born", *target)
+    yield "receipt", ("inspect", "--show", "receipt", i.data, "-q", "town,born", *target)
     yield "refines", ("refines", i.data, f"t=concat(town, '{MARK}'),wage", "wage", *FILTER)
 
 

@@ -41,46 +41,7 @@ def receipt(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Find the fewest facts that single one person out, and what the release then reveals.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        target: Known values of one person: quasi-identifier to value; None is a missing value.
-
-    Returns:
-        A Result. frame: one row per minimal set of quasi-identifiers that singles the person out
-        (minimal sample unique). details: learnt, the attack by an adversary who knows all facts.
-
-    Raises:
-        TargetError: Nobody has these values.
-        InputError: A name, type or option does not fit the data; the message says what to try.
-
-    Example:
-        >>> result = qifsql.receipt("data-samples/popets_table_3a.csv", qids="age,gender",
-        ...     target={"age": 25, "gender": "F"})
-        >>> result.kind
-        'receipt'
-
-    Source: M15.
-
-    """
+    """Find the fewest facts that single one person out, and what the release then reveals."""
     origin = Origin.now(settings, "receipt")
     if not options.get("target"):
         raise TargetError("no target is named; give --target COLUMN=VALUE for what is known")

@@ -28,7 +28,7 @@ def test_minimal_sets_are_those_of_the_oracle(
     pq.write_table(to_arrow(table), path)
     row = data.draw(st.sampled_from(table.rows))
     target = {q: row[q] for q in table.qids}
-    result = qifsql.receipt(path, target=target, secret=table.secrets)
+    result = qifsql.inspect(path, show="receipt", target=target, secret=table.secrets)
     found: dict[str | None, set[frozenset[str]]] = {None: set()} | {s: set() for s in table.secrets}
     for line in result.frame.to_dicts():
         found[line["reveals"]].add(frozenset(line["qids"]))
@@ -46,7 +46,8 @@ def test_minimal_sets_are_those_of_the_oracle(
 def test_a_receipt_tells_what_is_learnt(samples: Path) -> None:
     """Thesis Table 3.2: the only person of 60 is a man; he is not ill."""
     done = run(
-        "receipt", samples / "thesis_table_3_2.csv", "--target", "age=60", "--target", "gender=M",
+        *("inspect", "--show", "receipt"), samples / "thesis_table_3_2.csv",
+        "--target", "age=60", "--target", "gender=M",
         "--secret", "illness", "--format", "table",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -57,7 +58,8 @@ def test_a_receipt_tells_what_is_learnt(samples: Path) -> None:
 
 def test_a_receipt_as_data(samples: Path) -> None:
     done = run(
-        "receipt", samples / "thesis_table_3_2.csv", "--target", "age=60", "--target", "gender=M",
+        *("inspect", "--show", "receipt"), samples / "thesis_table_3_2.csv",
+        "--target", "age=60", "--target", "gender=M",
         "--secret", "illness", "--format", "json",
     )  # fmt: skip
     document = json.loads(done.out)
@@ -80,14 +82,14 @@ def test_a_receipt_needs_a_person_of_the_release(
     samples: Path, target: dict[str, object], error: type[InputError], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        qifsql.receipt(samples / "thesis_table_3_2.csv", target=target)
+        qifsql.inspect(samples / "thesis_table_3_2.csv", show="receipt", target=target)
 
 
 def test_a_receipt_is_about_at_most_twenty_facts(tmp_path: Path) -> None:
     path = tmp_path / "wide.parquet"
     pl.DataFrame({f"c{i}": [0, 1] for i in range(21)}).write_parquet(path)
     with pytest.raises(InputError, match="at most 20"):
-        qifsql.receipt(path, target={f"c{i}": 0 for i in range(21)})
+        qifsql.inspect(path, show="receipt", target={f"c{i}": 0 for i in range(21)})
 
 
 def frames(result: Any) -> list[dict[str, Any]]:
@@ -97,7 +99,7 @@ def frames(result: Any) -> list[dict[str, Any]]:
 def test_a_receipt_learns_what_the_individual_attacks_learn(samples: Path) -> None:
     thesis = samples / "thesis_table_3_2.csv"
     target = {"age": 49, "gender": "F"}
-    result = qifsql.receipt(thesis, target=target, secret="illness")
+    result = qifsql.inspect(thesis, show="receipt", target=target, secret="illness")
     attack = qifsql.attack("irs,ias", thesis, target=target, secret="illness")
     assert frames(result) == [r | {"seconds": None} for r in attack.rows()]
     everything = result.details["learnt"].row(0, named=True)

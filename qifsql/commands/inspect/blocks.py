@@ -27,65 +27,22 @@ SHOWN = 20  # default number of blocks
 def blocks(
     source: Source,
     *,
-    order: Order = "smallest",
-    limit: int = SHOWN,
+    order: Order,
+    limit: int,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """List blocks (equivalence classes): the smallest, the largest or the most revealing.
+    """List the smallest, the largest or the most revealing blocks (equivalence classes).
 
-    The most revealing have the highest success on the first secret (else on re-identification).
-    Options of an attack without a meaning here are refused.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        order: smallest, largest or revealing.
-        limit: Number of blocks; 0 lists all, in memory.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
-            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
-
-    Returns:
-        A Result. frame: one row per block with the quasi-identifiers, size (people), success (of
-        re-identification, in [0, 1]) and per secret S values_S, best_guess_S, success_S and
-        counts_S.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        EngineError: Memory or disk ran out.
-
-    Example:
-        >>> qifsql.blocks("data-samples/popets_table_3a.csv",
-        ...     qids="gender").frame["size"].to_list()
-        [4, 6]
-
-    Source: M2 and M3.
-
+    ``limit``: how many; 0 lists all, in memory. The most revealing have the highest success on the
+    first secret, else on re-identification.
     """
     refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings, "blocks")
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
-    with opened(spec, settings, command="blocks") as (engine, bound):
+    with opened(spec, settings, command="inspect") as (engine, bound):
         check_records(engine, bound.microdata)
         shown = blocks_plan(bound, order, limit)
         frame = engine.frame(shown, "listing blocks", bound.microdata.dataset.name)
@@ -94,11 +51,10 @@ def blocks(
         return Result(frame=frame, origin=origin, notes=notes)
 
 
-def order_of(smallest: int | None, largest: int | None, revealing: int | None) -> tuple[Order, int]:
-    """Return the order and the number of the blocks to show, from three exclusive options.
-
-    Without any of them, show the ``SHOWN`` smallest blocks.
-    """
+def order_of(
+    smallest: int | None, largest: int | None, revealing: int | None
+) -> tuple[Order | None, int | None]:
+    """Return the order and the number of the blocks to show, from three exclusive options."""
     numbers: list[tuple[Order, int | None]] = [
         ("smallest", smallest),
         ("largest", largest),
@@ -107,7 +63,7 @@ def order_of(smallest: int | None, largest: int | None, revealing: int | None) -
     orders = [(order, n) for order, n in numbers if n is not None]
     if len(orders) > 1:
         raise InputError("ask for the smallest, the largest or the most revealing blocks, not both")
-    return orders[0] if orders else ("smallest", SHOWN)
+    return orders[0] if orders else (None, None)
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:

@@ -1,10 +1,11 @@
 """The records of a release, each with what its block reveals."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.gains import OF_VALUES
@@ -20,6 +21,7 @@ from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.results.assessment import doubts
+from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
@@ -28,58 +30,15 @@ def records(
     source: Source,
     out: str | Path,
     *,
-    measures: str | Sequence[str] = (),
-    told: Callable[[str], None] | None = None,
+    measures: str | Sequence[str],
     settings: Settings | None = None,
     **options: Unpack[Options],
-) -> int:
+) -> Result:
     """Write one row per record, in input order, to a Parquet or CSV file.
 
     Columns: record (from 1), the key, block_size, singled_out, success (of re-identification) and
     per secret S success_S and best_guess_S. Success is that of the best guess on the record's
-    block, in [0, 1].
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        out: File to write: .parquet or .csv.
-        measures: shannon and guessing add entropy (bits) and guesses of the owner and of each
-            secret.
-        told: Called with each line about what is going to happen.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
-            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
-
-    Returns:
-        The number of rows that were written.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        OutputError: The file cannot be written.
-
-    Example:
-        >>> qifsql.records("data-samples/popets_table_3a.csv", "records.parquet", qids="gender")
-        10
-
-    Source: M8 and M15.
-
+    block. ``measures``: ``shannon`` and ``guessing`` add columns of the owner and of each secret.
     """
     refuse(options, "records", "target", "by", "thresholds", "quantiles")
     origin = Origin.now(settings, "records")
@@ -88,7 +47,7 @@ def records(
     named = doubts(measures)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     path = check_place(path, spec.dataset.paths)
-    with opened(spec, settings, outputs=[path], ordered=True, command="records") as (engine, bound):
+    with opened(spec, settings, outputs=[path], ordered=True, command="inspect") as (engine, bound):
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound, again=False))
         else:
@@ -96,10 +55,8 @@ def records(
         every = records_plan(bound, native_types(path), named)
         notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
         origin = replace(origin.of(bound, spec, every), notes=notes)
-        if told is not None:
-            for note in notes:
-                told(note)
-        return stream(engine, every, path, origin, what="writing records")
+        rows = stream(engine, every, path, origin, what="writing records")
+    return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
 
 
 def records_plan(

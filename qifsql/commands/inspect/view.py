@@ -1,13 +1,36 @@
-"""The facts of one person in words and tables."""
+"""Blocks, objects of information flow and the facts of one person, as people read them."""
 
 import polars as pl
 
 from qifsql.commands.attack import view
-from qifsql.presentation import words
+from qifsql.commands.inspect import matrices
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import said
 from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return the parts of what was shown: blocks have an order, objects a name."""
+    if "order" in spec:
+        return _blocks(frame, spec)
+    return matrices.parts(frame, spec) if "show" in spec else _receipt(frame, tables, spec)
+
+
+def _blocks(frame: pl.DataFrame, spec: Spec) -> list[Part]:
+    """Return a table of blocks: quasi-identifiers, size, and the values of each secret."""
+    secrets = spec["secrets"]
+    n_qids = frame.width - 2 - 4 * len(secrets)
+    table = Table.of([*frame.columns[:n_qids], said("size"), *secrets], right=(n_qids,))
+    for row in frame.iter_rows():
+        counts = map(escaping.cell, row[n_qids + 5 :: 4])
+        table.add_row(*map(escaping.cell, row[:n_qids]), words.count(row[n_qids]), *counts)
+    if not secrets:
+        return [table]
+    note = said("People with each value in brackets; the first is the best guess.")
+    return [table, Paragraph(note)]
+
+
+def _receipt(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of the minimal sets of facts, and what the adversary learns from all facts."""
     table = Table.of(["which facts", "how many", "reveal", "look-alikes"], right=(1, 3))
     for row in frame.iter_rows(named=True):

@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation import escaping, words
-from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Paragraph, Part, Spec, Table
 
 COLUMNS = 12  # most blocks of a matrix
 ROWS = 30  # most values of the secret in a matrix
 LISTED = 20  # rows shown of an object that is too large for a matrix
 
 
-def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     """Return one object: values of the secret down, blocks (or inners) across."""
     rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
     values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))

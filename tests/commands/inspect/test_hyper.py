@@ -43,7 +43,7 @@ def written(table: Table, folder: Path) -> Path:
 
 
 def shown(table: Table, folder: Path, show: Any, **options: Any) -> list[dict[str, Any]]:
-    result = qifsql.hyper(
+    result = qifsql.inspect(
         written(table, folder), show=show, qids=table.qids, secret=table.secrets[:1], **options
     )
     assert result.written == 0
@@ -116,7 +116,7 @@ def test_weights_weigh_the_joint(
     frame = pl.from_arrow(to_arrow(table))
     assert isinstance(frame, pl.DataFrame)
     frame.with_columns(pl.Series(name, drawn_weights, strict=False)).write_parquet(path)
-    result = qifsql.hyper(
+    result = qifsql.inspect(
         path, show="joint", qids=table.qids, secret=table.secrets[:1], weight=name
     )
     joint = ch.joint(table.rows, table.qids, table.secrets[0], weights=drawn_weights)
@@ -130,7 +130,8 @@ def test_weights_weigh_the_joint(
 def test_popets_table_2c_and_9_are_drawn_as_printed(samples: Path) -> None:
     """PoPETs Tables 2c and 9d: outers 1/2, 1/4, 1/4; F, >30 is in nobody's row and is not drawn."""
     done = run(
-        "hyper", samples / "popets_table_2a.csv", "--qids", "gender,age", "--secret", "language",
+        *("inspect", "--show", "hyper"), samples / "popets_table_2a.csv",
+        "--qids", "gender,age", "--secret", "language",
         "--format", "table",
     )  # fmt: skip
     lines = [line.split() for line in done.out.splitlines() if line.strip()]
@@ -164,7 +165,7 @@ def by_label(frame: pl.DataFrame, column: str = "count") -> dict[tuple[Any, ...]
 def test_popets_table_4_step_by_step(joined: Path) -> None:
     """PoPETs Table 4a-d: disability from gender and both grades (outer of M, B, B is 1/5)."""
     counts = by_label(
-        qifsql.hyper(joined, show="cooccurrence", qids=QIDS, secret="disability").frame
+        qifsql.inspect(joined, show="cooccurrence", qids=QIDS, secret="disability").frame
     )
     assert counts == {
         ("F", "A", "A", "yes"): 1,
@@ -177,11 +178,11 @@ def test_popets_table_4_step_by_step(joined: Path) -> None:
         ("M", "D", "D", "no"): 1,
         ("M", "D", None, "no"): 1,
     }
-    joint = qifsql.hyper(joined, show="joint", qids=QIDS, secret="disability").frame
+    joint = qifsql.inspect(joined, show="joint", qids=QIDS, secret="disability").frame
     assert by_label(joint, "probability")["F", "A", "A", "yes"] == 0.1
-    channel = qifsql.hyper(joined, show="channel", qids=QIDS, secret="disability").frame
+    channel = qifsql.inspect(joined, show="channel", qids=QIDS, secret="disability").frame
     assert by_label(channel, "probability")["F", "A", "A", "yes"] == 0.2
-    hyper = qifsql.hyper(joined, show="hyper", qids=QIDS, secret="disability").frame
+    hyper = qifsql.inspect(joined, show="hyper", qids=QIDS, secret="disability").frame
     outers = {
         (r["outer_numerator"], r["outer_denominator"], r["blocks"])
         for r in hyper.to_dicts()
@@ -195,7 +196,7 @@ def test_popets_table_4_step_by_step(joined: Path) -> None:
 
 def test_popets_table_10_of_whose_record_it_is(joined: Path) -> None:
     """PoPETs Table 10: the key as the secret; 1, 2, 6, 8, 9 and 10 are known for sure."""
-    hyper = qifsql.hyper(joined, show="hyper", qids=QIDS, key="id").frame
+    hyper = qifsql.inspect(joined, show="hyper", qids=QIDS, key="id").frame
     sure = hyper.filter(pl.col("probability") == 1)["value"].to_list()
     assert sorted(sure) == [1, 2, 6, 8, 9, 10]
     assert set(hyper["outer"].to_list()) == {0.1, 0.2}
@@ -206,7 +207,7 @@ def test_large_objects_stream_to_files(samples: Path, tmp_path: Path) -> None:
     for ending in ("parquet", "csv"):
         out = tmp_path / f"joint.{ending}"
         done = run(
-            "hyper", source, "--qids", "NU_DIA,NU_MES,CO_ENTIDADE", "--secret",
+            "inspect", source, "--qids", "NU_DIA,NU_MES,CO_ENTIDADE", "--secret",
             "IN_TRANSPORTE_PUBLICO", "--show", "joint", "-o", out,
         )  # fmt: skip
         assert done.code == 0, done.err
@@ -217,8 +218,10 @@ def test_large_objects_stream_to_files(samples: Path, tmp_path: Path) -> None:
 
 def test_a_large_matrix_is_listed_on_the_terminal(samples: Path) -> None:
     source = samples / "school_census_2019.parquet"
-    done = run("hyper", source, "--qids", "NU_DIA,NU_MES", "--secret", "IN_TRANSPORTE_PUBLICO",
-               "--format", "table")  # fmt: skip
+    done = run(
+        *("inspect", "--show", "hyper"), source, "--qids", "NU_DIA,NU_MES",
+        "--secret", "IN_TRANSPORTE_PUBLICO", "--format", "table",
+    )  # fmt: skip
     assert done.code == 0
     assert "more rows; -o FILE.parquet writes all" in done.out
 
@@ -235,14 +238,14 @@ def test_a_large_matrix_is_listed_on_the_terminal(samples: Path) -> None:
 def test_what_cannot_be_shown_is_refused(samples: Path, options: Any, words: str) -> None:
     asked = {"qids": "age", "secret": "illness"} | options
     with pytest.raises(InputError, match=words):
-        qifsql.hyper(samples / "thesis_table_3_2.csv", **asked)
+        qifsql.inspect(samples / "thesis_table_3_2.csv", show="hyper", **asked)
 
 
 def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     pl.DataFrame({"[red]q": ["[b]", "=cmd()"], "s\n": ["</td>", None]}).write_parquet(path)
-    result = qifsql.hyper(path, qids="[red]q", secret="s\n")
-    from qifsql.commands.hyper import view
+    result = qifsql.inspect(path, show="hyper", qids="[red]q", secret="s\n")
+    from qifsql.commands.inspect import view
 
     parts = view.parts(result.frame, result.details, result.spec)
     text = html.of_result("x", parts, notes=(), sql="", started="")
@@ -263,7 +266,7 @@ def thesis_channel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_thesis_definitions_3_and_4_joint_outers_and_hyper(thesis_channel: Path) -> None:
     """Outers 1/2, 5/18, 5/36, 1/12; the hyper has 1/2, 15/36 and 1/12: y2 and y3 are one."""
-    joint = qifsql.hyper(thesis_channel, show="joint", qids="y", secret="x").frame.to_dicts()
+    joint = qifsql.inspect(thesis_channel, show="joint", qids="y", secret="x").frame.to_dicts()
     found = {(r["value"], r["y"]): fraction(r) for r in joint}
     assert found == {
         ("x1", "y1"): F(1, 3),
@@ -276,7 +279,7 @@ def test_thesis_definitions_3_and_4_joint_outers_and_hyper(thesis_channel: Path)
     }
     outers = [sum(p for (_, y), p in found.items() if y == f"y{i}") for i in range(1, 5)]
     assert outers == [F(1, 2), F(5, 18), F(5, 36), F(1, 12)]
-    hyper = qifsql.hyper(thesis_channel, qids="y", secret="x").frame.to_dicts()
+    hyper = qifsql.inspect(thesis_channel, show="hyper", qids="y", secret="x").frame.to_dicts()
     assert {(r["inner"], r["value"]): (fraction(r, "outer_"), fraction(r)) for r in hyper} == {
         (1, "x1"): (F(1, 2), F(2, 3)),
         (1, "x3"): (F(1, 2), F(1, 3)),

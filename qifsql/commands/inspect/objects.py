@@ -8,19 +8,20 @@ appendix B.
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Unpack, get_args
+from typing import Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, quoted
+from qifsql.errors import ColumnError, InputError
 from qifsql.query.columns import equal, named, native_types, same, unique, written
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
@@ -29,7 +30,6 @@ from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending
 from qifsql.results.stream import stream
 
-Show = Literal["prior", "cooccurrence", "joint", "channel", "hyper"]
 RESERVED = (  # columns of results; quasi-identifiers with these names are renamed
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
     "numerator", "denominator", "probability",
@@ -37,69 +37,25 @@ RESERVED = (  # columns of results; quasi-identifiers with these names are renam
 MOST = 100_000  # most rows in memory; more rows need a file
 
 
-def hyper(
+def objects(
     source: Source,
     *,
-    show: Show = "hyper",
-    out: str | Path | None = None,
+    show: Object,
+    out: str | Path | None,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Show the prior, co-occurrences, joint, channel or hyper-distribution of one secret.
+    """Show one object of the flow of information about one secret; write it to ``out`` if named.
 
     Without a secret it is whose record it is (the key). Equal inners are merged exactly, as
     fractions.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        show: prior, cooccurrence, joint, channel or hyper.
-        out: Stream the table to this .parquet or .csv file.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-
-    Returns:
-        A Result. frame: one row per value and block (for hyper: and inner) with block, the quasi-
-        identifiers, value, count (people), numerator, denominator and probability in [0, 1];
-        empty if written to out.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        EngineError: Memory or disk ran out.
-
-    Example:
-        >>> result = qifsql.hyper("data-samples/popets_table_2a.csv", qids="language",
-        ...     secret="gender", show="prior")
-        >>> sum(result.frame["numerator"]) == result.frame["denominator"][0]
-        True
-
-    Source: M4 to M6; Alvim et al., The Science of Quantitative Information Flow, 2020.
-
     """
-    if show not in get_args(Show):
-        raise InputError(f"unknown object {quoted(show)}; use {', '.join(get_args(Show))}")
     origin = Origin.now(settings, "hyper")
     path = Path(out) if out is not None else None
     if path is not None:
         check_ending(path, STREAMED)
     spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
-    with opened(spec, settings, outputs=[] if path is None else [path], command="hyper") as (
+    with opened(spec, settings, outputs=[] if path is None else [path], command="inspect") as (
         engine,
         bound,
     ):
@@ -123,7 +79,7 @@ def hyper(
 
 def object_plan(
     attack: BoundAttack,
-    show: Show,
+    show: Object,
     native: tuple[str, ...],
     *,
     catalogs: Mapping[str, str] | None = None,
@@ -166,7 +122,7 @@ def _prior(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     return query.order_by(exp.column("code", values))
 
 
-def _pairs(steps: Steps, show: Show, native: tuple[str, ...]) -> exp.Select:
+def _pairs(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Select:
     table = steps.need("cooccurrences", 1)
     columns = [(exp.column("block", table), "block"), *_qids(steps, table, native)]
     columns += [

@@ -18,7 +18,7 @@ from partitions import MASS, near, parquet
 from strategies import NAMES, Table, tables, weights
 
 import qifsql
-from qifsql.commands.blocks.blocks import SHOWN, Order
+from qifsql.commands.inspect.blocks import SHOWN, Order
 from qifsql.query.columns import unique
 from qifsql.reference import microdata
 from qifsql.reference import success as oracle
@@ -86,7 +86,7 @@ def test_every_block_is_described_and_ranked_as_by_the_oracle(
     masses = data.draw(st.none() | weights(len(drawn.rows)))
     secrets = data.draw(st.sampled_from([[], drawn.secrets]))
     with parquet(drawn, masses) as path:
-        shown = qifsql.blocks(
+        shown = qifsql.inspect(
             path,
             qids=drawn.qids,
             secret=secrets,
@@ -105,14 +105,16 @@ def test_values_are_written_by_their_own_types() -> None:
     """Two files whose attacks have the same form: a date is shown as text, a number as it is."""
     for secret in (date(1971, 1, 1), 7, date(1971, 1, 2)):
         table = pa.table({"q": ["a"], "s": [secret]})
-        (counts,) = qifsql.blocks(table, qids="q", secret="s").frame["counts_s"].to_list()
+        (counts,) = qifsql.inspect(table, qids="q", secret="s").frame["counts_s"].to_list()
         assert counts == [{"value": told(secret), "records": 1}]
 
 
 @given(tables(), st.sampled_from(get_args(Order)), st.integers(1, 12))
 def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) -> None:
     with parquet(drawn) as path:
-        shown = qifsql.blocks(path, qids=drawn.qids, secret=drawn.secrets, order=order, limit=limit)
+        shown = qifsql.inspect(
+            path, qids=drawn.qids, secret=drawn.secrets, order=order, limit=limit
+        )
     every = ordered(expected_blocks(drawn, drawn.secrets, None), order)
     assert rows_of(shown) == told(every[:limit])
 
@@ -125,7 +127,7 @@ def test_more_blocks_than_are_shown_unasked_are_all_described(order: Order, limi
     rows = [dict(zip("qst", person, strict=True)) for person in people]
     drawn = Table(["q", "s", "t"], dict.fromkeys("qst", pa.int64()), rows, ["q"], ["s", "t"])
     with parquet(drawn) as path:
-        shown = qifsql.blocks(path, qids="q", secret=["s", "t"], order=order, limit=limit)
+        shown = qifsql.inspect(path, qids="q", secret=["s", "t"], order=order, limit=limit)
     every = ordered(expected_blocks(drawn, drawn.secrets, None), order)
     assert rows_of(shown) == every[: limit or len(every)]
 
@@ -149,13 +151,15 @@ def test_blocks_of_records_without_missing_values(drawn: Table) -> None:
     assume(kept)
     fewer = Table(drawn.columns, drawn.types, kept, drawn.qids, drawn.secrets)
     with parquet(drawn) as path:
-        shown = qifsql.blocks(path, qids=drawn.qids, secret=drawn.secrets, null="drop", limit=EVERY)
+        shown = qifsql.inspect(
+            path, qids=drawn.qids, secret=drawn.secrets, null="drop", limit=EVERY
+        )
     assert rows_of(shown) == told(ordered(expected_blocks(fewer, drawn.secrets, None), "smallest"))
 
 
 def test_the_sizes_of_the_blocks_are_those_of_polars(samples: Path) -> None:
     source = samples / "school_census_2017.parquet"
-    shown = qifsql.blocks(source, qids=["CO_ENTIDADE", "TP_SEXO"], order="largest", limit=10_000)
+    shown = qifsql.inspect(source, qids=["CO_ENTIDADE", "TP_SEXO"], order="largest", limit=10_000)
     found = shown.frame.select("CO_ENTIDADE", "TP_SEXO", "size").rows()
     counted = pl.read_parquet(source).group_by("CO_ENTIDADE", "TP_SEXO").len()
     assert (
@@ -173,7 +177,7 @@ def test_names_like_our_own_are_told_apart_by_a_number(tmp_path: Path) -> None:
     source = tmp_path / "release.parquet"
     names = ["size", "Success", "values_x", "size_2", "x"]
     pl.DataFrame({name: [1, 1, 2] for name in names}).write_parquet(source)
-    shown = qifsql.blocks(source, qids=["size", "Success", "values_x", "size_2"], secret="x").frame
+    shown = qifsql.inspect(source, qids=["size", "Success", "values_x", "size_2"], secret="x").frame
     assert shown.columns == [
         *("size", "Success", "values_x", "size_2", "size_3", "success_2"),
         *("values_x_2", "best_guess_x", "success_x", "counts_x"),
@@ -187,11 +191,11 @@ def test_names_like_our_own_are_told_apart_by_a_number(tmp_path: Path) -> None:
 def test_nan_is_shown_as_missing_whatever_the_statistics_of_the_file_say(tmp_path: Path) -> None:
     source, out = tmp_path / "release.parquet", tmp_path / "records.parquet"
     pq.write_table(pa.table({"x": [float("nan"), 1.0, 2.0], "s": ["a", "b", "c"]}), source)
-    shown = qifsql.blocks(source, qids="x").frame
+    shown = qifsql.inspect(source, qids="x").frame
     assert shown["x"].to_list() == [1.0, 2.0, None]
-    guessed = qifsql.blocks(source, qids="s", secret="x").frame
+    guessed = qifsql.inspect(source, qids="s", secret="x").frame
     assert guessed["best_guess_x"].to_list() == [None, 1.0, 2.0]
-    qifsql.records(source, out, qids="s", secret="x")
+    qifsql.inspect(source, show="records", out=out, qids="s", secret="x")
     assert pq.read_table(out)["best_guess_x"].to_pylist() == [None, 1.0, 2.0]
 
 

@@ -1,1 +1,0 @@
-"""``qifsql blocks``: the blocks of the partition."""

@@ -1,1 +1,0 @@
-"""``qifsql hyper``: prior, joint, channel, hyper."""

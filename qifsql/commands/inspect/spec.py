@@ -1,0 +1,33 @@
+"""Options of ``inspect``."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args
+
+from qifsql.adversary.options import Joining, Knowledge, Target, Worth
+from qifsql.data.option import DETAILS, TEXT, Option, one_of
+
+Object = Literal["hyper", "prior", "joint", "channel", "cooccurrence"]
+"""An object of information flow."""
+Show = Literal["blocks", "records", "receipt"] | Object
+OBJECTS = get_args(Object)
+SHOWS = ("blocks", *OBJECTS, "records", "receipt")
+
+
+class InspectOptions(Knowledge, Joining, Worth, Target, total=False):
+    """Options on the command line: what is shown, the adversary, and the person of a receipt.
+
+    ``measures``: further columns of ``records``.
+    """
+
+    show: Annotated[
+        Show,
+        Option(
+            one_of(*SHOWS),
+            "blocks (default), hyper, prior, joint, channel, cooccurrence, records (one row each, "
+            "to a file) or receipt (the fewest facts that single out --target).",
+        ),
+    ]
+    measures: Annotated[
+        str | Sequence[str],
+        Option(TEXT, "records: also shannon, guessing, or all.", panel=DETAILS),
+    ]

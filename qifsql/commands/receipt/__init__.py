@@ -1,1 +1,0 @@
-"""``qifsql receipt``: the fewest facts that single out one person."""

@@ -1,1 +1,0 @@
-"""``qifsql records``: a row per record."""
