@@ -77,7 +77,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         ),
     },
     "compare": {
-        "results": Rows(columns=["commands.compare.compare.SCHEMA"]),
+        "results": Rows(columns=["commands.compare.releases.SCHEMA"]),
         "columns": Rows(columns=["counting.losses.COLUMNS"]),
     },
     "compose": {
@@ -117,7 +117,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "results": Rows(columns=["commands.inspect.receipt.SCHEMA"], open=True),
         "learnt": OF_ATTACK,
     },
-    "refines": {"results": Rows(columns=["commands.refines.refines.SCHEMA"])},
+    "refines": {"results": Rows(columns=["commands.compare.refinement.refinement.SCHEMA"])},
     "run": {
         "results": Rows(columns=["commands.run.result.NAMED"], open=True),
         "entries": Rows(columns=["commands.run.result.ENTRIES"]),
@@ -178,7 +178,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "unicity": {"results": Rows(columns=["commands.unicity.unicity.UNICITY"])},
     "verify": {"results": Rows(columns=["commands.verify.verdicts.SCHEMA"])},
     "what_if": {
-        "results": Rows(columns=["commands.what_if.what_if.SCHEMA"], open=True),
+        "results": Rows(columns=["commands.compare.changes.what_if.SCHEMA"], open=True),
         "columns": Rows(columns=["counting.losses.COLUMNS"]),
     },
     "wp29": {

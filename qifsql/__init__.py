@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.levels.levels import levels as levels
     from qifsql.commands.link.link import link as link
     from qifsql.commands.open.open import open as open  # noqa: A004 - the name of the command
-    from qifsql.commands.refines.refines import refines as refines
     from qifsql.commands.report.report import report as report
     from qifsql.commands.run.result import StudyResult as StudyResult
     from qifsql.commands.run.run import run as run
@@ -51,7 +50,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.unhash.unhash import unhash as unhash
     from qifsql.commands.unicity.unicity import unicity as unicity
     from qifsql.commands.verify.verify import verify as verify
-    from qifsql.commands.what_if.what_if import what_if as what_if
     from qifsql.commands.wp29.wp29 import wp29 as wp29
     from qifsql.data.collection import Collection as Collection
     from qifsql.data.dataset import Dataset as Dataset
@@ -61,6 +59,8 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.former import hyper as hyper
     from qifsql.former import receipt as receipt
     from qifsql.former import records as records
+    from qifsql.former import refines as refines
+    from qifsql.former import what_if as what_if
     from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study
 

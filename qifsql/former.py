@@ -11,14 +11,38 @@ from pathlib import Path
 from typing import Any
 
 WORDS: Mapping[str, tuple[str, ...]] = {
-    name: ("inspect", "--show", name) for name in ("blocks", "hyper", "records", "receipt")
+    **{name: ("inspect", "--show", name) for name in ("blocks", "hyper", "records", "receipt")},
+    "what-if": ("compare",),
+    "refines": ("compare", "--qids", "A", "--refines", "B"),
 }
 """The words that replace a former name of a command."""
+
+FLAGS = ("--all-varchar", "--progress", "--no-progress", "--debug", "--quiet", "--help", "-h")
+"""The options of ``refines`` that take no value."""
 
 
 def current(words: Sequence[str]) -> list[str]:
     """Return typed words with the new name of their command."""
-    return [*WORDS.get(words[0], words[:1]), *words[1:]] if words else []
+    name, *rest = words or [""]
+    if name == "refines":
+        return ["compare", *_refined(rest)]
+    return [*WORDS[name], *rest] if name in WORDS else [*words]
+
+
+def _refined(words: Sequence[str]) -> list[str]:
+    """Return the words of ``refines FILE A B`` with an option in front of A and of B."""
+    current, names, is_option = [], iter(("", "--qids", "--refines")), True
+    ahead = iter(words)
+    for word in ahead:
+        if word == "--" and is_option:
+            is_option = False
+        elif is_option and word.startswith("-") and word != "-":
+            has_value = word not in FLAGS and (len(word) == 2 or word.startswith("--"))
+            current += [word, *([next(ahead, "")] if has_value and "=" not in word else [])]
+        else:
+            name = next(names, "")
+            current.append(f"{name}={word}" if name else word)
+    return current
 
 
 def blocks(source: Any, **options: Any) -> Any:
@@ -43,6 +67,16 @@ def records(source: Any, out: str | Path, **options: Any) -> int:
 def receipt(source: Any, **options: Any) -> Any:
     """Call ``inspect`` with ``show="receipt"``."""
     return _function("receipt", "inspect")(source, show="receipt", **options)
+
+
+def what_if(source: Any, **options: Any) -> Any:
+    """Call ``compare`` without a release."""
+    return _function("what_if", "compare")(source, **options)
+
+
+def refines(source: Any, a: Any, b: Any, **options: Any) -> Any:
+    """Call ``compare`` with ``qids`` and ``refines``."""
+    return _function("refines", "compare")(source, qids=a, refines=b, **options)
 
 
 def _function(old: str, new: str) -> Any:

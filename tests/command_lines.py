@@ -81,9 +81,12 @@ LINES: dict[str, tuple[str, ...]] = {
         " -q age,occupation",
         "anonymise people.csv -o best.csv --method lattice --k 2 --suppress 0.5 -q age,occupation",
     ),
-    "compare": ("compare people.parquet mondrian.parquet -q age,occupation -s illness",),
+    "compare": (
+        "compare people.parquet mondrian.parquet -q age,occupation -s illness",
+        "compare people.parquet -q age,gender -s illness --change age:10",
+        "compare people.parquet -q age,gender --refines age",
+    ),
     "compose": ("compose mondrian.parquet --people people.parquet -q age,occupation -s illness",),
-    "what-if": ("what-if people.parquet -q age,gender -s illness --change age:10",),
     "tables": (
         "tables people.parquet --table age,gender:suppress<2 --table age,illness -s illness",
         "tables --published counts.csv --published shown.csv:suppress<3",
@@ -98,7 +101,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
     "suda": ("suda people.parquet -q age,gender --max-size 2 --records scores.csv",),
     "wp29": ("wp29 people.parquet -q age,gender -s illness",),
-    "refines": ("refines people.parquet age,gender age",),
     "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
     "dit": ("dit people.parquet -q age,occupation --secret illness --k 2 --store dit.duckdb",),
     "verify": (
@@ -141,15 +143,17 @@ FURTHER: dict[str, tuple[str, ...]] = {
     ),
     "suda": ("suda people.parquet -q age,gender --values --by occupation --omit-missing",),
     "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
-    "refines": ("refines people.parquet age gender",),
     "anonymise": (
         "anonymise crowd.csv -o better.csv --method lattice --k 2 --suppress 0.2 -q a,b,c",
         "anonymise crowd.csv -o three.parquet --method mondrian --k 3 -q a,b,c",
     ),
-    "compare": ("compare crowd.csv three.parquet -q a,b,c -s s",),
+    "compare": (
+        "compare crowd.csv three.parquet -q a,b,c -s s",
+        "compare crowd.csv -q a,b,c -s s --change drop=c --change drop=b",
+        "compare people.parquet -q age --refines gender",
+    ),
     "dit": ("dit crowd.csv -q a,b -s s --k 2,3",),
     "dp": ("dp crowd.csv --useful s --secret a --predicate \"s='x'\" --epsilon 1,2",),
-    "what-if": ("what-if crowd.csv -q a,b,c -s s --change drop=c --change drop=b",),
 }
 """Further lines of a command: their answers have columns that those of ``LINES`` lack."""
 
@@ -173,9 +177,9 @@ DRAWN = {
     "sweep": FURTHER["sweep"][0],
     "synthetic": LINES["synthetic"][0],
     "tables": LINES["tables"][0],
-    "what-if": FURTHER["what-if"][0],
+    "changes": FURTHER["compare"][1],
 }
-"""The line of a command that also draws charts, where the libraries for them are installed."""
+"""A line of each command that also draws charts, where the libraries for them are installed."""
 
 CROWD = "a,b,c,s,w\n" + "".join(
     f"{i % 3},{i % 4},{i % 7},{'xy'[i % 5 == 0]},{i % 6}\n" for i in range(60)

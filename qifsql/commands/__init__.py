@@ -12,17 +12,21 @@ JOBS = {
         "suda",
     ),
     "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
-    "Inspect": ("describe", "inspect", "refines"),
-    "Protect": ("treat", "anonymise", "what_if", "compare", "dp", "dit"),
+    "Inspect": ("describe", "inspect"),
+    "Protect": ("treat", "anonymise", "compare", "dp", "dit"),
     "Decide and report": ("check", "run", "init", "report"),
     "Learn and verify": ("demo", "explain", "sql", "shell", "verify"),
 }
-"""The commands by job, in the order of ``qifsql --help``; ``-`` is ``_`` here."""
+"""The commands by job, in the order of ``qifsql --help``."""
 
 TRANSLATED = ("attack", "sweep", "levels", "check", "report")
 """The commands whose help texts are in all languages of reports, by the user's locale."""
 
-KINDS = dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect")
+KINDS = {
+    **dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect"),
+    "what-if": "compare.changes",
+    "refines": "compare.refinement",
+}
 """The place below here of the view of a kind of result that is not named like its command."""
 
 NAMES = tuple(name for names in JOBS.values() for name in names)

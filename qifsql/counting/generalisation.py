@@ -1,6 +1,6 @@
 """Ladders of coarser forms for a search: the named ones, or the usual ones of a type.
 
-``what-if --until`` and ``anonymise --method lattice`` search them.
+``compare --until`` and ``anonymise --method lattice`` search them.
 
 Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year; timestamps:
 day, month, quarter, year; texts that are equally long: ever fewer of their first characters; a

@@ -64,7 +64,7 @@ STORED = (
 )
 ON_SPARK = (
     *("attack", "check", "compare", "compose", "describe", "inspect", "levels", "link", "run"),
-    *("sweep", "what-if"),
+    "sweep",
 )
 """The commands that run on Spark."""
 KEPT_HERE = ("sweep",)

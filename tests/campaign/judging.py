@@ -18,7 +18,7 @@ from campaign.draft import Step
 from campaign.tables import CANARY, HUSH
 
 CODES = (0, 2, 3, 4)
-VERDICTS = ("check", "levels", "what-if", "run", "tables", "synthetic", "verify")
+VERDICTS = ("check", "levels", "compare", "run", "tables", "synthetic", "verify")
 """Commands that end with 4."""
 MACHINE = ("--memory", "--temp", "--threads", "--timeout", "--command", "--out", "-o")
 BESIDE = (".manifest.json",)
@@ -27,7 +27,7 @@ WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay af
 TRACE = re.compile(r"Traceback \(most recent|^  File \"|panicked at|\.py:\d+: \w*Warning", re.M)
 
 
-PROSE = ("check", "explain", "what-if", "wp29")
+PROSE = ("check", "explain", "wp29")
 """Commands whose answer is text on a pipe, too."""
 
 
@@ -121,13 +121,14 @@ def _streams(run: Run, folder: Path, wrong: Wrong) -> None:
     if run.code in (2, 3) and run.out and argv[0] != "shell":
         wrong("stream", f"stdout of a line that failed: {run.out[:100]!r}")
     has_format = tree.option(argv[0], "--format") is not None and "--help" not in argv
-    if run.code in (0, 4) and has_format and (problem := _form(run.out, chosen or _usual(argv[0]))):
+    if run.code in (0, 4) and has_format and (problem := _form(run.out, chosen or _usual(argv))):
         wrong("form", problem)
 
 
-def _usual(command: str) -> str:
+def _usual(argv: Sequence[str]) -> str:
     """Return the format of stdout without ``--format``, on a pipe."""
-    return "table" if command in PROSE else "csv"
+    is_search = argv[0] == "compare" and {"--change", "-c", "--until", "--policy"} & {*argv}
+    return "table" if argv[0] in PROSE or is_search else "csv"
 
 
 def _control(text: str) -> str:
@@ -202,7 +203,7 @@ def _whole(path: Path) -> str:
 def reveals(argv: Sequence[str]) -> bool:
     """Return whether the line asks for cell values, so that its output may contain them."""
     command, words = argv[0], [w.partition("=")[0] for w in argv[1:]]
-    if command in ("inspect", "refines", "shell", "levels"):
+    if command in ("inspect", "shell", "levels") or "--refines" in words:
         return True
     if command == "tables":  # components have names, such as schools
         return True

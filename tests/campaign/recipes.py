@@ -527,9 +527,7 @@ def receipt(d: Draft) -> Words:
 
 def refines(d: Draft) -> Words:
     """Two sets of quasi-identifiers."""
-    return ["refines", d.file, "--", row(d.qids()), row(d.qids())] if d.chance(0.1) else [
-        *("refines", d.file, row(d.qids()), row(d.qids()))
-    ]  # fmt: skip
+    return ["compare", d.file, *d.known(d.qids()), "--refines", row(d.qids())]
 
 
 def dp(d: Draft) -> Words:
@@ -574,6 +572,11 @@ def _anonymised(d: Draft, qids: Words, secret: str, out: str) -> Step:
 
 
 def compare(d: Draft) -> Words:
+    """Releases, changes, or other attributes."""
+    return d.one(beside, what_if, refines)(d)
+
+
+def beside(d: Draft) -> Words:
     """An original and a sanitised release."""
     qids, secret = d.qids(1, 3), d.secret()
     if d.chance(0.6):
@@ -589,9 +592,9 @@ def what_if(d: Draft) -> Words:
     qids, secret = d.qids(1, 3), d.secret()
     if d.chance(0.3):
         bounds = ["--until", d.one("crs<=0.5", "cas<=0.8", "k>=2", "crs.deterministic<=0.05")]
-        return ["what-if", d.file, *d.known(qids), *d.wants(secret), *bounds]
+        return ["compare", d.file, *d.known(qids), *d.wants(secret), *bounds]
     changes = [word for name in qids for word in ("--change", change(d, name))]
-    return ["what-if", d.file, *d.known(qids), *d.wants(secret), *changes]
+    return ["compare", d.file, *d.known(qids), *d.wants(secret), *changes]
 
 
 def change(d: Draft, name: str) -> str:
@@ -713,15 +716,15 @@ RECIPES: dict[str, Recipe] = {
     "run": run, "init": init, "start": start, "open": open_page, "report": report, "link": link,
     "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29,
-    "refines": refines, "dp": dp, "dit": dit, "compose": compose, "compare": compare,
-    "what-if": what_if, "tables": tables, "synthetic": synthetic, "verify": verify,
+    "dp": dp, "dit": dit, "compose": compose, "compare": compare,
+    "tables": tables, "synthetic": synthetic, "verify": verify,
     "explain": explain, "sql": sql, "shell": shell,
     "demo": demo,
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
     "inspect": 16,
-    "compose": 3, "compare": 3, "tables": 3, "synthetic": 3, "adversaries": 2,
+    "compose": 3, "compare": 11, "tables": 3, "synthetic": 3, "adversaries": 2,
     "run": 2, "report": 3, "explain": 1, "init": 3,
     "start": 1, "open": 1,
 }  # fmt: skip

@@ -592,7 +592,7 @@ def test_a_population_does_not_go_with_people_of_several_records(tmp_path: Path)
         ("attack", "cas", "-s", "sex", "--gain", "penalty:1e999999999"),
         ("attack", "crs", "--threshold", "1e-999999999"),
         ("attack", "crs", "--threshold", "1e999999999"),
-        ("what-if", "--change", "sample=1e-999999999"),
+        ("compare", "--change", "sample=1e-999999999"),
         ("suda", "--fraction", "1e-999999999"),
         ("estimate", "--fraction", "1/0"),
         ("attack", "crs", "-q", "x" + "[" * 50_000),

@@ -47,7 +47,7 @@ def test_no_command_lets_a_name_or_a_value_steer_the_terminal(
         ("levels", data, *asked, "--show-blocks"),
         ("inspect", data, *asked),
         ("sweep", data, *asked, "--workspace", folder / "w"),
-        ("what-if", data, *asked, "--change", f"drop=q{column}"),
+        ("compare", data, *asked, "--change", f"drop=q{column}"),
     ]
     for command in commands:
         with results() as shown:

@@ -162,7 +162,7 @@ def test_every_command_says_it() -> None:
         ("levels", "data.csv", "-q", "x", "-s", "id"),
         ("inspect", "data.csv", "-q", "x"),
         ("inspect", "--show", "hyper", "data.csv", "-q", "x", "-s", "id"),
-        ("refines", "data.csv", "id", "x"),
+        ("compare", "data.csv", "-q", "id", "--refines", "x"),
         ("inspect", "--show", "records", "data.csv", "-q", "x", "-o", "records.csv"),
         ("estimate", "data.csv", "-q", "x", "--fraction", "0.5"),
         ("anonymise", "data.csv", "-q", "x", "--k", "2", "--method", "mondrian", "-o", "a.csv"),

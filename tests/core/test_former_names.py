@@ -1,4 +1,4 @@
-"""Names of commands and functions before version 0.3.0: they still work, with a note or a warning."""
+"""Names of commands and functions before 0.3.0: they still work, with a note or a warning."""
 
 import re
 from collections.abc import Callable
@@ -29,6 +29,14 @@ LINES = {
         ("receipt", TABLE, *ASKED, *PERSON),
         ("inspect", "--show", "receipt", TABLE, *ASKED, *PERSON),
     ),
+    "what-if": (
+        ("what-if", TABLE, *ASKED, "--until", "k>=2"),
+        ("compare", TABLE, *ASKED, "--until", "k>=2"),
+    ),
+    "refines": (
+        ("refines", "--null", "drop", TABLE, "--format=json", "age,gender", "-f", "json", "age"),
+        ("compare", TABLE, "--null", "drop", "-q", "age,gender", "--refines", "age", *ASKED[4:]),
+    ),
 }
 """A line with each former name, and the same line today; {} is the file that it writes."""
 
@@ -46,6 +54,14 @@ FUNCTIONS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "receipt": lambda _: (
         qifsql.receipt(TABLE, **KNOWN, target={"age": 60}),
         qifsql.inspect(TABLE, **KNOWN, show="receipt", target={"age": 60}),
+    ),
+    "what-if": lambda _: (
+        qifsql.what_if(TABLE, **KNOWN, change="age:10"),
+        qifsql.compare(TABLE, **KNOWN, change="age:10"),
+    ),
+    "refines": lambda _: (
+        qifsql.refines(TABLE, "age,gender", "age"),
+        qifsql.compare(TABLE, qids="age,gender", refines="age"),
     ),
 }
 """The answer of each former function, and that of the function of today."""

@@ -97,7 +97,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "receipt": lambda f: qifsql.inspect(f, show="receipt", target={"age": 25}, **KNOWN),
     "records": lambda f: qifsql.inspect(f, show="records", out="o.parquet", **KNOWN).written,
     "records out": lambda f: qifsql.inspect(FILE, show="records", out=f, **KNOWN).written,
-    "refines": lambda f: qifsql.refines(f, "age", "sex"),
+    "refines": lambda f: qifsql.compare(f, qids="age", refines="sex"),
     "report": lambda f: qifsql.report(f, "o.html"),
     "run": qifsql.run,
     "suda": lambda f: qifsql.suda(f, **KNOWN),
@@ -109,9 +109,9 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "unhash": lambda f: qifsql.unhash(f, column="sex", patterns="[a-c]", algorithm="md5"),
     "unhash candidates": lambda f: qifsql.unhash(FILE, column="sex", candidates=f, algorithm="md5"),
     "unicity": lambda f: qifsql.unicity(f, key="id", qids="age"),
-    "what_if": lambda f: qifsql.what_if(f, change="age:5", **KNOWN),
-    "what_if policy": lambda f: qifsql.what_if(FILE, change="age:5", policy=f, **KNOWN),
-    "what_if hierarchies": lambda f: qifsql.what_if(
+    "what_if": lambda f: qifsql.compare(f, change="age:5", **KNOWN),
+    "what_if policy": lambda f: qifsql.compare(FILE, change="age:5", policy=f, **KNOWN),
+    "what_if hierarchies": lambda f: qifsql.compare(
         FILE, change="age:h", hierarchies={"age": f}, **KNOWN
     ),
     "verify": qifsql.verify,

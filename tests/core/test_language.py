@@ -300,9 +300,9 @@ def further(first: Path, second: Path, stored: Path) -> None:
     commands: dict[str, list[object]] = {
         "níveis": ["levels", first, *asked, *wanted, "--show-blocks"],
         "perdas": ["compare", first, fine, coarse, *asked],
-        "mudanças": ["what-if", first, *asked, "--change", "idade:12", "--change", "drop=sexo"],
-        "menor": ["what-if", first, *asked, "--until", "k >= 2"],
-        "nenhuma": ["what-if", first, *asked, "--until", "k >= 70"],
+        "mudanças": ["compare", first, *asked, "--change", "idade:12", "--change", "drop=sexo"],
+        "menor": ["compare", first, *asked, "--until", "k >= 2"],
+        "nenhuma": ["compare", first, *asked, "--until", "k >= 70"],
         "juntas": ["compose", fine, coarse, "--people", first, *asked, "--truth", "doença"],
         "cadastro": ["link", first, second, "-q", "idade,sexo", "--truth", "pessoa"],
         "nomes": ["link", first, second, "-q", "idade,sexo,bairro"],

@@ -174,7 +174,7 @@ CALLS: dict[str, Callable[[Settings], Any]] = {
         "crs,cas", CENSUS, qids=KNOWN, secret="TP_COR_RACA", weight="NU_MES / 7", by="TP_SEXO",
         settings=s,
     ),
-    "what-if": lambda s: qifsql.what_if(
+    "what-if": lambda s: qifsql.compare(
         CENSUS, qids=KNOWN, secret="TP_COR_RACA", change=["NU_ANO:5"], settings=s
     ),
     "link": lambda s: qifsql.link(CENSUS, LATER, qids=KNOWN, truth="ID_ALUNO", settings=s),

@@ -12,8 +12,8 @@ from metamorphic.relations import Relation, collective, each, known, shows_block
 
 COMMANDS = (
     *("attack", "sweep", "adversaries", "describe", "levels", "check", "inspect", "link"),
-    *("unicity", "estimate", "suda", "wp29", "refines", "dp", "dit", "compose"),
-    *("compare", "what-if", "tables", "synthetic"),
+    *("unicity", "estimate", "suda", "wp29", "dp", "dit", "compose"),
+    *("compare", "tables", "synthetic"),
 )
 """Commands whose answers are numbers about a table."""
 ON_SETS = ("attack", "sweep", "levels", "suda")

@@ -56,7 +56,7 @@ def anonymise(
             machine.
         method: mondrian (median cuts), mdav (microaggregation), recode (global recoding by the
             changes that are named) or lattice (the full-domain generalisation of the least loss).
-        change: recode: changes, as in what_if: age:5, zip:3, age:@2, top(age)=80, drop=zip,
+        change: recode: changes, as in compare: age:5, zip:3, age:@2, top(age)=80, drop=zip,
             age=EXPRESSION. lattice: the steps of a quasi-identifier, finest first.
         hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
         minimise: lattice: penalty (certainty penalty), classes (as many as possible),

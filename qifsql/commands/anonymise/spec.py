@@ -47,7 +47,7 @@ class AnonymiseOptions(TypedDict, total=False):
     (``qifsql.commands.anonymise.recode``), or ``lattice``, the best full-domain generalisation
     (``qifsql.commands.anonymise.lattice``). ``k``, ``l`` and so on: see
     ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``change``: as in
-    ``what-if`` (``qifsql.counting.changed_attributes``); of ``lattice`` they are the steps of a
+    ``compare`` (``qifsql.counting.changed_attributes``); of ``lattice`` they are the steps of a
     quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
     of the records that may be suppressed, because they are in classes that break a limit: they get
     ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss;

@@ -1,1 +1,1 @@
-"""``qifsql compare``: releases compared with the original."""
+"""``qifsql compare``: a file beside its releases, its changes, or other attributes."""

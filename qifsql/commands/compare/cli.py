@@ -9,10 +9,10 @@ from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Output
 from qifsql.options.measuring import Charts
 
-Sanitised = Annotated[
-    list[str], typer.Argument(metavar="SANITISED...", help="The sanitised releases of FILE.")
+Releases = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RELEASE]...", help="The sanitised releases of FILE."),
 ]
-
 
 EXAMPLES = {
     "What does a release of k = 5 still tell, and what did it cost?": (
@@ -21,38 +21,62 @@ EXAMPLES = {
         "data-samples/school_census_2018.parquet k5.parquet -q TP_SEXO,NU_ANO -s "
         "TP_COR_RACA"
     ),
-    "Write the comparison for a report.": (
-        "qifsql compare data-samples/school_census_2018.parquet k5.parquet -q "
-        "TP_SEXO,NU_ANO -s TP_COR_RACA -o compared.parquet"
+    "What would it help to drop the day of birth, or to publish ages in steps of five years?": (
+        "qifsql compare data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO -c drop=NU_DIA -c NU_ANO:5"
+    ),
+    "Which smallest change lets at most 1 in 100 be re-identified?": (
+        "qifsql compare data-samples/school_census_2018.parquet -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO --until 'crs<=0.01'"
+    ),
+    "Is knowing the year of birth always worse for privacy than knowing the decade?": (
+        "qifsql compare data-samples/school_census_2018.parquet -q NU_ANO "
+        "--refines 'decade=NU_ANO//10'"
     ),
 }
 
 
 def compare(
     data: Data,
-    sanitised: Sanitised,
     options: CompareOptions,
     charts: Charts,
     output: Output,
     limits: Limits,
+    releases: Releases = None,
 ) -> None:
-    """Compare sanitised releases with the original FILE: the remaining risk and the loss.
+    """Compare FILE with sanitised releases or with changes: the remaining risk and the loss.
 
     One row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
     before and after, and information loss. Cells may be values or generalised: * [20,30] 20-29
     <30 130** {France,Germany} or a node of a hierarchy.
+
+    Without a release: the risk with each --change, without writing data; with --until or
+    --policy, the smallest change that keeps all bounds (fewest quasi-identifiers, then fewest
+    steps). Exit code 4 if there is none.
+
+    With --refines: whether knowing --qids never leaks less than knowing other attributes.
     """
     from qifsql.commands.compare.compare import compare as run
+    from qifsql.errors import InputError
     from qifsql.options import show
 
     show.check(output)
     charts.check()
+    if charts.charts is not None and options.get("refines"):
+        raise InputError("a test of refinement has no charts; leave --charts out")
     original = data.dataset()
-    releases = [data.dataset(file) for file in sanitised]
+    others = [data.dataset(file) for file in releases or ()]
     with limits.settings() as settings:
-        result = run(original, releases, **options, where=data.where, settings=settings)
+        result = run(original, others, **options, where=data.where, settings=settings)
     runtime.remarks(result.notes, quiet=limits.quiet)
     charts.draw("compare", result, quiet=limits.quiet)
 
-    title = f"qifsql: {original.name} beside {groups.named(releases)}"
-    show.show(show.Shown(result=result, title=title), output)
+    titles = {
+        "compare": f"{original.name} beside {groups.named(others)}",
+        "what-if": f"{original.name}, what if",
+        "refines": f"refinement in {original.name}",
+    }
+    is_search = result.kind == "what-if"
+    title = f"qifsql: {titles[result.kind]}"
+    shown = show.Shown(result=result, title=title, prose=is_search)
+    show.show(shown, output, met=bool(result) or not is_search)

@@ -1,65 +1,41 @@
-"""Comparison: the same attacks on the original and on its sanitised releases, and their loss.
+"""Comparison: a file beside its releases, beside changes of it, or its attributes beside others."""
 
-This gives PoPETs Table 11 for any set of releases. Each file is attacked unchanged (a generalised
-value is a value, a suppressed record is a record), and its columns are compared with the original.
-"""
+from collections.abc import Sequence
+from typing import Unpack
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
-
-import polars as pl
-
-from qifsql.adversary import roles
-from qifsql.commands.compare.bind import bind
+from qifsql.commands.compare.changes.what_if import what_if
+from qifsql.commands.compare.refinement.refinement import refines
+from qifsql.commands.compare.releases import beside
 from qifsql.commands.compare.spec import CompareOptions
-from qifsql.counting import losses, risks
-from qifsql.counting.composition import Compared, Composition
-from qifsql.data.dataset import Dataset, Tabular, datasets
-from qifsql.data.files import path_text
+from qifsql.data.dataset import Tabular, datasets
 from qifsql.data.option import as_names, complete
-from qifsql.data.readers import openings
-from qifsql.engine.csv_types import remarks
-from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.engine.tables import Tables
-from qifsql.errors import DatasetError, InputError, quoted, several
-from qifsql.query.plan import Plan
-from qifsql.query.render import expressions
+from qifsql.errors import InputError
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
 
-SCHEMA: dict[str, pl.DataType] = {
-    "release": pl.String(),
-    "file": pl.Int64(),
-    "secret": pl.String(),
-    **risks.PARTITION,
-    "suppressed": pl.Int64(),
-    "generalised": pl.Float64(),
-    "certainty_penalty": pl.Float64(),
-    "total_variation": pl.Float64(),
-    "divergence": pl.Float64(),
+TAKEN = {
+    "a comparison with releases": ("qids", "secret", "hierarchies", "plain"),
+    "a comparison with changes": ("qids", "secret", "change", "until", "policy", "hierarchies"),
+    "a test of refinement": ("qids", "refines", "null"),
 }
-"""One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.
-
-``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
-``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
-quasi-identifiers (``losses.COLUMNS``); all are 0 for the original."""
-
-MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
+"""The options of each comparison."""
 
 
 def compare(
     original: Tabular,
-    sanitised: Tabular | Sequence[Tabular],
+    sanitised: Tabular | Sequence[Tabular] = (),
     *,
     where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[CompareOptions],
 ) -> Result:
-    """Compare sanitised releases with the original: the remaining risk and the loss.
+    """Compare a file with its releases, with changes of its columns, or sets of its attributes.
 
-    A missing value is a value. Cells may be generalised.
+    With releases: the remaining risk and the loss of each; cells may be generalised, a missing
+    value is a value. With change, until or policy: the risk before and after changes, without
+    writing data; with bounds, the smallest change (fewest quasi-identifiers, then fewest steps)
+    that keeps all of them. With refines: whether knowing qids never leaks less than knowing the
+    attributes of refines, for every secret and gain.
 
     Args:
         original: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
@@ -69,15 +45,27 @@ def compare(
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
-        qids: Quasi-identifiers of the original; another name in file 2: "2:age=AGE".
+        qids: Quasi-identifiers of the original: columns, patterns such as CO_*, or named
+            expressions such as decade=birth_year//10; another name in file 2: "2:age=AGE".
         secret: Secrets (sensitive attributes): columns or named expressions.
+        change: Changes: drop=zip, age:5, date:month, zip:3, age:@2, top(age)=90, bottom(age)=18,
+            age=EXPRESSION, sample=0.1.
+        until: Bounds: crs<=0.1, cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2.
+        policy: Policy file whose rules are the bounds.
+        refines: Attributes to compare the quasi-identifiers with.
         hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
             value;node;...;*).
-        plain: Quasi-identifiers with plain values, whose cells are never read as generalised.
+        plain: With releases: quasi-identifiers with plain values, whose cells are never read as
+            generalised.
+        null: With refines: "distinct" (a missing value is one more value) or "drop" (leave out
+            records that miss one).
 
     Returns:
-        A Result. frame: one row per release and secret with k, l, success (CRS, CAS, in [0, 1])
-        before and after, and losses. details: columns, the losses by column.
+        A Result. frame with releases: one row per file and secret with k, l, success (CRS, CAS, in
+        [0, 1]) and losses; details: columns, the losses by column. With changes: one row per
+        change and secret with the same and met: a change keeps all bounds. With refines: one row
+        with refines (true or false); details: counterexample, the smallest block of qids that
+        spans several blocks of refines.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -90,128 +78,27 @@ def compare(
         ...     qids="age,gender", secret="illness")
         >>> result.frame["release"].to_list()[-1]
         'k3.csv'
+        >>> pupils = "data-samples/school_census_2018.parquet"
+        >>> changed = qifsql.compare(pupils, qids="NU_DIA,NU_MES,NU_ANO", change="drop=NU_DIA")
+        >>> changed.frame.height >= 2
+        True
+        >>> bool(qifsql.compare(pupils, qids="NU_ANO", refines="decade=NU_ANO//10"))
+        True
 
-    Source: M55 to M57.
+    Source: M30 (refinement), M38 (saved by dropping or coarsening), M55 to M57 (losses).
 
     """
-    origin = Origin.now(settings, "compare")
     options = complete(options, CompareOptions)
-    others = datasets(sanitised)
-    if not others:
-        raise InputError("no sanitised release is named; name the files to compare")
-    spec = Composition.of(
-        [original, *others],
-        original,
-        "compare it with another file",
-        qids=as_names(options["qids"]),
-        secrets=as_names(options["secret"]),
-        where=where,
-        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
-        plain=as_names(options["plain"]),
-    )
-    paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
-    with open_engine(settings, sources=spec.releases, command="compare") as engine:
-        raws, files = bind(engine, spec)
-        tables = Tables(engine, "reading the original", files[0].title)
-        _check_records(tables, files)
-        scales = losses.read_original(tables, raws, files[0].attack.microdata)
-        rows: list[dict[str, Any]] = []
-        columns: list[dict[str, Any]] = []
-        plans: list[Plan] = []
-        for file in files:
-            outcomes, file_plans = risks.measure(engine, file.attack)
-            plans += file_plans
-            file_columns, suppressed = _lose_nothing(file, scales), 0
-            if file.number > 1:
-                file_columns, suppressed = losses.lost(
-                    tables.doing("comparing columns", file.title), file, scales
-                )
-            columns += file_columns
-            totals = {"suppressed": suppressed, **_means(file_columns)}
-            named = {"release": file.title, "file": file.number}
-            rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
-        first = [s for file in files for s in openings(file.attack.microdata.dataset)]
-        origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
-        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
-        origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
-    notes = (*_notes(files, frame, columns), *remarks(engine))
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
-
-
-def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
-    """Refuse files without records."""
-    for file in files:
-        query = losses.rows_of(file.attack.microdata).limit(1)
-        if not tables.rows(query):
-            after = " under the filter (where)" if file.attack.microdata.where is not None else ""
-            raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
-
-
-def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
-    """Return the losses of the columns of the original, which are all 0."""
-    nothing = dict.fromkeys(("outside", *MEANS), 0.0)
-    return [
-        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
-        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **nothing}
-        for scale in scales
-    ]
-
-
-def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the means over quasi-identifiers, rounded once."""
-    return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
-
-
-def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
-    """Return the request as plain data."""
-    named = [
-        a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
-    ]
-    return {
-        "dataset": files[0].title,
-        "releases": [file.title for file in files[1:]],
-        "qids": list(spec.qids),
-        "secrets": list(spec.secrets),
-        "expressions": expressions(named),
-        "where": spec.where,
-        "hierarchies": dict(spec.hierarchies) or None,
-        "plain": list(spec.plain),
-        "csv": [
-            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.attack.microdata.dataset for file in files)
-            if isinstance(d, Dataset) and d.format == "csv"
-        ],
-    }
-
-
-def _notes(
-    files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
-) -> tuple[str, ...]:
-    """Return notes that help to interpret the numbers."""
-    notes = []
-    sizes = dict(frame.select("file", "records").iter_rows())
-    for file in files[1:]:
-        if sizes[file.number] != sizes[1]:
-            notes.append(
-                f"{file.title} has {several(sizes[file.number], 'record')}, the original "
-                f"{sizes[1]:,}: shares are of each file's own records"
-            )
-        file_columns = [c for c in columns if c["file"] == file.number]
-        if gone := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
-            names = ", ".join(map(quoted, gone))
-            notes.append(f"{file.title} has no {names}: nothing is told of it there")
-        if away := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
-            names = ", ".join(map(quoted, away))
-            notes.append(
-                f"{file.title} has cells that contain no value of the original, in {names}: "
-                "they count as mass elsewhere"
-            )
-        if endless := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
-            names = ", ".join(map(quoted, endless))
-            notes.append(
-                f"the divergence of {names} in {file.title} is infinite: its cells exclude values "
-                "that the original has"
-            )
-    return tuple(notes)
+    others = datasets(sanitised) if sanitised else ()
+    kinds = list(TAKEN)
+    kind = kinds[2] if options["refines"] else kinds[0] if others else kinds[1]
+    unusual = {name for name, value in options.items() if value and value != "distinct"}
+    unusual |= {"releases"} if others and kind != kinds[0] else set()
+    for name in sorted(unusual - set(TAKEN[kind])):
+        raise InputError(f"{kind} does not take {name}; leave it out")
+    if options["refines"]:
+        a, b = as_names(options["qids"]), as_names(options["refines"])
+        return refines(original, a, b, where=where, null=options["null"], settings=settings)
+    if others:
+        return beside(original, others, options, where=where, settings=settings)
+    return what_if(original, options, where=where, settings=settings)

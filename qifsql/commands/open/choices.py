@@ -66,7 +66,7 @@ class Choices:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """Return the changes of the release, as ``what-if`` and ``anonymise`` read them."""
+        """Return the changes of the release, as ``compare`` and ``anonymise`` read them."""
         return tuple(
             f"{DROP}={name}" if how == DROP else f"{name}:{how}"
             for name in self.qids
@@ -101,9 +101,9 @@ class Choices:
         more = fields.arguments(ATTACK, self.options, self.knowledge)
         return {"qids": list(self.knowledge), "secret": list(self.secrets), **more}
 
-    def what_if(self, file: Sequence[str]) -> list[str]:
+    def compare(self, file: Sequence[str]) -> list[str]:
         """Return the words that measure what the changes save and cost."""
-        return ["what-if", *file, *self._roles(self.qids), *self._changes("-c")]
+        return ["compare", *file, *self._roles(self.qids), *self._changes("-c")]
 
     def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
         """Return the words of a sweep of the changed release."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qifsql.commands.attack.attack import attack
+from qifsql.commands.compare.compare import compare
 from qifsql.commands.describe import view as described
 from qifsql.commands.describe.describe import describe
 from qifsql.commands.open import choices
 from qifsql.commands.open.background import Job, Jobs, new_file
 from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
-from qifsql.commands.what_if.what_if import what_if
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import Identity, identities
 from qifsql.engine.settings import Settings
@@ -130,11 +130,11 @@ class Explorer:
 
     def cost(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""
-        key = tuple(choice.what_if(self.words))
+        key = tuple(choice.compare(self.words))
         return self._calculated(
             f"cost {tab}",
             key,
-            lambda: what_if(
+            lambda: compare(
                 self.dataset,
                 where=self.where,
                 settings=self.settings,
@@ -230,7 +230,7 @@ class Explorer:
         results = [result]
         if choice.is_changed:
             results.append(new_file(f"{stem}-changes.parquet", (".parquet",)))
-            lines.append([*choice.what_if(self.words), "-o", results[1]])
+            lines.append([*choice.compare(self.words), "-o", results[1]])
         private = ["--private"] if self.private else []
         language = ["--lang", form.get("language") or "en"]
         return [*lines, ["report", *results, "-o", out, *language, *private]]

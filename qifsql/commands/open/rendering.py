@@ -182,7 +182,7 @@ def commands(page: Explorer, choice: Choices) -> dict[str, Any]:
     return {
         "attack_line": choices.line(attack),
         "before_line": choices.line(choice.before.attack(page.words)),
-        "cost_line": choices.line(choice.what_if(page.words)) if choice.is_changed else "",
+        "cost_line": choices.line(choice.compare(page.words)) if choice.is_changed else "",
         "stem": stem,
     }
 

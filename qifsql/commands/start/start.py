@@ -218,7 +218,7 @@ def _steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[st
     steps = [
         ["qifsql", "run", str(study)],
         ["qifsql", "check", *file, "--preset", "k5", *options],
-        ["qifsql", "what-if", *file, *options, "--until", "k>=5"],
+        ["qifsql", "compare", *file, *options, "--until", "k>=5"],
     ]
     return [shlex.join(words) for words in steps]
 

@@ -305,7 +305,7 @@ def test_what_if_measures_the_release_that_recode_writes(
     row = qifsql.anonymise(path, out, method="recode", qids=CENSUS, change=changes).frame.row(
         0, named=True
     )
-    expected = qifsql.what_if(path, qids=CENSUS, change=changes).frame.row(-1, named=True)
+    expected = qifsql.compare(path, qids=CENSUS, change=changes).frame.row(-1, named=True)
     assert (row["blocks"], row["smallest_class"]) == (expected["blocks"], expected["k"])
     assert row["penalty"] == pytest.approx(expected["certainty_penalty"], abs=1e-7)
     made = pl.read_csv(out, infer_schema=False)
@@ -477,7 +477,7 @@ def test_a_change_without_effect_is_told(tmp_path: Path) -> None:
             people, tmp_path / "out.csv", qids="age,sex", method="recode", change=change
         )
         assert any(f'"{change}" merges no values' in note for note in result.notes) == told
-        compared = qifsql.what_if(people, qids="age,sex", change=change)
+        compared = qifsql.compare(people, qids="age,sex", change=change)
         assert any(f'"{change}" merges no values' in note for note in compared.notes) == told
 
 

@@ -235,7 +235,7 @@ def test_a_rule_on_the_harmless_side_is_told(tmp_path: Path):
         "rule 3: a larger worst_case is worse for the people, and at_least alone protects nobody; "
         "write at_most",
     ]
-    changed = qifsql.what_if(PEOPLE, qids=QIDS, until=["k<=5", "crs<=1"])
+    changed = qifsql.compare(PEOPLE, qids=QIDS, until=["k<=5", "crs<=1"])
     assert sum("protects nobody" in note for note in changed.notes) == 1
 
 

@@ -210,13 +210,13 @@ def test_a_verdict_is_true_where_the_policy_is_met(tmp_path: Path):
 
 
 def test_a_result_is_false_where_what_is_required_of_it_does_not_hold():
-    assert qifsql.refines(PEOPLE, "id", "age")
-    assert not qifsql.refines(PEOPLE, "age", "id")
+    assert qifsql.compare(PEOPLE, qids="id", refines="age")
+    assert not qifsql.compare(PEOPLE, qids="age", refines="id")
     assert qifsql.levels(PEOPLE, qids="age")
     assert qifsql.levels(PEOPLE, qids="gender", k=2)
     assert not qifsql.levels(PEOPLE, qids="age", k=2)
-    assert qifsql.what_if(PEOPLE, qids="age", change="age:50")
-    assert not qifsql.what_if(PEOPLE, qids="age", until="k>=11")
+    assert qifsql.compare(PEOPLE, qids="age", change="age:50")
+    assert not qifsql.compare(PEOPLE, qids="age", until="k>=11")
 
 
 @pytest.mark.slow(because="0.4 s each; every recorded mutant dies without it")
@@ -352,7 +352,7 @@ def test_of_very_many_columns_some_are_named_and_all_are_listed(tmp_path: Path):
         ("sweep",),
         ("levels",),
         ("wp29",),
-        ("what-if", "--change", "drop=gender"),
+        ("compare", "--change", "drop=gender"),
         ("blocks",),
     ],
 )
@@ -360,7 +360,7 @@ def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tupl
     out = tmp_path / "r.parquet"
     name, *more = command
     model = [more.pop(0)] if more and not more[0].startswith("-") else []
-    secret = ["-s", "illness"] if name in ("levels", "wp29", "what-if") else []
+    secret = ["-s", "illness"] if name in ("levels", "wp29", "compare") else []
     done = run(name, *model, PEOPLE, "-q", "age,gender", *secret, *more, "-o", out)
     assert done.code == 0, done.err
     note = json.loads(pl.read_parquet_metadata(out)["qifsql"])

@@ -191,11 +191,11 @@ def test_a_search_takes_the_measures_that_check_takes(tmp_path: Path):
             (value,) = qifsql.check(PEOPLE, levels).frame["value"].to_list()
             exact = rule(model=name, measure=measure, at_most=value, at_least=value)
             levels = policy(tmp_path, exact, **KNOWN, attempt=0.5)
-            result = qifsql.what_if(PEOPLE, policy=levels)
+            result = qifsql.compare(PEOPLE, policy=levels)
             assert result.frame["met"].to_list() == [True] * result.frame.height, (name, measure)
             assert set(result.frame["release"]) == {"before"}
             if model(name).goal == "re-identification":
-                short = qifsql.what_if(PEOPLE, **KNOWN, until=f"{name}.{measure}>=0")
+                short = qifsql.compare(PEOPLE, **KNOWN, until=f"{name}.{measure}>=0")
                 assert set(short.frame["release"]) == {"before"}
 
 
@@ -209,7 +209,7 @@ def test_a_search_lists_all_that_it_cannot_use(tmp_path: Path):
         rule(model="crs", measure="blocks", rise_at_most=1),
     )
     with pytest.raises(InputError) as raised:
-        qifsql.what_if(PEOPLE, policy=levels)
+        qifsql.compare(PEOPLE, policy=levels)
     message = str(raised.value)
     for text in ("rule 2: leave groups", "rule 3: name models crs or cas, not crl",
                  "rule 4: capacity is not measured", "rule 5: leave the difference"):  # fmt: skip

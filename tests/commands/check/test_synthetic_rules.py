@@ -353,7 +353,7 @@ def test_a_check_of_a_study_reads_all_files(here: Path) -> None:
 
 def test_a_search_says_that_it_cannot_use_these_rules(here: Path) -> None:
     levels = written(here, comparing("repU"))
-    done = run("what-if", "original.parquet", "--policy", levels)
+    done = run("compare", "original.parquet", "--policy", levels)
     assert done.code == 2
     assert "original" in done.err
     assert read(levels).comparisons

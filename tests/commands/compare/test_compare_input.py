@@ -125,7 +125,7 @@ CHANGED: list[tuple[dict[str, Any], str]] = [
 def test_what_what_if_refuses(tmp_path: Path, asked: dict[str, Any], says: str) -> None:
     original = made(tmp_path, "o", ORIGINAL)
     with pytest.raises(InputError, match=says) as caught:
-        qifsql.what_if(original, **({"qids": ["age", "zip"], "secret": "s"} | asked))
+        qifsql.compare(original, **({"qids": ["age", "zip"], "secret": "s"} | asked))
     assert not any(cell in str(caught.value) for cell in CELLS)
     assert "\n" not in str(caught.value)
 
@@ -136,13 +136,13 @@ def test_a_hierarchy_must_have_every_value_and_its_level(tmp_path: Path) -> None
     asked: dict[str, Any] = {"qids": "zip", "hierarchies": {"zip": tree}}
     tree.write_text("13012;1;*\n13053;1;*\n")
     with pytest.raises(InputError, match="lacks 1 of its values"):
-        qifsql.what_if(original, change="zip:@1", **asked)
+        qifsql.compare(original, change="zip:@1", **asked)
     tree.write_text("13012;1;*\n13053;1;*\n02139;2;*\n")
     with pytest.raises(InputError, match="is of no level"):
-        qifsql.what_if(original, change="zip:@3", **asked)
+        qifsql.compare(original, change="zip:@3", **asked)
     with pytest.raises(InputError, match="must be its first"):
-        qifsql.what_if(original, change=["zip:2", "zip:@1"], **asked)
-    assert qifsql.what_if(original, change="zip:@1", **asked).frame["blocks"].to_list() == [3, 2]
+        qifsql.compare(original, change=["zip:2", "zip:@1"], **asked)
+    assert qifsql.compare(original, change="zip:@1", **asked).frame["blocks"].to_list() == [3, 2]
 
 
 @pytest.mark.slow(because="1.0 s; every recorded mutant dies without it")
@@ -150,9 +150,9 @@ def test_names_with_signs_of_changes_are_names(tmp_path: Path) -> None:
     names = ["a=b", "a", "drop", "x:5", "top(a)", "sample"]
     made(tmp_path, "o", {name: [n, n + 9, n + 11] for n, name in enumerate(names)})
     changes = ["a=b:100", "a:100", "drop:100", "x:5:100", "top(a):100", "sample:100", "drop=drop"]
-    result = qifsql.what_if(tmp_path / "o.parquet", qids=names, change=changes)
+    result = qifsql.compare(tmp_path / "o.parquet", qids=names, change=changes)
     assert result.frame["blocks"].to_list() == [3] * 8 + [1]
-    both = qifsql.what_if(tmp_path / "o.parquet", qids=["a=b"], change=["a=b:10", "drop=a=b"])
+    both = qifsql.compare(tmp_path / "o.parquet", qids=["a=b"], change=["a=b:10", "drop=a=b"])
     assert both.frame["blocks"].to_list() == [3, 2, 1, 1]
 
 

@@ -336,7 +336,7 @@ def test_the_example_of_refinement_is_an_attack_by_who_knows_more(
     both = ["age", "gender"]
     row = qifsql.attack("cas", PEOPLE, qids=both, secret="illness").rows()[0]
     assert last(every["refinement"].example) == near(row["posterior_probabilistic"])
-    assert qifsql.refines(PEOPLE, both, ["age"]).met
+    assert qifsql.compare(PEOPLE, qids=both, refines=["age"]).met
 
 
 def of_the_secret(swept: Sweep, table: str) -> list[dict[str, Any]]:

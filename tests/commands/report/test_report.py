@@ -113,7 +113,7 @@ def further(folder: Path, data: Path, own: Path) -> None:
     made("levels", data, *known, "--k", 3, "--show-blocks", "-o", own / "grades.parquet")
     made("compare", data, one, two, *known, "-o", own / "compared.parquet")
     change = ("--change", "drop=town", "--change", "birth:12", "--until", "k >= 2")
-    made("what-if", data, *known, *change, "-o", own / "changes.parquet")
+    made("compare", data, *known, *change, "-o", own / "changes.parquet")
     made("compose", one, two, "--people", data, *known, "-o", own / "composed.parquet")
     made("link", data, data, "-q", "birth,town", "--truth", "person", "-o", own / "linked.parquet")
     log = folder / "log.parquet"
@@ -155,7 +155,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made("hyper", data, "-q", "birth,town", "-s", "illness", "-o", own / "hyper.parquet")
     made("records", data, *known, *wanted, "-o", own / "records.parquet")
     made("receipt", data, *target, *one[:2], "-o", own / "receipt.parquet")
-    made("refines", data, "birth,town", "town", "-o", own / "refines.parquet")
+    made("compare", data, "-q", "birth,town", "--refines", "town", "-o", own / "refines.parquet")
     further(folder, data, own)
     data.unlink()
     return folder

@@ -163,7 +163,7 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     changes = [f"top(wage)={NUMBER + 5}", f"born={DAY}", "drop=town"]
     changes[1] = f"born=CASE WHEN born = DATE '{DAY}' THEN born END"
     asked = [text for change in changes for text in ("--change", change)]
-    yield "changes", ("what-if", i.data, *KNOWN, *WANTED, *FILTER, *asked, "--until", "k >= 2")
+    yield "changes", ("compare", i.data, *KNOWN, *WANTED, *FILTER, *asked, "--until", "k >= 2")
     both = (own / "one.parquet", own / "two.parquet", "--people", i.data)
     yield "compose", ("compose", *both, *KNOWN, *WANTED)
     yield "link", ("link", i.data, i.later, "-q", "town,wage", *FILTER, "--truth", "person")
@@ -184,7 +184,13 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "records", ("inspect", "--show", "records", i.data, *KNOWN, *WANTED)
     target = ("--target", f"town={MARK}town1", "--target", f"born={DAY + timedelta(days=7)}")
     yield "receipt", ("inspect", "--show", "receipt", i.data, "-q", "town,born", *target)
-    yield "refines", ("refines", i.data, f"t=concat(town, '{MARK}'),wage", "wage", *FILTER)
+    yield (
+        "refines",
+        (
+            *("compare", i.data, "-q", f"t=concat(town, '{MARK}'),wage"),
+            *("--refines", "wage", *FILTER),
+        ),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -73,7 +73,7 @@ def test_the_next_steps_run(here: Path):
     done = run("start", "people.parquet", "--yes")
     lines = [line.strip() for line in done.out.splitlines()]
     steps = [line for line in lines[lines.index("Next steps") :] if line.startswith("qifsql")]
-    assert [shlex.split(step)[1] for step in steps] == ["run", "check", "what-if"]
+    assert [shlex.split(step)[1] for step in steps] == ["run", "check", "compare"]
     for step in steps:
         assert run(*shlex.split(step)[1:]).code in (0, 4)
 

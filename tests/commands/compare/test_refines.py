@@ -24,7 +24,7 @@ def test_refinement_is_that_of_the_oracle(
     pq.write_table(to_arrow(table), path)
     names = st.lists(st.sampled_from(table.columns), min_size=1, unique=True)
     a, b = data.draw(names), data.draw(names)
-    result = qifsql.refines(path, a, b)
+    result = qifsql.compare(path, qids=a, refines=b)
     assert result.met == su.refines(table.rows, a, b)
     row = result.frame.row(0, named=True)
     assert row["records"] == len(table.rows)
@@ -45,7 +45,7 @@ def test_who_refines_never_leaks_less(
     path = tmp_path_factory.mktemp("r") / "release.parquet"
     pq.write_table(to_arrow(table), path)
     some = table.qids[:1]
-    if qifsql.refines(path, some, table.qids).met:
+    if qifsql.compare(path, qids=some, refines=table.qids).met:
         few, all_ = (
             qifsql.attack("cas", path, qids=q, secret=table.secrets, gain=["identity", "tries:1"])
             for q in (some, table.qids)
@@ -57,9 +57,9 @@ def test_who_refines_never_leaks_less(
 
 def test_refinement_in_words(samples: Path) -> None:
     thesis = samples / "thesis_table_3_2.csv"
-    yes = run("refines", thesis, "age,gender", "age", "--format", "table")
+    yes = run("compare", thesis, "-q", "age,gender", "--refines", "age", "--format", "table")
     assert yes.out.lstrip().startswith("Yes: who knows age and gender knows age, too")
-    no = run("refines", thesis, "age", "gender", "--format", "table")
+    no = run("compare", thesis, "-q", "age", "--refines", "gender", "--format", "table")
     told = "No: in 2 of 3 blocks of age people differ in gender; 9 of 10"
     assert no.out.lstrip().startswith(told)
     assert no.code == 0
@@ -67,10 +67,10 @@ def test_refinement_in_words(samples: Path) -> None:
 
 def test_refinement_of_expressions(samples: Path) -> None:
     thesis = samples / "thesis_table_3_2.csv"
-    assert qifsql.refines(thesis, "age", "decade=age//10").met
-    assert not qifsql.refines(thesis, "decade=age//10", "id").met
+    assert qifsql.compare(thesis, qids="age", refines="decade=age//10").met
+    assert not qifsql.compare(thesis, qids="decade=age//10", refines="id").met
 
 
 def test_an_unknown_column_is_named(samples: Path) -> None:
     with pytest.raises(ColumnError, match="gendre"):
-        qifsql.refines(samples / "thesis_table_3_2.csv", "age", "gendre")
+        qifsql.compare(samples / "thesis_table_3_2.csv", qids="age", refines="gendre")

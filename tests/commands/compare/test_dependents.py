@@ -34,7 +34,7 @@ def test_a_column_is_named_if_it_is_nearly_a_function(drawn: list[tuple[int, int
     frame = pl.DataFrame(rows, schema=["q", "same"], orient="row").with_columns(
         p=pl.int_range(pl.len())
     )
-    notes = qifsql.what_if(frame, qids="q", change="q:10").notes
+    notes = qifsql.compare(frame, qids="q", change="q:10").notes
     overall = share([(0, value) for _, value in rows])
     blocks = len({q for q, _ in rows})
     expected = share(rows) >= NEARLY and overall < CONSTANT and len(rows) >= TOGETHER * blocks

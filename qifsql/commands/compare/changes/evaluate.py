@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.commands.what_if.change_lattice import States, Variant
-from qifsql.commands.what_if.smallest_change import Rungs, Search
+from qifsql.commands.compare.changes.change_lattice import States, Variant
+from qifsql.commands.compare.changes.smallest_change import Rungs, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.risks import Risk

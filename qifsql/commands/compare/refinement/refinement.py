@@ -42,41 +42,11 @@ def refines(
     a: str | Sequence[str],
     b: str | Sequence[str],
     *,
-    where: str | None = None,
-    null: NullRule = "distinct",
-    settings: Settings | None = None,
+    where: str | None,
+    null: NullRule,
+    settings: Settings | None,
 ) -> Result:
-    """Test whether knowing a never leaks less than knowing b, for every secret and gain.
-
-    A missing value is a value.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        a: Quasi-identifiers: columns, patterns or named expressions.
-        b: Quasi-identifiers to compare with.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-
-    Returns:
-        A Result. frame: one row with refines (true or false). details: counterexample, the
-        smallest block of a that spans several blocks of b.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-
-    Example:
-        >>> qifsql.refines("data-samples/school_census_2018.parquet", "NU_ANO",
-        ...     "decade=NU_ANO//10").frame["refines"].item()
-        True
-
-    Source: M30.
-
-    """
+    """Test whether knowing ``a`` never leaks less than knowing ``b``, for every secret and gain."""
     origin = Origin.now(settings, "refines")
     whole = Attack.of("crs", source, qids=a, where=where, null=null)
     other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)

@@ -1,10 +1,10 @@
 """Measure the risk before and after changes, alone and together, without writing data.
 
-Or find the smallest change that keeps bounds (``qifsql.commands.what_if.smallest_change``).
+Or find the smallest change that keeps bounds (``qifsql.commands.compare.changes.smallest_change``).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
@@ -13,16 +13,16 @@ from qifsql.adversary import roles
 from qifsql.adversary.bind import bind
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attack, Microdata
-from qifsql.commands.what_if.evaluate import Work
-from qifsql.commands.what_if.spec import WhatIfOptions
+from qifsql.commands.compare.changes.evaluate import Work
+from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import risks
 from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
-from qifsql.data.option import as_tuple, complete
-from qifsql.data.readers import openings
+from qifsql.data.option import as_tuple
+from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import expressions
@@ -51,53 +51,13 @@ measured, the same in every row. Both are NULL without bounds."""
 
 
 def what_if(
-    source: Tabular,
-    *,
-    where: str | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[WhatIfOptions],
+    source: Tabular, options: CompareOptions, *, where: str | None, settings: Settings | None
 ) -> Result:
     """Measure the risk before and after changes of columns; write no data.
 
-    With until or policy: find the smallest change (fewest quasi-identifiers, then fewest steps)
-    that keeps all bounds.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        change: Changes: drop=zip, age:5, date:month, zip:3, age:@2, top(age)=90, bottom(age)=18,
-            age=EXPRESSION, sample=0.1.
-        until: Bounds: crs<=0.1, cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2.
-        policy: Policy file whose rules are the bounds.
-        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
-            value;node;...;*).
-
-    Returns:
-        A Result. frame: one row per change and question with the risk before and after (in [0,
-        1]) and the loss. met: a change keeps all bounds.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        EngineError: Memory or disk ran out.
-
-    Example:
-        >>> result = qifsql.what_if("data-samples/school_census_2018.parquet",
-        ...     qids="NU_DIA,NU_MES,NU_ANO", change="drop=NU_DIA")
-        >>> result.frame.height >= 2
-        True
-
-    Source: M38 (saved by dropping or coarsening), M56.
-
+    With ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
-    options = complete(options, WhatIfOptions)
     adversary: dict[str, Any] = {name: options[name] for name in ("qids", "secret")}
     adversary["where"] = where
     read, policy = None, options["policy"]
@@ -107,13 +67,14 @@ def what_if(
     texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
     if not texts and not limits and read is None:
         raise InputError(
-            f"nothing is asked for; name a change ({adversary_changes.HOW}) or a bound (until)"
+            "nothing is asked for; name releases of the file, a change "
+            f"({adversary_changes.HOW}) or a bound (until)"
         )
     models = "crs,cas" if adversary.get("secret") else "crs"
     arguments = {name: value for name, value in adversary.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
     trees = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
-    with open_engine(settings, sources=[spec.dataset], command="what-if") as engine:
+    with open_engine(settings, sources=[spec.dataset], command="compare") as engine:
         catalog = Catalog(engine, spec.dataset)
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
         requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]

@@ -107,7 +107,7 @@ def test_changes_are_worth_what_the_rewritten_file_is_worth(
         folder = Path(name)
         (folder / "h.csv").write_text(HIERARCHY)
         pl.DataFrame(rows, schema=TYPES).write_parquet(folder / "a.parquet")
-        result = qifsql.what_if(
+        result = qifsql.compare(
             folder / "a.parquet",
             qids=QIDS,
             secret="s",
@@ -149,7 +149,7 @@ def test_a_rewritten_file_that_is_attacked_says_the_same(tmp_path: Path) -> None
         }
     )
     frame.write_parquet(tmp_path / "a.parquet")
-    result = qifsql.what_if(
+    result = qifsql.compare(
         tmp_path / "a.parquet",
         qids=["age", "zip"],
         secret=["s", "t"],
@@ -193,7 +193,7 @@ def test_a_sample_is_the_same_whatever_the_order_and_the_threads(tmp_path: Path)
     for order, threads in ((1, 1), (2, 2)):
         frame = pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=order)
         frame.write_parquet(tmp_path / "a.parquet")
-        result = qifsql.what_if(
+        result = qifsql.compare(
             tmp_path / "a.parquet",
             qids=["age", "zip"],
             secret="s",
@@ -229,7 +229,7 @@ def test_a_search_finds_the_smallest_change(rows: list[Row], limit: Fraction, te
         path = Path(name) / "a.parquet"
         pl.DataFrame(rows, schema=TYPES).write_parquet(path)
         changes = [c for rungs in LADDERS.values() for c in rungs]
-        result = qifsql.what_if(path, qids=list(LADDERS), secret="s", change=changes, until=bound)
+        result = qifsql.compare(path, qids=list(LADDERS), secret="s", change=changes, until=bound)
     costs = {}
     for rungs in product(*(range(len(own) + 1) for own in LADDERS.values())):
         chosen = [own[i - 1] for own, i in zip(LADDERS.values(), rungs, strict=True) if i]
@@ -256,12 +256,12 @@ def test_a_search_finds_the_smallest_change(rows: list[Row], limit: Fraction, te
 def test_ladders_that_nobody_named_end_with_dropping(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": range(200), "zip": [f"{n:03}" for n in range(200)]})
     frame.write_parquet(tmp_path / "a.parquet")
-    some = qifsql.what_if(tmp_path / "a.parquet", qids=["age", "zip"], until="crs<=0.1")
+    some = qifsql.compare(tmp_path / "a.parquet", qids=["age", "zip"], until="crs<=0.1")
     assert some.met
     assert some.frame["changes"].to_list()[-1] == ["age:5", "zip:2"] or some.met
-    none = qifsql.what_if(tmp_path / "a.parquet", qids=["age", "zip"], until="k>=201")
+    none = qifsql.compare(tmp_path / "a.parquet", qids=["age", "zip"], until="k>=201")
     assert none.met is False
-    all_gone = qifsql.what_if(tmp_path / "a.parquet", qids=["age", "zip"], until="k>=200")
+    all_gone = qifsql.compare(tmp_path / "a.parquet", qids=["age", "zip"], until="k>=200")
     assert all_gone.frame["changes"].to_list()[-1] == ["drop=age", "drop=zip"]
     assert all_gone.frame["k"].to_list() == [1, 200]
 
@@ -274,12 +274,12 @@ def test_a_policy_is_a_bound(tmp_path: Path) -> None:
         '[adversary]\nqids = ["age"]\nsecret = ["s"]\n[[rule]]\nmodel = "crs"\n'
         'measure = "posterior_probabilistic"\nat_most = 0.05\n'
     )
-    result = qifsql.what_if(tmp_path / "a.parquet", policy=policy)
+    result = qifsql.compare(tmp_path / "a.parquet", policy=policy)
     assert result.frame["changes"].to_list()[-1] == ["age:50"]
     assert result.spec["bounds"] == ["crs.posterior_probabilistic <= 0.05"]
     policy.write_text(policy.read_text() + 'by = "s"\n')
     with pytest.raises(qifsql.QifError, match="leave groups"):
-        qifsql.what_if(tmp_path / "a.parquet", policy=policy)
+        qifsql.compare(tmp_path / "a.parquet", policy=policy)
 
 
 @pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
@@ -287,7 +287,7 @@ def test_the_command_says_4_when_no_change_does(tmp_path: Path) -> None:
     name = '"; drop <script>\n'
     pl.DataFrame({name: [1, 2, 30], "s": ["a", "a", "a"]}).write_parquet(tmp_path / "a.parquet")
     qids = '"' + name.replace('"', '""') + '"'
-    asked = ["what-if", tmp_path / "a.parquet", "--qids", qids, "-s", "s"]
+    asked = ["compare", tmp_path / "a.parquet", "--qids", qids, "-s", "s"]
     done = run(*asked, "--until", "cas<=0.5", "--format", "json")
     assert done.code == 4, done.err
     assert json.loads(done.out)["results"][0]["met"] is False
@@ -305,7 +305,7 @@ def test_the_command_says_4_when_no_change_does(tmp_path: Path) -> None:
 def test_each_release_is_beside_its_own_prior(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text('"a,b",c\n' + "".join(f"{i % 7},{i % 3}\n" for i in range(200)), "utf-8")
-    asked = ("what-if", file, "-q", '"a,b",c', "--format", "table")
+    asked = ("compare", file, "-q", '"a,b",c', "--format", "table")
     done = run(*asked, "--change", "sample=0.1")
     assert "without it" in done.out
     assert "0.50 %" in done.out  # 1 in 200

@@ -1,0 +1,1 @@
+"""Changes of a file, measured before a release is written."""

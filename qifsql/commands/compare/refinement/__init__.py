@@ -1,0 +1,1 @@
+"""A test that one set of quasi-identifiers never leaks less than another."""

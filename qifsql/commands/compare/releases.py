@@ -1,0 +1,177 @@
+"""Comparison: the same attacks on the original and on its sanitised releases, and their loss.
+
+This gives PoPETs Table 11 for any set of releases. Each file is attacked unchanged (a generalised
+value is a value, a suppressed record is a record), and its columns are compared with the original.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.commands.compare.bind import bind
+from qifsql.commands.compare.spec import CompareOptions
+from qifsql.counting import losses, risks
+from qifsql.counting.composition import Compared, Composition
+from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.files import path_text
+from qifsql.data.option import as_names
+from qifsql.data.relation import openings
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.protocol import open_engine
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import DatasetError, quoted, several
+from qifsql.query.plan import Plan
+from qifsql.query.render import expressions
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+
+SCHEMA: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    "secret": pl.String(),
+    **risks.PARTITION,
+    "suppressed": pl.Int64(),
+    "generalised": pl.Float64(),
+    "certainty_penalty": pl.Float64(),
+    "total_variation": pl.Float64(),
+    "divergence": pl.Float64(),
+}
+"""One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.
+
+``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
+``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
+quasi-identifiers (``losses.COLUMNS``); all are 0 for the original."""
+
+MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
+
+
+def beside(
+    original: Tabular,
+    others: Sequence[Tabular],
+    options: CompareOptions,
+    *,
+    where: str | None,
+    settings: Settings | None,
+) -> Result:
+    """Compare sanitised releases with the original: the remaining risk and the loss."""
+    origin = Origin.now(settings, "compare")
+    spec = Composition.of(
+        [original, *others],
+        original,
+        "compare it with another file",
+        qids=as_names(options["qids"]),
+        secrets=as_names(options["secret"]),
+        where=where,
+        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
+        plain=as_names(options["plain"]),
+    )
+    paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
+    with open_engine(settings, sources=spec.releases, command="compare") as engine:
+        raws, files = bind(engine, spec)
+        tables = Tables(engine, "reading the original", files[0].title)
+        _check_records(tables, files)
+        scales = losses.read_original(tables, raws, files[0].attack.microdata)
+        rows: list[dict[str, Any]] = []
+        columns: list[dict[str, Any]] = []
+        plans: list[Plan] = []
+        for file in files:
+            outcomes, file_plans = risks.measure(engine, file.attack)
+            plans += file_plans
+            file_columns, suppressed = _lose_nothing(file, scales), 0
+            if file.number > 1:
+                file_columns, suppressed = losses.lost(
+                    tables.doing("comparing columns", file.title), file, scales
+                )
+            columns += file_columns
+            totals = {"suppressed": suppressed, **_means(file_columns)}
+            named = {"release": file.title, "file": file.number}
+            rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
+        first = [s for file in files for s in openings(file.attack.microdata.dataset)]
+        origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
+        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
+        origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
+    notes = (*_notes(files, frame, columns), *remarks(engine))
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
+
+
+def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
+    """Refuse files without records."""
+    for file in files:
+        query = losses.rows_of(file.attack.microdata).limit(1)
+        if not tables.rows(query):
+            after = " under the filter (where)" if file.attack.microdata.where is not None else ""
+            raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
+
+
+def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
+    """Return the losses of the columns of the original, which are all 0."""
+    nothing = dict.fromkeys(("outside", *MEANS), 0.0)
+    return [
+        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
+        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **nothing}
+        for scale in scales
+    ]
+
+
+def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the means over quasi-identifiers, rounded once."""
+    return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
+
+
+def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
+    """Return the request as plain data."""
+    named = [
+        a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
+    ]
+    return {
+        "dataset": files[0].title,
+        "releases": [file.title for file in files[1:]],
+        "qids": list(spec.qids),
+        "secrets": list(spec.secrets),
+        "expressions": expressions(named),
+        "where": spec.where,
+        "hierarchies": dict(spec.hierarchies) or None,
+        "plain": list(spec.plain),
+        "csv": [
+            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
+            for d in (file.attack.microdata.dataset for file in files)
+            if isinstance(d, Dataset) and d.format == "csv"
+        ],
+    }
+
+
+def _notes(
+    files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """Return notes that help to interpret the numbers."""
+    notes = []
+    sizes = dict(frame.select("file", "records").iter_rows())
+    for file in files[1:]:
+        if sizes[file.number] != sizes[1]:
+            notes.append(
+                f"{file.title} has {several(sizes[file.number], 'record')}, the original "
+                f"{sizes[1]:,}: shares are of each file's own records"
+            )
+        file_columns = [c for c in columns if c["file"] == file.number]
+        if gone := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
+            names = ", ".join(map(quoted, gone))
+            notes.append(f"{file.title} has no {names}: nothing is told of it there")
+        if away := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
+            names = ", ".join(map(quoted, away))
+            notes.append(
+                f"{file.title} has cells that contain no value of the original, in {names}: "
+                "they count as mass elsewhere"
+            )
+        if endless := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
+            names = ", ".join(map(quoted, endless))
+            notes.append(
+                f"the divergence of {names} in {file.title} is infinite: its cells exclude values "
+                "that the original has"
+            )
+    return tuple(notes)

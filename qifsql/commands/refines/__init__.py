@@ -1,1 +1,0 @@
-"""``qifsql refines``: a test that one set of quasi-identifiers never leaks less than another."""

@@ -1,1 +1,0 @@
-"""``qifsql what-if``: changes to a release before they are made."""
