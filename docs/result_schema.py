@@ -167,9 +167,9 @@ KINDS: dict[str, dict[str, Rows]] = {
         "by_dis_suda": Rows(columns=["commands.suda.suda.BY_DIS_SUDA"]),
     },
     "treat": {
-        "results": Rows(columns=["commands.treat.draw.SUMMARY"]),
-        "comparison": Rows(columns=["commands.treat.effect.COMPARISON"]),
-        "changes": Rows(columns=["commands.treat.effect.CHANGES"]),
+        "results": Rows(columns=["commands.anonymise.one_per.draw.SUMMARY"]),
+        "comparison": Rows(columns=["commands.anonymise.one_per.effect.COMPARISON"]),
+        "changes": Rows(columns=["commands.anonymise.one_per.effect.CHANGES"]),
     },
     "unhash": {
         "results": Rows(columns=["commands.unhash.unhash.RECOVERED"]),

@@ -46,7 +46,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.sweep.sweep import sweep as sweep
     from qifsql.commands.synthetic.synthetic import synthetic as synthetic
     from qifsql.commands.tables.tables import tables as tables
-    from qifsql.commands.treat.treat import treat as treat
     from qifsql.commands.unhash.unhash import unhash as unhash
     from qifsql.commands.unicity.unicity import unicity as unicity
     from qifsql.commands.verify.verify import verify as verify
@@ -60,6 +59,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.former import receipt as receipt
     from qifsql.former import records as records
     from qifsql.former import refines as refines
+    from qifsql.former import treat as treat
     from qifsql.former import what_if as what_if
     from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study

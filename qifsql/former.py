@@ -4,6 +4,7 @@ On the command line a former name is a rewriting of the typed words. In Python i
 warns and calls the new one.
 """
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -14,6 +15,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     **{name: ("inspect", "--show", name) for name in ("blocks", "hyper", "records", "receipt")},
     "what-if": ("compare",),
     "refines": ("compare", "--qids", "A", "--refines", "B"),
+    "treat": ("anonymise", "--one-per", "KEY"),
 }
 """The words that replace a former name of a command."""
 
@@ -26,6 +28,8 @@ def current(words: Sequence[str]) -> list[str]:
     name, *rest = words or [""]
     if name == "refines":
         return ["compare", *_refined(rest)]
+    if name == "treat":
+        return ["anonymise", *(re.sub("^--key(?==|$)", "--one-per", word) for word in rest)]
     return [*WORDS[name], *rest] if name in WORDS else [*words]
 
 
@@ -77,6 +81,11 @@ def what_if(source: Any, **options: Any) -> Any:
 def refines(source: Any, a: Any, b: Any, **options: Any) -> Any:
     """Call ``compare`` with ``qids`` and ``refines``."""
     return _function("refines", "compare")(source, qids=a, refines=b, **options)
+
+
+def treat(source: Any, out: str | Path, *, key: str, **options: Any) -> Any:
+    """Call ``anonymise`` with ``one_per``."""
+    return _function("treat", "anonymise")(source, out, one_per=key, **options)
 
 
 def _function(old: str, new: str) -> Any:

@@ -62,7 +62,6 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "sql": ("sql cas people.parquet -q age -s illness",),
     "shell": ("shell people.parquet -q age --init-only",),
-    "treat": ("treat people.parquet -o treated.parquet --key id --seed 1",),
     "run": ("run study.toml",),
     "start": ("start people.parquet --yes -o started",),
     "open": (
@@ -75,6 +74,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "explain": ("explain capacity",),
     "levels": ("levels people.parquet -q age,gender -s illness --hierarchy illness=illness.csv",),
     "anonymise": (
+        "anonymise people.parquet -o treated.parquet --one-per id --seed 1",
+        "anonymise people.csv -o fewer.csv --drop id,occupation",
         "anonymise people.parquet -o mondrian.parquet --method mondrian --k 2 -q age,occupation",
         "anonymise people.csv -o mdav.csv --method mdav --k 2 -q age,occupation",
         "anonymise people.csv -o recoded.csv --method recode --change age:10 --change top(age)=60"

@@ -45,7 +45,7 @@ def _check_person(attack: Attack) -> None:
     if attack.of_collection:
         raise InputError(
             "person is for one release; in a collection, people are joined by their key: first "
-            "choose one record per person with qifsql treat"
+            "choose one record per person with qifsql anonymise --one-per"
         )
     if attack.by is not None:
         raise InputError(

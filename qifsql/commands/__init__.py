@@ -13,7 +13,7 @@ JOBS = {
     ),
     "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
     "Inspect": ("describe", "inspect"),
-    "Protect": ("treat", "anonymise", "compare", "dp", "dit"),
+    "Protect": ("anonymise", "compare", "dp", "dit"),
     "Decide and report": ("check", "run", "init", "report"),
     "Learn and verify": ("demo", "explain", "sql", "shell", "verify"),
 }
@@ -26,6 +26,7 @@ KINDS = {
     **dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect"),
     "what-if": "compare.changes",
     "refines": "compare.refinement",
+    "treat": "anonymise.one_per",
 }
 """The place below here of the view of a kind of result that is not named like its command."""
 

@@ -77,7 +77,8 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
         shlex.quote(quoted(text)[1:-1])
         for text in (dataset.paths[0] if one_file else dataset.name, key.name)
     )
-    return f"dataset; first choose one record per person: qifsql treat {file} --key {column} -o OUT"
+    line = f"qifsql anonymise {file} --one-per {column} -o OUT"
+    return f"dataset; first choose one record per person: {line}"
 
 
 def _common(engine: Engine, collection: Collection, i: int) -> list[str]:

@@ -136,7 +136,7 @@ def repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     return (
         f"{people:,} people by the key {quoted(key.name)} have {records:,} records, and each "
         "record counts as a person: make one set of them with attack --person, or choose one "
-        "record per person with qifsql treat",
+        "record per person with qifsql anonymise --one-per",
     )
 
 

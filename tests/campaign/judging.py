@@ -231,7 +231,7 @@ def _canaries(run: Run, folder: Path, wrong: Wrong) -> None:
         del texts["stderr"]
     grouped = re.search(r"^by = ", "" if shared else _typed(argv, folder), re.M)
     hidden = {"stderr"} if reveals(argv) or grouped else {"stderr", "stdout", *files}
-    if argv[0] in ("treat", "anonymise", "dit", "compose", "estimate", "suda", "unhash"):
+    if argv[0] in ("anonymise", "dit", "compose", "estimate", "suda", "unhash"):
         hidden -= _data_files(argv, files)
     if argv[0] == "run":
         hidden -= {name for name in files if "kept" in Path(name).parts}
@@ -251,7 +251,7 @@ def _around(text: str, canary: str) -> str:
 
 def _data_files(argv: Sequence[str], files: dict[str, Path]) -> set[str]:
     """Files that hold records because the line asks for that."""
-    options = DATA_OPTIONS if argv[0] in ("treat", "anonymise") else DATA_OPTIONS[2:]
+    options = DATA_OPTIONS if argv[0] == "anonymise" else DATA_OPTIONS[2:]
     return set(tree.given(list(argv), *options)) & set(files)
 
 

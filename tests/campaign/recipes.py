@@ -319,15 +319,12 @@ def inspect(d: Draft) -> Words:
     return d.one(blocks, hyper, records, receipt)(d)
 
 
-def treat(d: Draft) -> Words:
+def one_per(d: Draft) -> Words:
     """One record of each person."""
     compared = d.roles(secret=0.5) if d.chance(0.5) else []
     key = d.one(d.data.key, *d.data.qids)
     return [
-        "treat",
-        d.file,
-        "--key",
-        key,
+        *("anonymise", d.file, "--one-per", key),
         *compared,
         "-o",
         d.new("out") + d.one(".parquet", ".csv", ".csv.gz"),
@@ -335,9 +332,13 @@ def treat(d: Draft) -> Words:
 
 
 def anonymise(d: Draft) -> Words:
-    """A release by one of the methods."""
+    """A release by one of the methods, of one record per person, or with fewer columns."""
+    if d.chance(0.4):
+        return one_per(d)
     out, qids = d.new("out") + d.one(".parquet", ".csv", ".csv.gz"), d.qids(1, 3)
     name = d.one("mondrian", "mdav", "recode", "lattice")
+    if d.chance(0.1):
+        return ["anonymise", d.file, "--drop", row(qids), "-o", out]
     method = ["--method", name, "--k", d.one("1", "2", "2", "3", "5")]
     if name in ("recode", "lattice"):
         method += ["--suppress", d.one("0.5", "1", "0")]
@@ -712,7 +713,7 @@ def demo(d: Draft) -> Words:
 RECIPES: dict[str, Recipe] = {
     "attack": attack, "sweep": sweep, "adversaries": adversaries, "describe": describe,
     "levels": levels, "check": check,
-    "inspect": inspect, "treat": treat, "anonymise": anonymise,
+    "inspect": inspect, "anonymise": anonymise,
     "run": run, "init": init, "start": start, "open": open_page, "report": report, "link": link,
     "unhash": unhash,
     "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29,
@@ -725,8 +726,8 @@ SHARES = {  # of the lines; every other command has 4
     "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
     "inspect": 16,
     "compose": 3, "compare": 11, "tables": 3, "synthetic": 3, "adversaries": 2,
-    "run": 2, "report": 3, "explain": 1, "init": 3,
+    "run": 2, "report": 3, "explain": 1, "anonymise": 8, "init": 3,
     "start": 1, "open": 1,
 }  # fmt: skip
-NO_RESULT = ("report", "treat", "anonymise", "init", "start", "open", "sql", "shell",
+NO_RESULT = ("report", "anonymise", "init", "start", "open", "sql", "shell",
              "demo", "explain")  # fmt: skip

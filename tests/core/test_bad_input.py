@@ -424,7 +424,7 @@ def test_an_output_that_is_a_folder(here: Path):
     refused(here, *arguments, says="is a folder")
 
 
-@pytest.mark.parametrize("command", ["attack crs", "records"])
+@pytest.mark.parametrize("command", ["attack crs", "inspect --show records"])
 @pytest.mark.parametrize("name", ["people.parquet", "./people.parquet"])
 def test_an_output_that_is_the_input(here: Path, command: str, name: str):
     before = (here / "people.parquet").read_bytes()
@@ -432,7 +432,7 @@ def test_an_output_that_is_the_input(here: Path, command: str, name: str):
     assert (here / "people.parquet").read_bytes() == before
 
 
-@pytest.mark.parametrize("command", ["attack crs", "records"])
+@pytest.mark.parametrize("command", ["attack crs", "inspect --show records"])
 def test_a_read_only_output_folder(here: Path, command: str):
     folder = Path("/sys/kernel")  # read-only even for root
     if os.access(folder, os.W_OK) and os.geteuid() != 0:
@@ -461,7 +461,8 @@ def limited(*arguments: str, size: int, folder: Path) -> "subprocess.CompletedPr
 def test_a_disk_that_is_full_when_the_result_is_written(here: Path, out: str):
     pl.DataFrame({"age": range(50_000)}).write_parquet("many.parquet")
     before = sorted(here.rglob("*"))
-    done = limited("records", "many.parquet", "-q", "age", "-o", out, size=20_000, folder=here)
+    words = ("inspect", "--show", "records", "many.parquet", "-q", "age", "-o", out)
+    done = limited(*words, size=20_000, folder=here)
     assert done.returncode == 3
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1

@@ -82,14 +82,14 @@ def refused(here: Path, *arguments: object, says: str) -> None:
 def test_a_key_that_several_records_have_is_counted_and_can_be_treated(here: Path, files: str):
     says = 'repeated.parquet has 5 records of 2 people with several: key "id" must be unique'
     refused(here, "crl", *files.split(), "-q", "q", "--key", "id", says=says)
-    says = "choose one record per person: qifsql treat repeated.parquet --key id -o OUT"
+    says = "choose one record per person: qifsql anonymise repeated.parquet --one-per id -o OUT"
     refused(here, "crl", *files.split(), "-q", "q", "--key", "id", says=says)
 
 
 def test_a_command_that_is_advised_can_be_copied_whatever_the_names_are(here: Path):
     columns = {"rm\n*": [1, 1], "q": [1, 2]}
     pq.write_table(pa.table(columns), "it's.parquet")
-    says = """qifsql treat 'it'"'"'s.parquet' --key 'rm\\n*' -o OUT"""
+    says = """qifsql anonymise 'it'"'"'s.parquet' --one-per 'rm\\n*' -o OUT"""
     arguments = ("it's.parquet", "a.parquet", "-q", "q", "--key", "rm\n*", "--key", "id")
     refused(here, "crl", *arguments, says=says)
 

@@ -166,7 +166,7 @@ def test_every_command_says_it() -> None:
         ("inspect", "--show", "records", "data.csv", "-q", "x", "-o", "records.csv"),
         ("estimate", "data.csv", "-q", "x", "--fraction", "0.5"),
         ("anonymise", "data.csv", "-q", "x", "--k", "2", "--method", "mondrian", "-o", "a.csv"),
-        ("treat", "data.csv", "--key", "x", "-o", "t.csv"),
+        ("anonymise", "data.csv", "--one-per", "x", "-o", "t.csv"),
         ("compare", "data.csv", "other.csv", "-q", "x", "-s", "id"),
         ("compose", "data.csv", "other.csv", "--people", "data.csv", "-q", "x", "-s", "id"),
     ):

@@ -103,7 +103,7 @@ def test_every_command_refuses_a_damaged_file() -> None:
             ("describe", name),
             ("inspect", "--show", "records", name, "-q", "a", "-o", "records.csv"),
             ("anonymise", name, "-q", "a", "--k", "2", "--method", "mondrian", "-o", "out.csv"),
-            ("treat", name, "--key", "a", "-o", "out.csv"),
+            ("anonymise", name, "--one-per", "a", "-o", "out.csv"),
             ("link", good, name, "-q", "a"),
             ("compare", good, name, "-q", "a", "-s", "b"),
         ):
@@ -157,7 +157,7 @@ CHANGES: dict[str, Callable[[Path], Any]] = {
         ("attack", "crs", "f.csv", "-q", "a"),
         ("sweep", "f.csv", "-q", "a,b"),
         ("inspect", "--show", "records", "f.csv", "-q", "a", "-o", "out.csv"),
-        ("treat", "f.csv", "--key", "a", "-o", "out.csv"),
+        ("anonymise", "f.csv", "--one-per", "a", "-o", "out.csv"),
         ("describe", "f.csv"),
         ("link", "good.csv", "f.csv", "-q", "a"),
     ],

@@ -105,7 +105,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "sql": lambda f: qifsql.sql("crs", f, **KNOWN),
     "sweep": lambda f: qifsql.sweep(f, **KNOWN),
     "sweep workspace": lambda f: qifsql.sweep(FILE, workspace=f, qids=["age", "sex"]),
-    "treat": lambda f: qifsql.treat(f, "o.parquet", key="age"),
+    "treat": lambda f: qifsql.anonymise(f, "o.parquet", one_per="age"),
     "unhash": lambda f: qifsql.unhash(f, column="sex", patterns="[a-c]", algorithm="md5"),
     "unhash candidates": lambda f: qifsql.unhash(FILE, column="sex", candidates=f, algorithm="md5"),
     "unicity": lambda f: qifsql.unicity(f, key="id", qids="age"),

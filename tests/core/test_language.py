@@ -286,7 +286,7 @@ def further(first: Path, second: Path, stored: Path) -> None:
         how = ["--method", "mondrian", "--k", k, "--summary", stored / f"classes{k}.parquet"]
         made("anonymise", first, "-o", out, *how, *asked)
     treated = ["-o", first.with_name("um.parquet"), "--summary", stored / "tratado.parquet"]
-    made("treat", first, *treated, "--key", "pessoa", "-q", "idade")
+    made("anonymise", first, *treated, "--one-per", "pessoa", "-q", "idade")
     wanted = ["--k", 3, "--l", 2, "--t", 0.3, "--c", 2, "--hierarchy", tree, "--population", first]
     mechanisms = ["--mechanism", "all", "--epsilon", "ln 3,1.5"]
     links = ["--link", "idade", "--link", "bairro:stay=0.9", "--presence", 0.5, "--truth", "pessoa"]

@@ -124,7 +124,7 @@ def test_a_dash_is_standard_output(
     "words",
     [
         ("inspect", "--show", "records", *QIDS),
-        ("treat", "--key", "id"),
+        ("anonymise", "--one-per", "id"),
         ("anonymise", "--method", "mondrian", "--k", "2", *QIDS),
     ],
 )

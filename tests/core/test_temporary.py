@@ -173,7 +173,7 @@ TEST = ("dit", "people.parquet", "-q", "a", "-s", "s", "--method", "mdav", "--k"
         ("inspect", "--show", "records", "people.parquet", "-q", "a", "-o", LONG),
         (*TEST, "--store", LONG),
         (*TEST, "--records", LONG),
-        ("treat", "people.parquet", "--key", "a", "-o", LONG),
+        ("anonymise", "people.parquet", "--one-per", "a", "-o", LONG),
         ("init", LONG),
     ],
     ids=lambda command: " ".join(w for w in command if "n" * 9 not in w),

@@ -67,7 +67,7 @@ def test_changes_of_many_lines_do_to_their_numbers_what_they_must(
 
 
 def test_every_command_is_asked_or_gives_no_numbers() -> None:
-    without = {"treat", "anonymise", "run", "init", "start", "report", "unhash"}
+    without = {"anonymise", "run", "init", "start", "report", "unhash"}
     without |= {
         "explain",
         "sql",

@@ -14,6 +14,7 @@ import polars as pl
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
+from qifsql.commands.anonymise.one_per.one_per import one_per
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
@@ -26,7 +27,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, quoted
+from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.render import expressions, statement
 from qifsql.results import release
 from qifsql.results.result import Result
@@ -37,25 +38,30 @@ def anonymise(
     source: Tabular,
     out: str | Path,
     *,
+    seed: int = 0,
     where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[AnonymiseOptions],
 ) -> Result:
-    """Write a release with generalised quasi-identifiers.
+    """Write a release with generalised quasi-identifiers, one record per person, or fewer columns.
 
-    Keeps all records, in input order. The result depends neither on their order, nor on files,
-    nor on threads. A missing value is a value.
+    Generalising keeps all records, in input order. The result depends neither on their order, nor
+    on files, nor on threads. A missing value is a value. With one_per, exactly one random record of
+    each person stays. With drop alone, all records stay, without these columns.
 
     Args:
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         out: File to write: .parquet, .csv or .csv.gz.
+        seed: one_per: random seed, 0 to 2^63 - 1; recorded in the manifest.
         where: SQL condition; other records are left out. NULL counts as false.
         settings: Memory, threads, temporary folder, seed and progress; by default those of the
             machine.
         method: mondrian (median cuts), mdav (microaggregation), recode (global recoding by the
             changes that are named) or lattice (the full-domain generalisation of the least loss).
+            By default lattice with change or hierarchies, else mondrian.
+        one_per: Person key, instead of a method: the column that identifies a person.
         change: recode: changes, as in compare: age:5, zip:3, age:@2, top(age)=80, drop=zip,
             age=EXPRESSION. lattice: the steps of a quasi-identifier, finest first.
         hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
@@ -80,14 +86,15 @@ def anonymise(
         suppress: Largest share of the records to suppress because their class breaks a limit, in
             [0, 1]; True: any. Not for mondrian.
         within: mdav: largest number of distinct people at once (0: 1,000).
-        qids: Quasi-identifiers to generalise.
-        secret: Secrets for l and t.
+        qids: Quasi-identifiers to generalise. With one_per: compare the risk before and after.
+        secret: Secrets for l and t. With one_per and qids: the secrets to infer.
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
         [0, 1]; lattice: steps of each quasi-identifier, and whether they are optimal). details:
         quasi_identifiers, one row for each; lattice: frontier, the nodes with the least risk for
-        their loss.
+        their loss. With one_per or drop alone, frame: one row with records, people, dropped,
+        people_with_several and without_key; details with qids: comparison and changes of the risk.
 
     Raises:
         InputError: No release can keep the limits, or a name does not fit the data.
@@ -104,12 +111,20 @@ def anonymise(
         >>> best.frame["optimal"][0]
         True
 
-    Source: M55 and M56; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005 (MDAV),
-    Kohlmayer et al. 2012 (lattices).
+        >>> pupils = qifsql.anonymise("data-samples/school_census_2019_enrolments.parquet",
+        ...     "pupils.parquet", one_per="ID_ALUNO")
+        >>> pupils.frame["people"].item()
+        20141
+
+    Source: M1, M55 and M56; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005 (MDAV),
+    Kohlmayer et al. 2012 (lattices); PoPETs, assumption A2-B (one record per person).
 
     """
-    origin = Origin.now(settings, "anonymise")
     options = complete(options, AnonymiseOptions)
+    if options["one_per"] is not None or (options["drop"] and not options["qids"]):
+        _check_alone(options)
+        return one_per(source, out, options, seed=seed, where=where, settings=settings)
+    origin = Origin.now(settings, "anonymise")
     qids, secret = options["qids"], options["secret"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
@@ -153,6 +168,19 @@ def anonymise(
         details=work.details,
         notes=(*notes, *request.remarks(secret=bool(secret))),
     )
+
+
+def _check_alone(options: AnonymiseOptions) -> None:
+    """Refuse options of a generalisation for one record per person, and for all records."""
+    usual = complete(AnonymiseOptions(), AnonymiseOptions)
+    taken = {"one_per", "drop", *(("qids", "secret") if options["one_per"] else ())}
+    for name in sorted(set(options) - taken):
+        if options[name] != usual[name]:  # type: ignore[literal-required]
+            raise InputError(
+                f"{name} is about quasi-identifiers to generalise: name these with --qids"
+                if options["one_per"] is None
+                else f"one_per does not take {name}; leave it out, and anonymise the file it writes"
+            )
 
 
 def _plain_values(microdata: Microdata) -> Microdata:

@@ -22,6 +22,10 @@ EXAMPLES = {
         "qifsql anonymise data-samples/thesis_table_3_2.csv -o release.csv --method mdav "
         "--k 3 -q age,gender"
     ),
+    "Keep one enrolment per pupil.": (
+        "qifsql anonymise data-samples/school_census_2019_enrolments.parquet --one-per ID_ALUNO "
+        "-o pupils.parquet"
+    ),
 }
 
 
@@ -33,10 +37,11 @@ def anonymise(
     options: AnonymiseOptions,
     charts: Charts,
 ) -> None:
-    """Write a release with generalised quasi-identifiers.
+    """Write a release: quasi-identifiers generalised, one record per person, or fewer columns.
 
     Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
-    lattice searches the best full-domain generalisation.
+    lattice searches the best full-domain generalisation. --one-per keeps one randomly chosen
+    record per person; --drop alone keeps all records, without these columns.
     """
     from qifsql.commands.anonymise.anonymise import anonymise as run
     from qifsql.options import show
@@ -45,9 +50,13 @@ def anonymise(
     dataset = data.dataset()
     output = summary.output(out, *dataset.paths)
     with limits.settings() as settings:
-        result = run(dataset, out, **options, where=data.where, settings=settings)
+        seed = limits.seed or 0
+        result = run(dataset, out, **options, seed=seed, where=data.where, settings=settings)
     charts.draw("anonymise", result, quiet=limits.quiet)
-    done = f"{result.frame['records'][0]:,} records written to {out}"
+    row = result.frame.row(0, named=True)
+    done = f"{row['records'] - row.get('dropped', 0):,} records written to {out}"
     runtime.remarks([*result.notes, done], quiet=limits.quiet)
 
-    show.show(show.Shown(result=result, title=f"qifsql: {dataset.name}, anonymised"), output)
+    is_treated = result.kind == "treat"
+    title = f"treatment of {dataset.name}" if is_treated else f"{dataset.name}, anonymised"
+    show.show(show.Shown(result=result, title=f"qifsql: {title}"), output)

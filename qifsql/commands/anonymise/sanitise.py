@@ -231,7 +231,7 @@ class Work:
             if change.kind == "sample":
                 raise InputError(
                     f"change {quoted(change.text)} would leave records out, and a release has "
-                    "them all; use treat, or --where"
+                    "them all; use --one-per, or --where"
                 )
             self._check_digits(change)
         of_each = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal, Required, TypedDict, get_args
+from typing import Annotated, Literal, TypedDict, get_args
 
 from qifsql.adversary import options
 from qifsql.adversary.changes import HOW
@@ -26,7 +26,7 @@ from qifsql.data.option import (
     as_tuple,
     one_of,
 )
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 METHODS = ("mondrian", "mdav", "recode", "lattice")
 Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
@@ -62,14 +62,28 @@ class AnonymiseOptions(TypedDict, total=False):
     for those to ``drop`` and those that a named expression of ``qids`` reads, because the
     expression takes their place. ``within``: ``mdav`` looks at that many different people at once
     (0: 1,000). ``time_budget``: seconds of the search of ``lattice`` (None: 60).
+
+    ``one_per``: the column that identifies a person, of whose records one stays
+    (``qifsql.commands.anonymise.one_per``); a record without a key (missing or NaN) counts as a
+    separate person. ``qids`` and ``secret`` then compare the success of an adversary who knows the
+    quasi-identifiers, before and after (models CRS, and CAS with a secret).
     """
 
     method: Annotated[
-        Required[str],
+        str | None,
         Option(
             TEXT,
             "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change) or "
-            "lattice (best full-domain generalisation).",
+            "lattice (best full-domain generalisation); default: lattice with --change or "
+            "--hierarchy, else mondrian.",
+        ),
+    ]
+    one_per: Annotated[
+        str | None,
+        Option(
+            TEXT,
+            "Instead: write one random record per person (--seed, default 0); KEY identifies a "
+            "person.",
         ),
     ]
     change: Annotated[
@@ -171,8 +185,10 @@ class AnonymiseOptions(TypedDict, total=False):
         ),
     ]
     qids: Annotated[
-        Required[str | Sequence[str]],
-        options.qids_option("Quasi-identifiers to generalise."),
+        str | Sequence[str],
+        options.qids_option(
+            "Quasi-identifiers to generalise; with --one-per: compare the risk before and after."
+        ),
     ]
     secret: Annotated[
         str | Sequence[str],
@@ -203,7 +219,9 @@ class Request:
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
         """Return the request of complete options; InputError if they do not go together."""
-        method, cells = options["method"], options["cells"]
+        searched = options["change"] or options["hierarchies"]
+        method = options["method"] or ("lattice" if searched else "mondrian")
+        cells = options["cells"]
         if method not in METHODS:
             hint = did_you_mean(method, METHODS)
             raise InputError(f"there is no method {quoted(method)}{hint}")
@@ -215,6 +233,8 @@ class Request:
             hint = did_you_mean(options["minimise"], LOSSES)
             raise InputError(f"there is no loss {quoted(options['minimise'])} to minimise{hint}")
         _check_method(method, options)
+        if not options["qids"]:
+            raise ColumnError("no quasi-identifiers to generalise; name some with --qids")
         wishes = Wishes.of(
             1 if options["k"] is None else options["k"],
             l=options["l"],

@@ -232,7 +232,8 @@ def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
             raise DatasetError(
                 f"{side.dataset.name} has {several(records, 'record')} of "
                 f"{several(keys, 'person')} with several: the truth {quoted(side.key.name)} must "
-                "be unique in each file; first choose one record per person with qifsql treat"
+                "be unique in each file; first choose one record per person with "
+                "qifsql anonymise --one-per"
             )
     steps = (pair[0].keyed("keyed"), pair[1].keyed("others"))
     plan = Plan(steps, load("collection/common").query, _setup(*pair))

@@ -18,7 +18,7 @@ from terminal import run
 from test_compose import Case, cases, files, is_clash, meaning, plain_text, written
 
 import qifsql
-from qifsql.commands.compare.compare import SCHEMA
+from qifsql.commands.compare.releases import SCHEMA
 from qifsql.counting.losses import COLUMNS
 from qifsql.measures import utility
 

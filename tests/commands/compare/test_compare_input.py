@@ -72,7 +72,7 @@ def test_compare_needs_different_releases_with_a_column_in_common(tmp_path: Path
     other = made(tmp_path, "r", {"x": [1], "s": ["a"]})
     empty = made(tmp_path, "e", {"age": pl.Series([], dtype=pl.Int64)})
     for sanitised, says in (
-        ([], "no sanitised release"),
+        ([], "name releases of the file"),
         ([original], "given twice"),
         ([other], "no release has any of the quasi-identifiers"),
         ([empty], "e.parquet has no records"),

@@ -236,9 +236,9 @@ def test_a_large_matrix_is_listed_on_the_terminal(samples: Path) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_refused(samples: Path, options: Any, words: str) -> None:
-    asked = {"qids": "age", "secret": "illness"} | options
+    asked = {"show": "hyper", "qids": "age", "secret": "illness"} | options
     with pytest.raises(InputError, match=words):
-        qifsql.inspect(samples / "thesis_table_3_2.csv", show="hyper", **asked)
+        qifsql.inspect(samples / "thesis_table_3_2.csv", **asked)
 
 
 def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def further(folder: Path, data: Path, own: Path) -> None:
     one, two = folder / "one.parquet", folder / "two.parquet"
     generalised = ("--method", "mondrian", "--k", 3, "--summary", own / "generalised.parquet")
     made("anonymise", data, "-o", one, *generalised, *known)
-    treated = ("--key", "town", "-q", "birth", "--summary", own / "treated.parquet")
-    made("treat", data, "-o", folder / "treated.parquet", *treated)
+    treated = ("--one-per", "town", "-q", "birth", "--summary", own / "treated.parquet")
+    made("anonymise", data, "-o", folder / "treated.parquet", *treated)
     made("anonymise", data, "-o", two, "--method", "mondrian", "--k", 5, *known)
     made("levels", data, *known, "--k", 3, "--show-blocks", "-o", own / "grades.parquet")
     made("compare", data, one, two, *known, "-o", own / "compared.parquet")

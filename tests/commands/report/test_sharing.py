@@ -204,8 +204,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             made(*command, "-o", i.out / f"{name}_again.json")
     asked = ("--method", "mondrian", "--k", 3, "--summary", i.out / "anonymised.parquet")
     made("anonymise", i.data, *KNOWN, *WANTED, *FILTER, *asked, "-o", i.folder / "three.parquet")
-    kept = ("--key", "town", "-q", "born", *FILTER, "--summary", i.out / "treated.parquet")
-    made("treat", i.data, *kept, "-o", i.folder / "treated.parquet")
+    kept = ("--one-per", "town", "-q", "born", *FILTER, "--summary", i.out / "treated.parquet")
+    made("anonymise", i.data, *kept, "-o", i.folder / "treated.parquet")
     study = ["[datasets.people]", f'path = "{i.data}"', 'qids = ["town", "wage"]']
     study += ['secret = "illness"', f'where = "{FILTER[1]}"', "[[attack]]", 'name = "first"']
     study += ['model = ["crs", "cas"]', 'dataset = "people"', 'by = "region"']

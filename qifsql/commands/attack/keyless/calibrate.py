@@ -103,7 +103,7 @@ def check_keys(chain: Chain, key: str) -> None:
             raise DatasetError(
                 f"{release.dataset.name} has {several(records, 'record')} of "
                 f"{several(keys, 'person')} with several: key {quoted(key)} must be unique in each "
-                "release; first choose one record per person with qifsql treat"
+                "release; first choose one record per person with qifsql anonymise --one-per"
             )
 
 

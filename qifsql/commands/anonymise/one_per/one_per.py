@@ -11,19 +11,18 @@ text in the file. Source: PoPETs section 5.1.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.treat import draw
-from qifsql.commands.treat.effect import changes
-from qifsql.commands.treat.spec import TreatOptions
+from qifsql.commands.anonymise.one_per import draw
+from qifsql.commands.anonymise.one_per.effect import changes
+from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column
-from qifsql.data.option import complete
-from qifsql.data.readers import openings
+from qifsql.data.option import as_names
+from qifsql.data.relation import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query import render
@@ -35,74 +34,50 @@ SEEDS = 2**63  # seeds are below this, so they fit the integers of every format
 UTC = "SET TimeZone = 'UTC'"  # lots contain times as text, which the engine writes in UTC
 
 
-def treat(
+def one_per(
     source: Tabular,
     out: str | Path,
+    options: AnonymiseOptions,
     *,
-    seed: int = 0,
-    where: str | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[TreatOptions],
+    seed: int,
+    where: str | None,
+    settings: Settings | None,
 ) -> Result:
-    """Keep exactly one random record of each person, in input order.
+    """Write one random record of each person (key ``one_per``), or all records, without ``drop``.
 
-    All columns stay, under their names.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        out: File to write: .parquet, .csv or .csv.gz.
-        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        key: Person key: the column that identifies a person.
-        qids: Compare the risk before and after, for these quasi-identifiers.
-        secret: With qids: the secrets to infer.
-
-    Returns:
-        A Result. frame: one row with records, people, dropped, people_with_several and
-        without_key. details with qids: comparison and changes of the risk.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        OutputError: The file cannot be written.
-
-    Example:
-        >>> result = qifsql.treat("data-samples/school_census_2019_enrolments.parquet",
-        ...     "pupils.parquet", key="ID_ALUNO")
-        >>> result.frame["people"].item()
-        20141
-
-    Source: M1; PoPETs, assumption A2-B (one record per person).
-
+    The records that stay are in input order, under the names of their columns. With ``qids``, the
+    details compare the risk before and after, and the people singled out.
     """
-    options = complete(options, TreatOptions)
-    key, qids, secret = options["key"], options["qids"], options["secret"]
+    key, qids, secret = options["one_per"], options["qids"], options["secret"]
+    drop = as_names(options["drop"])
     settings = _seeded(seed, settings)
     origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
-    spec = Attack.of(models, dataset, qids=qids, secret=secret, key=[key], where=where)
+    spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
     kind = release.ending(path)
     path = check_place(path, dataset.paths)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         typed = draw.read_records(catalog, key, where)
-        catalog.types([column(catalog.schema[key])], ["key"])
+        if key is not None:
+            catalog.types([column(catalog.schema[key])], ["key"])
+        for name in drop:
+            catalog.schema[name]
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
         texts = draw.as_text(typed)
         frame, statements = draw.draw(engine, texts or typed, seed)
         details = changes(engine, attack, draw.gone()) if attack else {}
         rows = typed if kind == ".parquet" else texts or typed
-        final = draw.kept_plan(rows, kind)
+        final = draw.kept_plan(rows, kind, drop)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
+        description |= {"drop": list(drop)} if drop else {}
         setup = [*openings(catalog.dataset), *openings(rows.dataset)]
         statements = [*dict.fromkeys(setup), UTC, *statements, render.statement(final, pretty=True)]
         origin = origin.about(description, dataset.paths).sending(statements)
-        names, people = [c.name for c in typed.columns], frame["people"][0]
-        release.write(engine, final, path, origin, names=names, rows=people)
+        names = [c.name for c in typed.columns if c.name not in drop]
+        left = frame["records"][0] - frame["dropped"][0]
+        release.write(engine, final, path, origin, names=names, rows=left)
         notes = (*(attack.microdata.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
     return Result(frame=frame, origin=origin, details=details, notes=notes)

@@ -19,6 +19,7 @@ KIND = Kind(
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the records before and after, and with quasi-identifiers the risks of both."""
     row = frame.row(0, named=True)
+    row = {name: n for name, n in row.items() if n is not None}
     heads = {
         "records": said("records"),
         "people": said("people"),
@@ -40,8 +41,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     """Return sentences on the number of dropped records and the reason."""
-    numbers = {name: words.count(n) for name, n in row.items()}
+    numbers = {name: words.count(n) for name, n in row.items() if n is not None}
     text = said("{dropped} of {records} records are dropped.", **numbers)
+    if row.get("people") is None:
+        return text
     one = "{n} person had several records; one was drawn at random."
     many = "{n} people had several records; of each, one was drawn at random."
     several = row["people_with_several"]

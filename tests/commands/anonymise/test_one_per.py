@@ -1,6 +1,6 @@
 """Treatment: one record of each person, chosen by lots that Python can draw again.
 
-``kept`` draws the lots as the documentation of ``treat`` says, slowly and without SQL;
+``kept`` draws the lots as the documentation of ``one_per`` says, slowly and without SQL;
 what must hold of any choice is checked apart from it.
 """
 
@@ -36,8 +36,8 @@ from strategies import VALUES, Table, tables, to_arrow
 from terminal import run, wait_for_work
 
 import qifsql
-from qifsql.commands.treat.draw import SUMMARY
-from qifsql.commands.treat.effect import CHANGES, COMPARISON
+from qifsql.commands.anonymise.one_per.draw import SUMMARY
+from qifsql.commands.anonymise.one_per.effect import CHANGES, COMPARISON
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InternalError, Interrupted, QifError
@@ -148,7 +148,7 @@ def test_one_record_of_each_person_stays_the_one_with_the_least_lot(
     with tempfile.TemporaryDirectory() as place:
         source, out = Path(place) / "in.parquet", Path(place) / "out.parquet"
         pq.write_table(to_arrow(table), source)
-        result = qifsql.treat(source, out, key=key, seed=seed)
+        result = qifsql.anonymise(source, out, one_per=key, seed=seed)
         after = read(out)
         assert pq.read_schema(out).names == table.columns
         assert pq.read_schema(out).types == [table.types[c] for c in table.columns]
@@ -176,7 +176,7 @@ def test_every_value_of_the_tests_is_written_in_lots_as_the_documentation_says(
         table = pq.read_table(source).append_column("cell", pa.array(cells, kind))
         pq.write_table(table, source)
         for seed in range(5):
-            qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed)
+            qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key", seed=seed)
             assert repr(read(tmp_path / "out.parquet")) == repr(kept(read(source), "key", seed))
 
 
@@ -185,7 +185,7 @@ def test_nothing_but_seed_and_records_decides(tmp_path: Path) -> None:
     data = sample(20_000)
     whole, out = tmp_path / "whole.parquet", tmp_path / "out.parquet"
     data.write_parquet(whole)
-    qifsql.treat(whole, out, key="key", seed=5)
+    qifsql.anonymise(whole, out, one_per="key", seed=5)
     expected = multiset(out)
     shuffled = tmp_path / "shuffled.parquet"
     data.sample(fraction=1, shuffle=True, seed=3).write_parquet(shuffled)
@@ -198,9 +198,9 @@ def test_nothing_but_seed_and_records_decides(tmp_path: Path) -> None:
     for source in (whole, shuffled, parts, f"{parts}/*.parquet", small):
         for threads in (1, 2):
             settings = Settings(threads=threads)
-            qifsql.treat(source, out, key="key", seed=5, settings=settings)
+            qifsql.anonymise(source, out, one_per="key", seed=5, settings=settings)
             assert multiset(out) == expected, (source, threads)
-    qifsql.treat(whole, out, key="key", seed=6)
+    qifsql.anonymise(whole, out, one_per="key", seed=6)
     assert multiset(out) != expected
 
 
@@ -212,7 +212,9 @@ def test_the_order_of_the_input_is_kept(tmp_path: Path, threads: int) -> None:
     data = pl.DataFrame({"position": pl.int_range(n, eager=True), "key": keys})
     data.write_parquet(tmp_path / "in.parquet", row_group_size=20_000)
     settings = Settings(threads=threads)
-    qifsql.treat(tmp_path / "in.parquet", tmp_path / "out.parquet", key="key", settings=settings)
+    qifsql.anonymise(
+        tmp_path / "in.parquet", tmp_path / "out.parquet", one_per="key", settings=settings
+    )
     after = pl.read_parquet(tmp_path / "out.parquet")
     assert after.height == n // 2
     assert after["position"].is_sorted()
@@ -232,7 +234,7 @@ def test_the_same_table_in_another_format_draws_the_same_lots(tmp_path: Path) ->
         path = source.format(tmp_path) if "@" in source else tmp_path / source
         for ending in ("parquet", "csv", "csv.gz"):
             out = tmp_path / f"out.{ending}"
-            result = qifsql.treat(path, out, key="key", seed=9)
+            result = qifsql.anonymise(path, out, one_per="key", seed=9)
             assert result.notes == ()
             reader = pl.read_parquet if ending == "parquet" else pl.read_csv
             found.append(sorted(map(repr, reader(out).rows())))
@@ -259,7 +261,7 @@ def test_every_record_of_a_person_has_the_same_chance_over_people_and_seeds(
     source = written(tmp_path / "in.parquet", {"key": keys, "record": [0, 1, 2] * people})
     by_seed = []
     for seed in range(seeds):
-        qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed)
+        qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key", seed=seed)
         by_seed.append(pl.read_parquet(tmp_path / "out.parquet").sort("key")["record"].to_list())
         assert far([by_seed[-1].count(r) for r in range(each)], [1 / 3] * 3) < 5
     drawn = Counter(r for chosen in by_seed for r in chosen)
@@ -288,7 +290,7 @@ def test_identical_records_are_as_many_records(tmp_path: Path) -> None:
     source = written(tmp_path / "in.parquet", {"key": keys, "cell": ["A", "B", "A"] * people})
     drawn: Counter[str] = Counter()
     for seed in range(seeds):
-        qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed)
+        qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key", seed=seed)
         drawn += Counter(pl.read_parquet(tmp_path / "out.parquet")["cell"].to_list())
     assert far([drawn["A"], drawn["B"]], [2 / 3, 1 / 3]) < 5
 
@@ -296,18 +298,18 @@ def test_identical_records_are_as_many_records(tmp_path: Path) -> None:
 def test_equal_lots_of_different_records_are_told_apart_by_the_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = (folder() / "treat.sql").read_text()
+    told = (folder() / "anonymise" / "lots.sql").read_text()
     same = told.replace("md5(concat(row_number()", "left(concat(row_number()")
     same = same.replace("'/', record)) AS lot", "'/', record), 0) AS lot")
     assert same != told
-    (tmp_path / "treat.sql").write_text(same)
+    (tmp_path / "anonymise.sql").write_text(same)
     monkeypatch.setattr("qifsql.query.templates.folder", lambda: tmp_path)
     load.cache_clear()
     views.cache_clear()
     try:
         for cells in (["b", "a", "c"], ["c", "b", "a"]):
             source = written(tmp_path / "in.parquet", {"key": [1] * 3, "cell": cells})
-            qifsql.treat(source, tmp_path / "out.parquet", key="key")
+            qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key")
             assert read(tmp_path / "out.parquet") == [{"key": 1, "cell": "a"}]
     finally:
         load.cache_clear()
@@ -336,7 +338,7 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: Sequence[str], ending:
     arrays = [pa.array(c) for c in cells]
     pq.write_table(pa.Table.from_arrays(arrays, names=names), tmp_path / "in.parquet")
     out = tmp_path / f"out.{ending}"
-    result = qifsql.treat(tmp_path / "in.parquet", out, key=names[1], qids=names[2])
+    result = qifsql.anonymise(tmp_path / "in.parquet", out, one_per=names[1], qids=names[2])
     assert result.frame["people"][0] == 3
     assert "changes" in result.details
     if ending == "parquet":
@@ -347,7 +349,7 @@ def test_any_names_of_columns_stay(tmp_path: Path, names: Sequence[str], ending:
         assert next(csv.reader(io.StringIO(unpacked(out), newline=""))) == list(names)
     with tempfile.TemporaryDirectory() as place:  # what was written can be treated again
         if len(set(names)) == len(names) and "" not in names:
-            again = qifsql.treat(out, Path(place) / "again.parquet", key=names[1])
+            again = qifsql.anonymise(out, Path(place) / "again.parquet", one_per=names[1])
             assert again.frame["dropped"][0] == 0
 
 
@@ -366,7 +368,7 @@ def test_all_columns_keep_their_types(tmp_path: Path) -> None:
         "both": pa.array([{"a": 1, "b": "x"}, {"a": None, "b": ""}, None]),
     }
     source = written(tmp_path / "in.parquet", columns)
-    result = qifsql.treat(source, tmp_path / "out.parquet", key="key")
+    result = qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key")
     before, after = (duckdb.sql(f"FROM '{tmp_path}/{f}.parquet'") for f in ("in", "out"))
     assert before.columns == after.columns
     assert before.types == after.types
@@ -382,7 +384,7 @@ def test_values_that_parquet_would_change_are_written_as_text_and_that_is_said(
     with duckdb.connect(tmp_path / "t.duckdb") as con:
         con.execute("CREATE TABLE t (key INTEGER, long HUGEINT, lasting INTERVAL, many HUGEINT[])")
         con.execute(f"INSERT INTO t VALUES (1, {long}, INTERVAL 1 MICROSECOND, [{long}])")
-    result = qifsql.treat(f"t@{tmp_path}/t.duckdb", tmp_path / "out.parquet", key="key")
+    result = qifsql.anonymise(f"t@{tmp_path}/t.duckdb", tmp_path / "out.parquet", one_per="key")
     assert read(tmp_path / "out.parquet") == [
         {"key": 1, "long": str(long), "lasting": "00:00:00.000001", "many": f"[{long}]"}
     ]
@@ -404,7 +406,9 @@ TEXTS = (
 def test_cells_of_csv_are_the_texts_that_stand_in_the_file(tmp_path: Path, ending: str) -> None:
     (tmp_path / "in.csv").write_text(TEXTS)
     out = tmp_path / f"out.{ending}"
-    result = qifsql.treat(tmp_path / "in.csv", out, key="key", where="b IS DISTINCT FROM 'zz'")
+    result = qifsql.anonymise(
+        tmp_path / "in.csv", out, one_per="key", where="b IS DISTINCT FROM 'zz'"
+    )
     after = unpacked(out)
     # 1, 1 and 1.0 are one person, for the column is of numbers; the last line has no key.
     assert result.frame.row(0) == (5, 3, 2, 1, 1)
@@ -419,9 +423,9 @@ def test_cells_of_csv_are_the_texts_that_stand_in_the_file(tmp_path: Path, endin
 def test_with_text_alone_other_spellings_are_other_people(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("key\n1\n1.0\n1\n")
     out = tmp_path / "out.csv"
-    assert run("treat", tmp_path / "in.csv", "-o", out, "--key", "key").code == 0
+    assert run("anonymise", tmp_path / "in.csv", "-o", out, "--one-per", "key").code == 0
     assert len(out.read_text().splitlines()) == 2
-    run("treat", tmp_path / "in.csv", "-o", out, "--key", "key", "--all-varchar")
+    run("anonymise", tmp_path / "in.csv", "-o", out, "--one-per", "key", "--all-varchar")
     assert out.read_text() == "key\n1\n1.0\n" or out.read_text() == "key\n1.0\n1\n"
 
 
@@ -430,11 +434,11 @@ def test_dates_of_any_form_can_be_filtered(tmp_path: Path) -> None:
     lines = ("key,d,x", "1,31/12/2019,1.50", "1,30/12/2019,1.50", "2,01/02/2018,2", "")
     (tmp_path / "in.csv").write_text("\n".join(lines))
     out = tmp_path / "out.csv"
-    result = qifsql.treat(tmp_path / "in.csv", out, key="key", where="d > '2019-01-01'")
+    result = qifsql.anonymise(tmp_path / "in.csv", out, one_per="key", where="d > '2019-01-01'")
     assert result.frame.row(0) == (2, 1, 1, 1, 0)
     assert out.read_text().splitlines()[1] in ("1,2019-12-31,1.5", "1,2019-12-30,1.5")
     assert "--all-varchar" in result.notes[0]
-    other = qifsql.treat(tmp_path / "in.csv", out, key="key", where="x < 2")
+    other = qifsql.anonymise(tmp_path / "in.csv", out, one_per="key", where="x < 2")
     assert out.read_text().splitlines()[1] in ("1,31/12/2019,1.50", "1,30/12/2019,1.50")
     assert other.notes == ()
 
@@ -443,7 +447,7 @@ def test_a_filter_comes_first(tmp_path: Path) -> None:
     source = written(
         tmp_path / "in.parquet", {"key": [1, 1, 2, 2, None], "x": [1.0, 2.0, math.nan, 3.0, 4.0]}
     )
-    result = qifsql.treat(source, tmp_path / "out.parquet", key="key", where="x > 1")
+    result = qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key", where="x > 1")
     assert read(tmp_path / "out.parquet") == [
         {"key": 1, "x": 2.0},
         {"key": 2, "x": 3.0},
@@ -469,7 +473,7 @@ def test_changes_are_those_that_counting_by_hand_finds(table: Table, seed: int) 
         options: dict[str, Any] = {"qids": qids}
         if len(table.secrets) > 1:
             options["secret"] = table.secrets[1:2]
-        result = qifsql.treat(source, out, key=key, seed=seed, **options)
+        result = qifsql.anonymise(source, out, one_per=key, seed=seed, **options)
         models = "crs,cas" if "secret" in options else "crs"
         for when, file in (("before", source), ("after", out)):
             found = qifsql.attack(models, file, **options).frame
@@ -498,14 +502,18 @@ def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 2] * 2, "school": [1, 1, 2, 2]})
     seen = set()
     for seed in range(12):
-        result = qifsql.treat(source, tmp_path / "out.parquet", key="key", seed=seed, qids="school")
+        result = qifsql.anonymise(
+            source, tmp_path / "out.parquet", one_per="key", seed=seed, qids="school"
+        )
         seen.add(result.details["changes"].row(0))
     assert seen == {(0, 0, 0, 0, 0), (0, 0, 0, 2, 2)}
 
 
 def test_the_sample_of_enrolments(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    result = qifsql.treat(ENROLMENTS, out, key="ID_ALUNO", seed=3, qids=QIDS, secret="TP_SEXO")
+    result = qifsql.anonymise(
+        ENROLMENTS, out, one_per="ID_ALUNO", seed=3, qids=QIDS, secret="TP_SEXO"
+    )
     before, after = read(ENROLMENTS), read(out)
     check(before, after, "ID_ALUNO")
     assert repr(after) == repr(kept(before, "ID_ALUNO", 3))
@@ -525,9 +533,9 @@ def test_the_sample_of_enrolments(tmp_path: Path) -> None:
 
 def test_a_treated_release_can_be_part_of_a_collection(tmp_path: Path) -> None:
     release, earlier = tmp_path / "release.parquet", SAMPLES / "school_census_2018.parquet"
-    with pytest.raises(QifError, match="qifsql treat"):
+    with pytest.raises(QifError, match="qifsql anonymise"):
         qifsql.attack("crl", [earlier, ENROLMENTS], key="ID_ALUNO", qids="CO_ENTIDADE")
-    qifsql.treat(ENROLMENTS, release, key="ID_ALUNO")
+    qifsql.anonymise(ENROLMENTS, release, one_per="ID_ALUNO")
     result = qifsql.attack("crl", [earlier, release], key="ID_ALUNO", qids="CO_ENTIDADE")
     assert result.frame["records"][0] == pl.read_parquet(earlier).height
 
@@ -537,7 +545,7 @@ def test_a_folder_with_values_in_its_names_is_one_release(tmp_path: Path) -> Non
         part = tmp_path / "release" / f"year={year}"
         part.mkdir(parents=True)
         written(part / "a.parquet", {"key": keys})
-    result = qifsql.treat(tmp_path / "release", tmp_path / "out.csv", key="key", seed=1)
+    result = qifsql.anonymise(tmp_path / "release", tmp_path / "out.csv", one_per="key", seed=1)
     assert result.frame.row(0) == (4, 3, 1, 1, 0)
     assert sorted((tmp_path / "out.csv").read_text().split()) in (
         ["1,2018", "2,2018", "3,2019", "key,year"],
@@ -547,7 +555,7 @@ def test_a_folder_with_values_in_its_names_is_one_release(tmp_path: Path) -> Non
 
 def test_what_the_key_does_among_quasi_identifiers_is_said(tmp_path: Path) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 1, 2]})
-    result = qifsql.treat(source, tmp_path / "out.parquet", key="key", qids="key")
+    result = qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key", qids="key")
     assert "is among the quasi-identifiers" in result.notes[0]
 
 
@@ -556,7 +564,7 @@ def test_what_the_key_does_among_quasi_identifiers_is_said(tmp_path: Path) -> No
 
 def test_the_sql_of_the_manifest_gives_the_same_records(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    qifsql.treat(ENROLMENTS, out, key="ID_ALUNO", seed=8, where="TP_SEXO = 1")
+    qifsql.anonymise(ENROLMENTS, out, one_per="ID_ALUNO", seed=8, where="TP_SEXO = 1")
     note = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
     with duckdb.connect() as con:
         cursor = con.execute(note["sql"])
@@ -575,7 +583,7 @@ def test_the_sql_of_the_manifest_gives_the_same_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out.csv.gz", "out.csv", "out.parquet"])
 def test_a_release_has_its_manifest_beside_it_and_not_in_it(tmp_path: Path, name: str) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1, 1]})
-    qifsql.treat(source, tmp_path / name, key="key", seed=4, qids="key")
+    qifsql.anonymise(source, tmp_path / name, one_per="key", seed=4, qids="key")
     note = json.loads((tmp_path / f"{name}.manifest.json").read_text())
     assert (note["seed"], note["spec"]["qids"]) == (4, ["key"])
     assert note["seconds"] > 0
@@ -597,10 +605,10 @@ def test_an_older_file_is_replaced_whole_or_stays(
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_csv", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            qifsql.treat(source, out, key="key")
+            qifsql.anonymise(source, out, one_per="key")
     assert out.read_text() == "old"
     assert {p.name for p in tmp_path.iterdir()} == {"in.parquet", "out.csv"}
-    qifsql.treat(source, out, key="key")
+    qifsql.anonymise(source, out, one_per="key")
     assert out.read_text() == "key\n1\n"
 
 
@@ -611,7 +619,7 @@ def test_a_file_with_more_or_fewer_records_than_people_is_not_written(
     copy = DuckDB.copy
     monkeypatch.setattr(DuckDB, "copy", lambda *a, **k: copy(*a, **k) + 1)
     with pytest.raises(InternalError, match=r"3 records of in\.parquet would be written, not 2"):
-        qifsql.treat(source, tmp_path / "out.parquet", key="key")
+        qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key")
     assert {p.name for p in tmp_path.iterdir()} == {"in.parquet"}
 
 
@@ -626,7 +634,7 @@ def test_an_interrupted_treatment_leaves_nothing_behind(tmp_path: Path, ending: 
     temp.mkdir()
     slow = "regexp_replace(repeat(key::varchar, 500), '[0-9]', 'x', 'g') <> ''"
     running = subprocess.Popen(
-        [*COMMAND, "treat", source, "-o", tmp_path / f"out.{ending}", "--key", "key",
+        [*COMMAND, "anonymise", source, "-o", tmp_path / f"out.{ending}", "--one-per", "key",
          "--where", slow, "--temp", temp],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -650,8 +658,8 @@ def test_an_interruption_while_records_are_written_leaves_nothing(
 
     monkeypatch.setattr("qifsql.engine.threads.POLL", 1e-6)
     with pytest.raises(Interrupted):
-        qifsql.treat(
-            source, tmp_path / "out.parquet", key="key", settings=Settings(progress=stopped)
+        qifsql.anonymise(
+            source, tmp_path / "out.parquet", one_per="key", settings=Settings(progress=stopped)
         )
     assert {p.name for p in tmp_path.iterdir()} == {"in.parquet"}
 
@@ -683,37 +691,53 @@ def no_bytes(folder_: Path) -> Path:
 
 OUT = "out.parquet"
 BAD: dict[str, tuple[Callable[[Path], Path], Sequence[str], str]] = {
-    "key": (people, ["-o", OUT, "--key", "persn"], 'did you mean "person"?'),
-    "list": (people, ["-o", OUT, "--key", "list"], 'key "list" of people.parquet is nested (LIST)'),
-    "struct": (people, ["-o", OUT, "--key", "both"], "is nested (STRUCT)"),
-    "ending": (people, ["-o", "out.xlsx", "--key", "person"], ".parquet, .csv, .csv.gz"),
-    "no ending": (people, ["-o", "out", "--key", "person"], "must end in one of"),
-    "gz alone": (people, ["-o", "out.gz", "--key", "person"], "must end in one of"),
-    "json": (people, ["-o", "out.json", "--key", "person"], "must end in one of"),
-    "input": (people, ["-o", "people.parquet", "--key", "person"], "is the input"),
-    "link": (people, ["-o", "link.parquet", "--key", "person"], "is the input"),
-    "folder": (people, ["-o", "no/out.csv", "--key", "person"], "there is no folder"),
-    "a folder": (people, ["-o", "made.csv", "--key", "person"], "is a folder"),
-    "negative": (people, ["-o", OUT, "--key", "person", "--seed", "-1"], "from 0 to 92233"),
-    "large": (people, ["-o", OUT, "--key", "person", "--seed", str(2**63)], "from 0 to 92233"),
-    "no number": (people, ["-o", OUT, "--key", "person", "--seed", "x"], "--seed"),
-    "no key": (people, ["-o", OUT], "--key"),
-    "no out": (people, ["--key", "person"], "--out"),
-    "format": (people, ["-o", OUT, "--key", "person", "-f", "xml"], "there is no format"),
-    "no records": (no_records, ["-o", OUT, "--key", "person"], "none.parquet has no records"),
-    "no lines": (header_alone, ["-o", "o.csv", "--key", "person"], "head.csv has no records"),
-    "no bytes": (no_bytes, ["-o", OUT, "--key", "person"], "is empty"),
+    "key": (people, ["-o", OUT, "--one-per", "persn"], 'did you mean "person"?'),
+    "list": (
+        people,
+        ["-o", OUT, "--one-per", "list"],
+        'key "list" of people.parquet is nested (LIST)',
+    ),
+    "struct": (people, ["-o", OUT, "--one-per", "both"], "is nested (STRUCT)"),
+    "ending": (people, ["-o", "out.xlsx", "--one-per", "person"], ".parquet, .csv, .csv.gz"),
+    "no ending": (people, ["-o", "out", "--one-per", "person"], "must end in one of"),
+    "gz alone": (people, ["-o", "out.gz", "--one-per", "person"], "must end in one of"),
+    "json": (people, ["-o", "out.json", "--one-per", "person"], "must end in one of"),
+    "input": (people, ["-o", "people.parquet", "--one-per", "person"], "is the input"),
+    "link": (people, ["-o", "link.parquet", "--one-per", "person"], "is the input"),
+    "folder": (people, ["-o", "no/out.csv", "--one-per", "person"], "there is no folder"),
+    "a folder": (people, ["-o", "made.csv", "--one-per", "person"], "is a folder"),
+    "negative": (people, ["-o", OUT, "--one-per", "person", "--seed", "-1"], "from 0 to 92233"),
+    "large": (people, ["-o", OUT, "--one-per", "person", "--seed", str(2**63)], "from 0 to 92233"),
+    "no number": (people, ["-o", OUT, "--one-per", "person", "--seed", "x"], "--seed"),
+    "no key": (people, ["-o", OUT], "--one-per"),
+    "no out": (people, ["--one-per", "person"], "--out"),
+    "format": (people, ["-o", OUT, "--one-per", "person", "-f", "xml"], "there is no format"),
+    "no records": (no_records, ["-o", OUT, "--one-per", "person"], "none.parquet has no records"),
+    "no lines": (header_alone, ["-o", "o.csv", "--one-per", "person"], "head.csv has no records"),
+    "no bytes": (no_bytes, ["-o", OUT, "--one-per", "person"], "is empty"),
     "nobody": (
         people,
-        ["-o", OUT, "--key", "person", "--where", "person = 'x'"],
+        ["-o", OUT, "--one-per", "person", "--where", "person = 'x'"],
         "no records under the filter",
     ),
-    "condition": (people, ["-o", OUT, "--key", "person", "--where", "person"], "not a condition"),
-    "filter": (people, ["-o", OUT, "--key", "person", "--where", "prson = 1"], '"prson" is not in'),
-    "qids": (people, ["-o", OUT, "--key", "person", "-q", "age"], '"age" is not in'),
-    "secret alone": (people, ["-o", OUT, "--key", "person", "-s", "person"], "--qids"),
-    "secret key": (people, ["-o", OUT, "--key", "person", "-q", "x=1", "-s", "person"], "the key"),
-    "nested qid": (people, ["-o", OUT, "--key", "person", "-q", "both"], "is nested"),
+    "condition": (
+        people,
+        ["-o", OUT, "--one-per", "person", "--where", "person"],
+        "not a condition",
+    ),
+    "filter": (
+        people,
+        ["-o", OUT, "--one-per", "person", "--where", "prson = 1"],
+        '"prson" is not in',
+    ),
+    "qids": (people, ["-o", OUT, "--one-per", "person", "-q", "age"], '"age" is not in'),
+    "secret alone": (people, ["-o", OUT, "--one-per", "person", "-s", "person"], "--qids"),
+    "secret key": (
+        people,
+        ["-o", OUT, "--one-per", "person", "-q", "x=1", "-s", "person"],
+        "the key",
+    ),
+    "nested qid": (people, ["-o", OUT, "--one-per", "person", "-q", "both"], "is nested"),
 }
 
 
@@ -728,7 +752,7 @@ def test_bad_input_is_told_in_one_line(
     (tmp_path / "made.csv").mkdir()
     monkeypatch.chdir(tmp_path)
     before = {p: p.stat().st_size for p in tmp_path.rglob("*")}
-    done = run("treat", source, *arguments)
+    done = run("anonymise", source, *arguments)
     assert done.code == 2
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
@@ -741,27 +765,27 @@ def test_bad_input_is_told_in_one_line(
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", None, True])
 def test_a_seed_is_a_whole_number(tmp_path: Path, seed: Any) -> None:
     with pytest.raises(QifError, match="invalid seed"):
-        qifsql.treat(people(tmp_path), tmp_path / OUT, key="person", seed=seed)
+        qifsql.anonymise(people(tmp_path), tmp_path / OUT, one_per="person", seed=seed)
 
 
 def test_the_largest_seed_is_used_as_it_is(tmp_path: Path) -> None:
     source = written(tmp_path / "in.parquet", {"key": [1] * 50, "n": list(range(50))})
     for seed in (0, 2**63 - 1):
-        qifsql.treat(source, tmp_path / OUT, key="key", seed=seed)
+        qifsql.anonymise(source, tmp_path / OUT, one_per="key", seed=seed)
         assert read(tmp_path / OUT) == kept(read(source), "key", seed)
 
 
 def test_two_seeds_are_one_too_many(tmp_path: Path) -> None:
     with pytest.raises(QifError, match="another seed"):
-        qifsql.treat(
-            people(tmp_path), tmp_path / OUT, key="person", seed=1, settings=Settings(seed=2)
+        qifsql.anonymise(
+            people(tmp_path), tmp_path / OUT, one_per="person", seed=1, settings=Settings(seed=2)
         )
 
 
 def test_a_file_that_a_pattern_finds_is_the_input(tmp_path: Path) -> None:
     people(tmp_path)
     with pytest.raises(QifError, match="is the input"):
-        qifsql.treat(f"{tmp_path}/*.parquet", tmp_path / "people.parquet", key="person")
+        qifsql.anonymise(f"{tmp_path}/*.parquet", tmp_path / "people.parquet", one_per="person")
 
 
 # The command.
@@ -769,10 +793,10 @@ def test_a_file_that_a_pattern_finds_is_the_input(tmp_path: Path) -> None:
 
 def test_the_command_gives_what_python_gives(tmp_path: Path) -> None:
     by_command, by_python = tmp_path / "command.parquet", tmp_path / "python.parquet"
-    arguments = ["--key", "ID_ALUNO", "--seed", "5", "-q", ",".join(QIDS), "-s", "TP_SEXO"]
-    done = run("treat", ENROLMENTS, "-o", by_command, *arguments, "-f", "json")
-    result = qifsql.treat(
-        ENROLMENTS, by_python, key="ID_ALUNO", seed=5, qids=QIDS, secret="TP_SEXO"
+    arguments = ["--one-per", "ID_ALUNO", "--seed", "5", "-q", ",".join(QIDS), "-s", "TP_SEXO"]
+    done = run("anonymise", ENROLMENTS, "-o", by_command, *arguments, "-f", "json")
+    result = qifsql.anonymise(
+        ENROLMENTS, by_python, one_per="ID_ALUNO", seed=5, qids=QIDS, secret="TP_SEXO"
     )
     assert read(by_command) == read(by_python)
     found = json.loads(done.out)
@@ -784,7 +808,9 @@ def test_the_command_gives_what_python_gives(tmp_path: Path) -> None:
 
 
 def test_the_summary_is_csv_where_nobody_looks_and_remarks_can_be_silenced(tmp_path: Path) -> None:
-    done = run("treat", ENROLMENTS, "-o", tmp_path / "o.csv", "--key", "ID_ALUNO", "--quiet")
+    done = run(
+        "anonymise", ENROLMENTS, "-o", tmp_path / "o.csv", "--one-per", "ID_ALUNO", "--quiet"
+    )
     (row,) = csv.DictReader(io.StringIO(done.out))
     assert list(row) == list(SUMMARY)
     assert (row["records"], row["people"], row["without_key"]) == ("21669", "20141", "46")
@@ -794,8 +820,8 @@ def test_the_summary_is_csv_where_nobody_looks_and_remarks_can_be_silenced(tmp_p
 @pytest.mark.parametrize("form", ["table", "markdown", "csv"])
 def test_before_and_after_are_shown(tmp_path: Path, form: str) -> None:
     done = run(
-        "treat", ENROLMENTS, "-o", tmp_path / "o.csv", "--key", "ID_ALUNO", "-q", "CO_ENTIDADE",
-        "-q", "TP_ETAPA_ENSINO", "-f", form,
+        "anonymise", ENROLMENTS, "-o", tmp_path / "o.csv", "--one-per", "ID_ALUNO",
+        "-q", "CO_ENTIDADE", "-q", "TP_ETAPA_ENSINO", "-f", form,
     )  # fmt: skip
     assert done.code == 0
     if form == "table":
@@ -811,9 +837,56 @@ def test_before_and_after_are_shown(tmp_path: Path, form: str) -> None:
 @pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_without_a_seed_the_choice_is_that_of_seed_0(tmp_path: Path) -> None:
     for name, seed in (("a.csv", []), ("b.csv", ["--seed", "0"]), ("c.csv", ["--seed", "1"])):
-        run("treat", ENROLMENTS, "-o", tmp_path / name, "--key", "ID_ALUNO", *seed)
+        run("anonymise", ENROLMENTS, "-o", tmp_path / name, "--one-per", "ID_ALUNO", *seed)
     texts = [(tmp_path / f"{name}.csv").read_text() for name in "abc"]
     assert texts[0] == texts[1] != texts[2]
+
+
+# Columns that are left out.
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_columns_are_left_out_with_and_without_a_key(tmp_path: Path, ending: str) -> None:
+    source, out = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
+    frame = sample(40)
+    frame.write_parquet(source) if ending == "parquet" else frame.write_csv(source)
+    reader = pl.read_parquet if ending == "parquet" else pl.read_csv
+    result = qifsql.anonymise(source, out, drop="cell")
+    assert result.frame.row(0) == (40, None, 0, None, None)
+    assert reader(out).equals(reader(source).drop("cell"))
+    qifsql.anonymise(source, out, one_per="key")
+    whole = reader(out)
+    qifsql.anonymise(source, out, one_per="key", drop="key,cell")
+    assert reader(out).equals(whole.drop("key", "cell"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"one_per": "key", "k": 3}, "one_per does not take k"),
+        ({"one_per": "key", "method": "mdav"}, "one_per does not take method"),
+        ({"drop": "cell", "k": 3}, "k is about quasi-identifiers"),
+        ({"drop": "cel"}, '"cel" is not in .* did you mean "cell"'),
+        ({"one_per": "key", "drop": "cel"}, '"cel" is not in .* did you mean "cell"'),
+        ({"k": 3}, "no quasi-identifiers to generalise"),
+        ({}, "no quasi-identifiers to generalise|name it with --k"),
+    ],
+)
+def test_options_of_a_generalisation_are_refused(
+    tmp_path: Path, options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(QifError, match=says):
+        qifsql.anonymise(sample(9), tmp_path / "out.csv", **options)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_method_follows_from_the_steps(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [31, 32, 33, 34, 45, 46]})
+    asked: dict[str, Any] = {"qids": "age", "k": 2}
+    by_default = qifsql.anonymise(frame, tmp_path / "out.csv", **asked)
+    searched = qifsql.anonymise(frame, tmp_path / "out.csv", **asked, change="age:10")
+    methods = [result.frame["method"].item() for result in (by_default, searched)]
+    assert methods == ["mondrian", "lattice"]
 
 
 # The files of sql/treatment.
@@ -830,10 +903,10 @@ def test_the_files_run_as_they_are_in_a_prompt(tmp_path: Path) -> None:
             "concat('2|', key, cell) AS record FROM people WHERE key IS NOT NULL"
         )
         for name in ("repeats", "surplus", "lots", "winners", "dropped"):
-            con.execute(views("treat")[name])
+            con.execute(views("anonymise")[name])
         (row,) = con.execute("FROM surplus").fetchall()
         ((dropped,),) = con.execute("SELECT count(*) FROM dropped").fetchall()
-    result = qifsql.treat(tmp_path / "in.parquet", tmp_path / "out.parquet", key="key")
+    result = qifsql.anonymise(tmp_path / "in.parquet", tmp_path / "out.parquet", one_per="key")
     assert row == result.frame.select("people_with_several", "dropped", "without_key").row(0)
     assert dropped == row[1]
 
@@ -842,12 +915,12 @@ def test_the_summary_goes_to_a_file_for_reports(tmp_path: Path):
     data, out = tmp_path / "people.csv", tmp_path / "one.csv"
     data.write_text("id,age\n1,20\n1,21\n2,30\n")
     told = tmp_path / "summary.parquet"
-    done = run("treat", data, "-o", out, "--key", "id", "--summary", told)
+    done = run("anonymise", data, "-o", out, "--one-per", "id", "--summary", told)
     assert done.code == 0, done.err
     assert pl.read_parquet(told)["dropped"].to_list() == [1]
     for other in (data, out):
         before = other.read_bytes()
-        refused = run("treat", data, "-o", out, "--key", "id", "--summary", other)
+        refused = run("anonymise", data, "-o", out, "--one-per", "id", "--summary", other)
         assert refused.code == 2
         assert other.read_bytes() == before
 
@@ -855,6 +928,6 @@ def test_the_summary_goes_to_a_file_for_reports(tmp_path: Path):
 def test_the_summary_and_the_release_are_two_files(tmp_path: Path) -> None:
     file, out = tmp_path / "a.csv", tmp_path / "x.csv"
     file.write_text("a\n1\n2\n", "utf-8")
-    done = run("treat", file, "--key", "a", "-o", out, "--summary", out)
+    done = run("anonymise", file, "--one-per", "a", "-o", out, "--summary", out)
     assert (done.code, out.exists()) == (2, False)
     assert "--summary and -o both name" in done.err

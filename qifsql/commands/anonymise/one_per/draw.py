@@ -1,7 +1,7 @@
 """Random choice of the record of each person that stays, and the query for these records.
 
-``treat`` defines the lot of a record. Records are identified by their position in the input, which
-every statement counts again; a table inside the engine holds the dropped positions.
+``one_per`` defines the lot of a record. Records are identified by their position in the input,
+which every statement counts again; a table inside the engine holds the dropped positions.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ SUMMARY: dict[str, pl.DataType] = {
 }
 """One row: the records that pass the filter, the people (one record of each stays), the dropped
 records, the people with several records, and the records without a key, each counted as a separate
-person."""
+person. Without a key the numbers of people are NULL."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +51,27 @@ class Records:
 
     dataset: Dataset
     columns: tuple[Column, ...]
-    key: exp.Expr
+    key: exp.Expr | None
     where: exp.Expr | None
 
 
-def read_records(catalog: Catalog, key: str, where: str | None) -> Records:
+def read_records(catalog: Catalog, key: str | None, where: str | None) -> Records:
     """Return the records with their types, after a check of key and filter."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - a catalog of one dataset
-    key_column = schema[key]
-    if nested(key_column.type):
-        raise ColumnError(
-            f"key {quoted(key_column.name)} of {schema.dataset} is nested "
-            f"({family(key_column.type)}); name a column of single values"
-        )
-    condition = None
+    condition, tree = None, None
+    if key is not None:
+        key_column = schema[key]
+        if nested(key_column.type):
+            raise ColumnError(
+                f"key {quoted(key_column.name)} of {schema.dataset} is nested "
+                f"({family(key_column.type)}); name a column of single values"
+            )
+        floating = key_column.type in FLOATING
+        tree = with_one_missing(column(key_column)) if floating else column(key_column)
     if where is not None:
         condition = parse(where, schema, "the filter (where)")
         catalog.condition(condition)
-    tree: exp.Expr = column(key_column)
-    tree = with_one_missing(tree) if key_column.type in FLOATING else tree
     return Records(dataset, schema.columns, tree, condition)
 
 
@@ -83,7 +84,7 @@ def as_text(records: Records) -> Records | None:
     if records.dataset.format != "csv":
         return None
     types = {c.source_name: c.type for c in records.columns}
-    trees = [records.key] + ([records.where] if records.where is not None else [])
+    trees = [tree for tree in (records.key, records.where) if tree is not None]
     if any(types[name].startswith(_DATED) for name in read(*trees)):
         return None
 
@@ -95,13 +96,16 @@ def as_text(records: Records) -> Records | None:
     return Records(
         replace(records.dataset, all_varchar=True),
         tuple(replace(c, type="VARCHAR") for c in records.columns),
-        records.key.transform(cast),
+        None if records.key is None else records.key.transform(cast),
         None if records.where is None else exp.paren(records.where).transform(cast),
     )
 
 
 def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
-    """Write a table of the dropped records (``gone``); return ``SUMMARY`` and the statements."""
+    """Write a table of the dropped records (``gone``); return ``SUMMARY`` and the statements.
+
+    Without a key all records stay.
+    """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
     keyed = Step("keyed", "One row per record: its key.", _keyed(records))
@@ -109,16 +113,21 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     if not n:
         after = " under the filter (where)" if records.where is not None else ""
         raise DatasetError(f"{name} has no records{after}; there is nobody to treat")
-    repeats = Plan((keyed,), load("treat/repeats").query)
+    if records.key is None:
+        row: dict[str, int] = {"records": n, "dropped": 0}
+        return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
+    repeats = Plan((keyed,), load("anonymise/repeats").query)
     tables.make("repeats", repeats, "looking for people with several")
-    ((people, surplus, without_key),) = tables.rows(load("treat/surplus").query, "counting people")
+    ((people, surplus, without_key),) = tables.rows(
+        load("anonymise/surplus").query, "counting people"
+    )
     steps = (_contenders(records, seed), *map(_step, ("lots", "winners")))
-    tables.make("dropped", Plan(steps, load("treat/dropped").query), "drawing lots")
+    tables.make("dropped", Plan(steps, load("anonymise/dropped").query), "drawing lots")
     dropped = tables.count("dropped")
     if dropped != surplus:
         raise InternalError(f"{dropped:,} records of {name} would be dropped, not {surplus:,}")
-    row = (n, n - dropped, dropped, people, without_key)
-    return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
+    counts = (n, n - dropped, dropped, people, without_key)
+    return pl.DataFrame([counts], schema=SUMMARY, orient="row"), tables.statements
 
 
 def gone() -> exp.Table:
@@ -126,9 +135,13 @@ def gone() -> exp.Table:
     return exp.table_("dropped", db="main", catalog=LOADED)
 
 
+def _key(records: Records) -> exp.Expr:
+    return exp.null() if records.key is None else records.key.copy()
+
+
 def _keyed(records: Records) -> exp.Select:
     rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
-    query = exp.select(exp.alias_(records.key, "key")).from_(rows)
+    query = exp.select(exp.alias_(_key(records), "key")).from_(rows)
     return query if records.where is None else query.where(exp.paren(records.where))
 
 
@@ -136,7 +149,7 @@ def _numbered(records: Records) -> exp.Select:
     """Return one row per record: its position, from 1, its key, and its cells, numbered."""
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
-        exp.alias_(records.key, "key"),
+        exp.alias_(_key(records), "key"),
         exp.alias_(records.where.copy() if records.where is not None else exp.true(), "meant"),
         *(exp.alias_(column(c), f"column_{i}") for i, c in enumerate(records.columns, 1)),
     ]
@@ -167,22 +180,24 @@ def _contenders(records: Records, seed: int) -> Step:
     return Step("contenders", doc, query)
 
 
-def kept_plan(records: Records, kind: str) -> Plan:
+def kept_plan(records: Records, kind: str, drop: Sequence[str]) -> Plan:
     """Return the plan of the records that stay, in input order, for a file of that ending.
 
     The plan has no anti join, because that may change the order of the rows.
     """
-    names = release.aliases([c.name for c in records.columns])
+    left = [(i, c) for i, c in enumerate(records.columns, 1) if c.name not in drop]
+    names = release.aliases([c.name for _, c in left])
     columns = []
-    for i, (source_column, name) in enumerate(zip(records.columns, names, strict=True), 1):
+    for (i, source_column), name in zip(left, names, strict=True):
         value: exp.Expr = exp.column(f"column_{i}")
         if release.as_text(source_column.type, kind):
             value = exp.cast(value, "VARCHAR")
         columns.append(exp.alias_(value, identifier(name)))
+    query = exp.select(*columns).from_(_numbered(records).subquery("numbered"))
+    if records.key is None:
+        return Plan((), query)
     dropped = exp.select("position").from_(gone()).subquery()
-    stays = exp.not_(exp.In(this=exp.column("position"), query=dropped))
-    rows = _numbered(records).subquery("numbered")
-    return Plan((), exp.select(*columns).from_(rows).where(stays))
+    return Plan((), query.where(exp.not_(exp.In(this=exp.column("position"), query=dropped))))
 
 
 def _concat(parts: Sequence[exp.Expr]) -> exp.Expr:
@@ -190,5 +205,5 @@ def _concat(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _step(name: str) -> Step:
-    template = load(f"treat/{name}")
+    template = load(f"anonymise/{name}")
     return Step(name, template.doc, template.query, materialized=name == "lots")

@@ -122,6 +122,6 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
 def _count(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
     """Return the numbers of records that are alone before and after, as ``CHANGES``."""
     people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
-    query = splice("treat/changes", width=len(microdata.qids))
+    query = splice("anonymise/changes", width=len(microdata.qids))
     plan = Plan(tuple(microdata_steps.steps(people)), query)
     return engine.frame(plan, "comparing", microdata.dataset.name).cast(pl.Schema(CHANGES))

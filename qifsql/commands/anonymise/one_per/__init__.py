@@ -1,0 +1,1 @@
+"""One random record of each person, with all columns or without some."""

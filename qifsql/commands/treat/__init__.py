@@ -1,1 +1,0 @@
-"""``qifsql treat``: one record per person."""
