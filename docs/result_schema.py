@@ -182,7 +182,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "columns": Rows(columns=["counting.losses.COLUMNS"]),
     },
     "wp29": {
-        "results": Rows(columns=["commands.wp29.opinion.OPINION"]),
+        "results": Rows(columns=["commands.check.questions.opinion.OPINION"]),
         "attacks": OF_ATTACK,
     },
 }

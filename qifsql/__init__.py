@@ -49,7 +49,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.unhash.unhash import unhash as unhash
     from qifsql.commands.unicity.unicity import unicity as unicity
     from qifsql.commands.verify.verify import verify as verify
-    from qifsql.commands.wp29.wp29 import wp29 as wp29
     from qifsql.data.collection import Collection as Collection
     from qifsql.data.dataset import Dataset as Dataset
     from qifsql.engine.settings import Settings as Settings
@@ -61,6 +60,7 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.former import refines as refines
     from qifsql.former import treat as treat
     from qifsql.former import what_if as what_if
+    from qifsql.former import wp29 as wp29
     from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study
 

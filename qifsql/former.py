@@ -16,6 +16,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "what-if": ("compare",),
     "refines": ("compare", "--qids", "A", "--refines", "B"),
     "treat": ("anonymise", "--one-per", "KEY"),
+    "wp29": ("check", "--preset", "wp216", "--questions"),
 }
 """The words that replace a former name of a command."""
 
@@ -86,6 +87,11 @@ def refines(source: Any, a: Any, b: Any, **options: Any) -> Any:
 def treat(source: Any, out: str | Path, *, key: str, **options: Any) -> Any:
     """Call ``anonymise`` with ``one_per``."""
     return _function("treat", "anonymise")(source, out, one_per=key, **options)
+
+
+def wp29(source: Any, **options: Any) -> Any:
+    """Call ``check`` with ``preset="wp216"`` and ``questions``."""
+    return _function("wp29", "check")(source, preset="wp216", questions=True, **options)
 
 
 def _function(old: str, new: str) -> Any:

@@ -70,7 +70,10 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "init": ("init new.toml --data people.parquet",),
     "report": ("report attack.parquet -o report.html",),
-    "check": ("check people.parquet --policy policy.toml -o verdict.json",),
+    "check": (
+        "check people.parquet --policy policy.toml -o verdict.json",
+        "check people.parquet --preset wp216 --questions -q age,gender -s illness",
+    ),
     "explain": ("explain capacity",),
     "levels": ("levels people.parquet -q age,gender -s illness --hierarchy illness=illness.csv",),
     "anonymise": (
@@ -101,7 +104,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
     "suda": ("suda people.parquet -q age,gender --max-size 2 --records scores.csv",),
-    "wp29": ("wp29 people.parquet -q age,gender -s illness",),
     "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
     "dit": ("dit people.parquet -q age,occupation --secret illness --k 2 --store dit.duckdb",),
     "verify": (

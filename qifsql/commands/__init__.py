@@ -11,7 +11,7 @@ JOBS = {
         *("attack", "sweep", "adversaries", "tables", "synthetic", "levels", "estimate"),
         "suda",
     ),
-    "Test for an attack": ("link", "unhash", "unicity", "compose", "wp29"),
+    "Test for an attack": ("link", "unhash", "unicity", "compose"),
     "Inspect": ("describe", "inspect"),
     "Protect": ("anonymise", "compare", "dp", "dit"),
     "Decide and report": ("check", "run", "init", "report"),
@@ -27,6 +27,7 @@ KINDS = {
     "what-if": "compare.changes",
     "refines": "compare.refinement",
     "treat": "anonymise.one_per",
+    "wp29": "check.questions",
 }
 """The place below here of the view of a kind of result that is not named like its command."""
 

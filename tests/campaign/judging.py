@@ -27,7 +27,7 @@ WORK = (".sweep", ".duckdb", ".wal", ".db")  # files of state, which may stay af
 TRACE = re.compile(r"Traceback \(most recent|^  File \"|panicked at|\.py:\d+: \w*Warning", re.M)
 
 
-PROSE = ("check", "explain", "wp29")
+PROSE = ("check", "explain")
 """Commands whose answer is text on a pipe, too."""
 
 

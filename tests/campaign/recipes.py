@@ -349,6 +349,8 @@ def anonymise(d: Draft) -> Words:
 
 def check(d: Draft) -> Words:
     """A release against a policy, or a synthetic release against its original and a control."""
+    if d.chance(0.3):
+        return wp29(d)
     levels = d.text(d.new("policy") + ".toml", policy(d))
     if d.chance(0.7):
         return ["check", d.file, "--policy", levels]
@@ -511,7 +513,7 @@ def suda(d: Draft) -> Words:
 def wp29(d: Draft) -> Words:
     """The three questions."""
     register = ["--register", d.other_file] if d.chance(0.3) else []
-    return ["wp29", d.file, *d.roles(), *register]
+    return ["check", d.file, "--preset", "wp216", "--questions", *d.roles(), *register]
 
 
 def receipt(d: Draft) -> Words:
@@ -716,14 +718,14 @@ RECIPES: dict[str, Recipe] = {
     "inspect": inspect, "anonymise": anonymise,
     "run": run, "init": init, "start": start, "open": open_page, "report": report, "link": link,
     "unhash": unhash,
-    "unicity": unicity, "estimate": estimate, "suda": suda, "wp29": wp29,
+    "unicity": unicity, "estimate": estimate, "suda": suda,
     "dp": dp, "dit": dit, "compose": compose, "compare": compare,
     "tables": tables, "synthetic": synthetic, "verify": verify,
     "explain": explain, "sql": sql, "shell": shell,
     "demo": demo,
 }  # fmt: skip
 SHARES = {  # of the lines; every other command has 4
-    "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 8, "dit": 1, "demo": 0.1,
+    "attack": 20, "sweep": 6, "describe": 6, "levels": 5, "check": 12, "dit": 1, "demo": 0.1,
     "inspect": 16,
     "compose": 3, "compare": 11, "tables": 3, "synthetic": 3, "adversaries": 2,
     "run": 2, "report": 3, "explain": 1, "anonymise": 8, "init": 3,

@@ -31,7 +31,7 @@ RESULTS: dict[str, Any] = {
     "dp": lambda: qifsql.dp(
         CENSUS, useful="TP_SEXO", predicate="TP_SEXO = 2", secret="TP_COR_RACA", epsilon=1
     ),
-    "wp29": lambda: qifsql.wp29(CENSUS, **KNOWN),
+    "wp29": lambda: qifsql.check(CENSUS, preset="wp216", questions=True, **KNOWN),
 }
 CHARTED = {"attack", "sweep", "dp"}
 

@@ -41,6 +41,13 @@ LINES = {
         ("treat", TABLE, *ASKED, "--key=id", "--seed", "7", "-o", "{}"),
         ("anonymise", TABLE, *ASKED, "--one-per=id", "--seed", "7", "-o", "{}"),
     ),
+    "wp29": (
+        ("wp29", TABLE, *ASKED, "--threshold", "0.4", "--key", "id"),
+        (
+            *("check", TABLE, "--preset", "wp216", "--questions"),
+            *(*ASKED, "--threshold", "0.4", "--key", "id"),
+        ),
+    ),
 }
 """A line with each former name, and the same line today; {} is the file that it writes."""
 
@@ -70,6 +77,10 @@ FUNCTIONS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "treat": lambda out: (
         qifsql.treat(TABLE, out, key="age", seed=7),
         qifsql.anonymise(TABLE, out, one_per="age", seed=7),
+    ),
+    "wp29": lambda _: (
+        qifsql.wp29(TABLE, **KNOWN, threshold=0.2, seed=1),
+        qifsql.check(TABLE, preset="wp216", questions=True, **KNOWN, threshold=0.2, seed=1),
     ),
 }
 """The answer of each former function, and that of the function of today."""

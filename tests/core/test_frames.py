@@ -116,8 +116,10 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     ),
     "verify": qifsql.verify,
     "verify source": lambda f: qifsql.verify("risk.parquet", f),
-    "wp29": lambda f: qifsql.wp29(f, **KNOWN),
-    "wp29 register": lambda f: qifsql.wp29(FILE, register=f, **KNOWN),
+    "wp29": lambda f: qifsql.check(f, preset="wp216", questions=True, **KNOWN),
+    "wp29 register": lambda f: qifsql.check(
+        FILE, preset="wp216", questions=True, register=f, **KNOWN
+    ),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
-from qifsql.commands.wp29.opinion import CAUTION
+from qifsql.commands.check.questions.opinion import CAUTION
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from qifsql.commands.wp29.opinion import CAUTION
         ('def f(x):\n  told = "one"\n  return said(told)', ["one"]),
         ('def f(x):\n  return said(TOLD[x])\nTOLD = ["one", "two"]', ["one", "two"]),
         (
-            "from qifsql.commands.wp29.opinion import CAUTION as told\nsaid(told)",
+            "from qifsql.commands.check.questions.opinion import CAUTION as told\nsaid(told)",
             [CAUTION],
         ),
     ],

@@ -12,7 +12,7 @@ from metamorphic.relations import Relation, collective, each, known, shows_block
 
 COMMANDS = (
     *("attack", "sweep", "adversaries", "describe", "levels", "check", "inspect", "link"),
-    *("unicity", "estimate", "suda", "wp29", "dp", "dit", "compose"),
+    *("unicity", "estimate", "suda", "dp", "dit", "compose"),
     *("compare", "tables", "synthetic"),
 )
 """Commands whose answers are numbers about a table."""

@@ -33,7 +33,7 @@ ROOMS = {
     "cells": ("compose", "compare", "dit"),
     "sweep_valued": ("sweep",),
     "simple": ("sql",),
-    "link": ("link", "wp29"),
+    "link": ("link", "check"),
 }
 """The commands whose tests are about a part of ``sql/`` that has not the name of one command."""
 FIRST = {

@@ -7,7 +7,7 @@ other records.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
@@ -18,11 +18,12 @@ from qifsql.commands.attack.attack import attack
 from qifsql.commands.check import comparison, coverage
 from qifsql.commands.check.comparison import Comparison
 from qifsql.commands.check.coverage import Coverage
+from qifsql.commands.check.questions.three_questions import three_questions
 from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
-from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
@@ -38,31 +39,54 @@ from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, backwards, named
 
+OPINION = "wp216"
+"""The preset of the opinion whose questions can be asked."""
+
+
+@overload
+def check(
+    source: Source,
+    policy: str | Path | None = None,
+    *,
+    questions: Literal[False] = False,
+    **options: Unpack[CheckArguments],
+) -> Verdict: ...
+
+
+@overload
+def check(
+    source: Source,
+    policy: str | Path | None = None,
+    *,
+    questions: bool,
+    **options: Unpack[CheckArguments],
+) -> Result: ...
+
 
 def check(
     source: Source,
     policy: str | Path | None = None,
     *,
-    preset: str | None = None,
-    baseline: str | Path | None = None,
-    population: Tabular | None = None,
-    original: Tabular | None = None,
-    control: Tabular | None = None,
-    split: str | Sequence[str] | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[Options],
-) -> Verdict:
-    """Check a release against the levels of a policy.
+    questions: bool = False,
+    **options: Unpack[CheckArguments],
+) -> Result:
+    """Check a release against the levels of a policy, or ask the questions of EU Opinion 05/2014.
 
     Options that are given win over those of the policy. Rules with model = "synthetic" compare a
     synthetic release with the people from whom it was made; where a measure has an interval, its
     worse end decides.
+
+    With questions (preset wp216), answer the three questions of the opinion instead, without a
+    verdict. Singling out is re-identification (CRS), inference the attack on each secret (CAS).
+    Linkability needs a register or the key of a log; with neither it is the most that any
+    register could link.
 
     Args:
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. Several for longitudinal models.
         policy: Policy file (TOML): adversary, rules and the last release.
+        questions: Answer singling out, linkability and inference (WP 216) instead of a verdict.
         preset: Levels of an authority instead of a policy file: k3, k5, k10, health, hipaa or
             wp216.
         baseline: Result of the last release (.json, .parquet, .csv), instead of the policy's.
@@ -94,10 +118,20 @@ def check(
         by: Column or named expression whose values are groups of people, measured apart.
         thresholds: Count people whose success is at least this, in [0, 1].
         quantiles: Quantiles of the success over people, in [0, 1].
+        threshold: questions: answer yes where anybody's risk is at least this, in (0, 1].
+        register: questions: a register of names or another release, as in link.
+        register_where: questions: SQL condition for the records of the register.
+        truth: questions: the true person key, to count correct links: one name, or one per file.
+        points: questions: with the key of a log, numbers of known records.
+        draws: questions: with a key, random draws, as in unicity.
+        seed: questions: random seed, 0 to 2^63 - 1; recorded in the manifest.
 
     Returns:
         A Verdict, true if the policy is met. frame: one row per level with measure, value, wanted
-        and met. details: uncovered, the people whom columns without a rule would single out.
+        and met. details: uncovered, the people whom columns without a rule would single out. With
+        questions a Result. frame: one row per question with counts, the measure, its value in
+        [0, 1] and, with a threshold, the answer. details: attacks, register and unicity, where
+        asked for.
 
     Raises:
         InputError: The policy or the baseline is wrong, or does not fit the data.
@@ -111,13 +145,29 @@ def check(
         ...     qids="TP_SEXO,NU_ANO"))
         False
 
-    Source: M29 (groups), M31 to M33 (risks), M111 to M122 (synthetic releases).
+        >>> result = qifsql.check("data-samples/school_census_2018.parquet", preset="wp216",
+        ...     questions=True, qids="NU_ANO,TP_SEXO", secret="TP_COR_RACA")
+        >>> result.frame["question"].unique(maintain_order=True).to_list()
+        ['singling_out', 'linkability', 'inference']
+
+    Source: M29 (groups), M31 to M33 (risks), M75 (questions), M111 to M122 (synthetic releases);
+    Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
     """
-    refuse(options, "check", "gain", "thresholds", "quantiles")
+    given: dict[str, Any] = dict(options)
+    settings, preset = given.pop("settings", None), given.pop("preset", None)
     file = chosen(policy, preset)
-    files: Any = {"population": population, "original": original, "control": control}
-    levels = policies.read(file, **files, split=as_names(split), **options)
+    if questions:
+        if preset != OPINION:
+            raise InputError(f"the three questions are of the preset {OPINION}; name it (--preset)")
+        return three_questions(source, given, settings=settings)
+    for name in QuestionOptions.__annotations__:
+        if given.pop(name, None) not in (None, ()):
+            raise InputError(f"{name} is about the three questions; ask them, or leave it out")
+    baseline = given.pop("baseline", None)
+    refuse(given, "check", "gain", "thresholds", "quantiles")
+    given["split"] = as_names(given.get("split"))
+    levels = policies.read(file, **given)
     return against(levels, source, baseline=baseline, settings=settings)
 
 

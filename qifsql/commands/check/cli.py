@@ -1,12 +1,14 @@
 """``qifsql check``."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from qifsql.commands.check.spec import CheckOptions
+from qifsql.commands.check.spec import QUESTIONS, CheckOptions, QuestionOptions
+from qifsql.data.dataset import Dataset
 from qifsql.data.option import ATTACK, RUN
 from qifsql.options import groups, runtime
 from qifsql.options.groups import Data, Limits, Others, Output
@@ -27,6 +29,14 @@ Preset = Annotated[
         "--preset",
         help="Levels of an authority: k3, k5, k10, health, hipaa or wp216.",
         rich_help_panel=ATTACK,
+    ),
+]
+Questions = Annotated[
+    bool,
+    groups.option(
+        "With --preset wp216: answer the opinion's questions instead of a verdict.",
+        "--questions",
+        panel=QUESTIONS,
     ),
 ]
 Junit = Annotated[
@@ -52,6 +62,11 @@ EXAMPLES = {
         "qifsql check data-samples/school_census_2018.parquet --policy policy.toml -q "
         "TP_SEXO,NU_ANO -o verdict.json --junit verdict.xml"
     ),
+    "Answer the three questions of the opinion WP 216, with the next year as a register.": (
+        "qifsql check data-samples/school_census_2018.parquet --preset wp216 --questions -q "
+        "NU_DIA,NU_MES,NU_ANO,TP_SEXO -s TP_COR_RACA --register "
+        "data-samples/school_census_2019.parquet --threshold 0.2"
+    ),
 }
 
 
@@ -60,10 +75,12 @@ def check(
     data: Data,
     others: Others,
     options: CheckOptions,
+    asked: QuestionOptions,
     output: Output,
     limits: Limits,
     policy: Policy = None,
     preset: Preset = None,
+    questions: Questions = False,
     junit: Junit = None,
 ) -> None:
     """Check a release against a policy; exit code 4 if a level is not met.
@@ -108,9 +125,13 @@ def check(
     the columns without a rule would single out, together and each alone (keys and
     secrets excepted). With unnamed = "refuse" such columns break the policy; with
     "ignore" they are listed and not measured.
+
+    With --preset wp216 --questions: the questions of EU Opinion 05/2014 (WP 216),
+    singling out, linkability and inference, answered without a verdict.
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check.check import check as run
     from qifsql.commands.check.check import chosen
+    from qifsql.errors import InputError
     from qifsql.options import show
     from qifsql.results.storage import check_ending, check_place
     from qifsql.study.policy import read
@@ -124,7 +145,15 @@ def check(
     adversary["where"] = data.where
     people = {n: data.dataset(str(options[n])) for n in PEOPLE if options.get(n) is not None}  # type: ignore[literal-required]
     adversary |= people
+    if "register" in asked:
+        asked["register"] = data.dataset(str(asked["register"]))
     rules = chosen(policy, preset)
+    if questions:
+        if junit is not None:
+            raise InputError("the three questions have no verdict; leave --junit out")
+        given = {**adversary, **asked, "baseline": baseline, "preset": preset}
+        _ask(source, given, output, limits)
+        return
     levels = read(rules, **adversary)
     inputs = [path for dataset in (*source, *people.values()) for path in dataset.paths]
     inputs += [str(f) for f in (rules, levels.baseline, baseline) if f is not None]
@@ -132,7 +161,7 @@ def check(
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
     with limits.settings() as settings:
-        result = run(source, rules, baseline=baseline, settings=settings, **adversary)
+        result = run(source, rules, baseline=baseline, settings=settings, **adversary, **asked)
     title = f"qifsql: {groups.named(source)} against {rules.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
     if not _table(output):  # a table ends with this line
@@ -141,6 +170,23 @@ def check(
         line = f"{view.checked(result.origin.spec)}: {result.summary}"
         runtime.remarks([line, *view.caveats(result)], quiet=limits.quiet)
     _tell(result, title, output, junit)
+
+
+def _ask(
+    source: Sequence[Dataset], given: Mapping[str, Any], output: Output, limits: Limits
+) -> None:
+    """Show the answers to the three questions of the opinion."""
+    from qifsql.commands.check.check import check as run
+    from qifsql.options import show
+
+    release = source[0] if len(source) == 1 else source
+    with limits.settings() as settings:
+        seed = limits.seed or 0
+        result = run(release, questions=True, seed=seed, settings=settings, **given)
+    runtime.remarks(result.notes, quiet=limits.quiet)
+
+    title = f"qifsql: three questions about {groups.named(source)}"
+    show.show(show.Shown(result=result, title=title, aside=result.details, prose=True), output)
 
 
 def _left_out(context: typer.Context, name: str) -> bool:

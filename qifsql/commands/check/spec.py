@@ -2,11 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
-from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
+from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Options, Person
 from qifsql.data.dataset import Tabular
-from qifsql.data.option import DATA, FILE, NAME, NAMES, TEXT, Form, Option, one_of
+from qifsql.data.option import (
+    COUNTS,
+    DATA,
+    FILE,
+    NAME,
+    NAMES,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Form,
+    Option,
+    one_of,
+)
+from qifsql.engine.settings import Settings
+
+QUESTIONS = "Three questions (WP 216)"
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
@@ -60,6 +75,69 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
             panel=DATA,
         ),
     ]
+
+
+class QuestionOptions(TypedDict, total=False):
+    """Options of the three questions of the opinion WP 216 besides the adversary.
+
+    With a ``register`` the quasi-identifiers are those of ``link`` (``1:zip,2:plz`` if names
+    differ). It is a register of names or another release, with ``truth`` and ``register_where`` as
+    in ``link``. ``key`` is then the pseudonym of a log with several records per person; ``points``,
+    ``draws`` and ``seed`` are those of ``unicity``. A missing value is a value (``null``: ``drop``
+    leaves the record out), but links nobody. Without a ``threshold`` the answer is about certain
+    success; with one, in (0, 1], it is yes if somebody's chance is at least the threshold.
+    """
+
+    threshold: Annotated[
+        float | str | None,
+        Option(
+            form=NUMBER,
+            help="Answer yes or no: yes if anybody's risk >= this, such as 0.2.",
+            panel=QUESTIONS,
+        ),
+    ]
+    register: Annotated[
+        Tabular | None,
+        Option(
+            form=TEXT,
+            help="Linkability: a register of names or another release, as in link.",
+            panel=QUESTIONS,
+        ),
+    ]
+    register_where: Annotated[
+        str | None,
+        Option(form=TEXT, help="Filter the register by a SQL condition.", panel=QUESTIONS),
+    ]
+    truth: Annotated[
+        str | Sequence[str],
+        Option(
+            form=NAMES,
+            help="The true key, to count correct links: one name, or one per file.",
+            panel=QUESTIONS,
+        ),
+    ]
+    points: Annotated[
+        int | Sequence[int] | None,
+        Option(
+            form=COUNTS,
+            help="With --key, the pseudonym of a log: numbers of known records (default: 1,2,3,4).",
+            panel=QUESTIONS,
+        ),
+    ]
+    draws: Annotated[int | None, Option(form=WHOLE, typed=False)]
+    seed: Annotated[int, Option(form=WHOLE, typed=False)]
+
+
+class CheckArguments(Options, QuestionOptions, total=False):
+    """All options of ``check`` in Python: of the policy, its adversary, and the questions."""
+
+    preset: str | None
+    baseline: str | Path | None
+    population: Tabular | None
+    original: Tabular | None
+    control: Tabular | None
+    split: str | Sequence[str] | None
+    settings: Settings | None
 
 
 class CheckEntry(CheckOptions, total=False):

@@ -351,16 +351,16 @@ def test_of_very_many_columns_some_are_named_and_all_are_listed(tmp_path: Path):
         ("attack", "crs"),
         ("sweep",),
         ("levels",),
-        ("wp29",),
+        ("check", "--preset", "wp216", "--questions"),
         ("compare", "--change", "drop=gender"),
-        ("blocks",),
+        ("inspect",),
     ],
 )
 def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tuple[str, ...]):
     out = tmp_path / "r.parquet"
     name, *more = command
     model = [more.pop(0)] if more and not more[0].startswith("-") else []
-    secret = ["-s", "illness"] if name in ("levels", "wp29", "compare") else []
+    secret = ["-s", "illness"] if name in ("levels", "check", "compare") else []
     done = run(name, *model, PEOPLE, "-q", "age,gender", *secret, *more, "-o", out)
     assert done.code == 0, done.err
     note = json.loads(pl.read_parquet_metadata(out)["qifsql"])
@@ -369,7 +369,7 @@ def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tupl
     assert roles["age"] == roles["gender"] == "quasi-identifier"
     assert roles["id"] == roles["occupation"] == "not considered"
     assert roles["illness"] == ("secret" if secret else "not considered")
-    if name in ("attack", "wp29"):
+    if name in ("attack", "check"):
         document = report(out, tmp_path / "r.html")
         told = [line for p in document.sections[0].parts for line in getattr(p, "lines", ())]
         assert any("not considered by any result" in text for text in told)
@@ -379,7 +379,8 @@ def test_manifests_list_every_column_with_its_role(tmp_path: Path, command: tupl
 def test_a_report_sums_up_the_risk_from_whatever_measured_it(tmp_path: Path):
     known = ("-q", "age,gender", "-s", "illness")
     run("compare", PEOPLE, coarser(tmp_path), *known, "-o", tmp_path / "compared.parquet")
-    run("wp29", PEOPLE, *known, "-o", tmp_path / "three.parquet")
+    asked = ("check", "--preset", "wp216", "--questions")
+    run(*asked, PEOPLE, *known, "-o", tmp_path / "three.parquet")
     levels = policy(tmp_path, qids=["age", "gender"])
     run("check", PEOPLE, "--policy", levels, "-o", tmp_path / "verdict.parquet")
     results = [tmp_path / f"{name}.parquet" for name in ("compared", "three", "verdict")]

@@ -124,7 +124,20 @@ def further(folder: Path, data: Path, own: Path) -> None:
     made("unicity", log, "--key", "town", "-q", "birth,wage", "-o", own / "trails.parquet")
     sampled = ("-q", "birth,town", "--fraction", "0.1")
     made("estimate", data, *sampled, "-o", own / "sampled.parquet")
-    made("wp29", log, *known, "--register", data, "--key", "town", "-o", own / "opinion.parquet")
+    made(
+        "check",
+        "--preset",
+        "wp216",
+        "--questions",
+        log,
+        *known,
+        "--register",
+        data,
+        "--key",
+        "town",
+        "-o",
+        own / "opinion.parquet",
+    )
     asked = ("--useful", "wage", "--predicate", "wage % 2 = 0", "--secret", "illness")
     test = ("-q", "birth,town", "-s", "illness", "--k", "2,5")
     made("dit", data, *test, "-o", own / "inference.parquet")

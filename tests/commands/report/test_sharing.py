@@ -174,7 +174,13 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "estimate", ("estimate", i.data, *KNOWN, *FILTER, "--fraction", "0.1")
     yield "special", ("suda", i.data, *KNOWN, *FILTER, "--by", "region", "--values")
     register = ("--register", i.later, "--key", "town")
-    yield "wp29", ("wp29", i.log, *KNOWN, *WANTED, *FILTER, *register)
+    yield (
+        "wp29",
+        (
+            *("check", "--preset", "wp216", "--questions"),
+            *(i.log, *KNOWN, *WANTED, *FILTER, *register),
+        ),
+    )
     asked_of = ("--useful", "illness", "--secret", "town", "--predicate", f"illness = '{MARK}flu'")
     order = ("--order", f"{MARK}cold,{MARK}flu")
     yield "dp", ("dp", i.data, *asked_of, *order, *FILTER, "--epsilon", "1")

@@ -18,11 +18,13 @@ from strategies import Table, tables, to_arrow
 from terminal import run
 
 import qifsql
-from qifsql.commands.wp29.opinion import ANSWERS, CAUTION, DEFINITIONS, MEANINGS, OPINION
+from qifsql.commands.check.questions.opinion import ANSWERS, CAUTION, DEFINITIONS, MEANINGS, OPINION
 from qifsql.data.collection import Collection
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.reference import success as oracle
 
+ASKED: Any = {"preset": "wp216", "questions": True}
+COMMAND = ("check", "--preset", "wp216", "--questions")
 PEOPLE = SAMPLES / "thesis_table_3_2.csv"
 Row = dict[str, Any]
 
@@ -76,7 +78,7 @@ def test_without_register_and_key_the_answers_are_those_of_the_oracle(
 ):
     file = tmp_path_factory.mktemp("w") / "t.parquet"
     pq.write_table(to_arrow(table), file)
-    result = qifsql.wp29(file, qids=table.qids, secret=table.secrets, threshold=threshold)
+    result = qifsql.check(file, **ASKED, qids=table.qids, secret=table.secrets, threshold=threshold)
     least = None if threshold is None else Fraction(threshold)
     alone, bound, *inferred = rows(result)
     whose = attacked(table, None, least)
@@ -121,7 +123,7 @@ def test_with_a_register_links_are_counted_pair_by_pair(
     one = write(folder / "a.parquet", release, ("id", "t", "n"))
     two = write(folder / "b.parquet", register, ("ID", "t", "number"))
     asked = ["t", "1:n", "2:number"]
-    result = qifsql.wp29(one, qids=asked, register=two, threshold=0.5)
+    result = qifsql.check(one, **ASKED, qids=asked, register=two, threshold=0.5)
     f = Counter(p[1:] for p in release if None not in p[1:])
     big = Counter(p[1:] for p in register if None not in p[1:])
     both = [b for b in f if b in big]
@@ -146,7 +148,7 @@ def test_with_a_register_links_are_counted_pair_by_pair(
     link = qifsql.link(one, two, qids=asked)
     assert result.details["register"].drop("seconds").equals(link.frame.drop("seconds"))
     assert linked["expected"] == link.frame["marketer_risk"][0]
-    plain = qifsql.wp29(one, qids=asked, register=two)
+    plain = qifsql.check(one, **ASKED, qids=asked, register=two)
     answer = "possible" if unique else "not_for_certain" if both else "not_found"
     assert rows(plain)[1]["answer"] == answer
 
@@ -167,7 +169,7 @@ def test_under_a_key_people_with_several_records_are_linked(
 ):
     file = write(tmp_path_factory.mktemp("w") / "log.parquet", log, ("who", "place", "n"))
     qids = ["place", "n"]
-    result = qifsql.wp29(file, qids=qids, key="who", points=[1, 2])
+    result = qifsql.check(file, **ASKED, qids=qids, key="who", points=[1, 2])
     mine: dict[int, list[Any]] = defaultdict(list)
     for key, *point in log:
         if key is not None:
@@ -193,7 +195,7 @@ def test_under_a_key_people_with_several_records_are_linked(
 @pytest.mark.slow(because="1.4 s; every recorded mutant dies without it")
 def test_the_numbers_are_those_of_attack_with_its_thresholds():
     asked: Row = {"qids": ["age", "gender"], "secret": ["illness", "occupation"]}
-    result = qifsql.wp29(PEOPLE, **asked, threshold=0.5)
+    result = qifsql.check(PEOPLE, **ASKED, **asked, threshold=0.5)
     alone = qifsql.attack("crs,cas", PEOPLE, **asked, thresholds=0.5)
     assert result.details["attacks"].drop("seconds").equals(alone.frame.drop("seconds"))
     reached = dict(alone.details["thresholds"].select("attack_id", "individuals").iter_rows())
@@ -207,7 +209,7 @@ def test_the_numbers_are_those_of_attack_with_its_thresholds():
 
 def test_ten_people_of_the_thesis():
     """Thesis Examples 48 and 50: knowing the age, 1 of 10 is alone, and the illness of 1 known."""
-    alone, bound, illness = rows(qifsql.wp29(PEOPLE, qids="age", secret="illness"))
+    alone, bound, illness = rows(qifsql.check(PEOPLE, **ASKED, qids="age", secret="illness"))
     assert (alone["people"], alone["expected"], alone["worst_case"]) == (1, 0.3, 1.0)
     assert (bound["people"], bound["expected"], bound["bound"]) == (1, 0.3, True)
     assert (illness["people"], illness["expected_prior"], illness["expected"]) == (1, 0.5, 0.6)
@@ -216,11 +218,11 @@ def test_ten_people_of_the_thesis():
 @pytest.mark.slow(because="0.8 s; every recorded mutant dies without it")
 def test_any_register_links_no_more_than_the_bound(tmp_path: Path):
     """The release itself as its register reaches the bound; another register stays below."""
-    bound = rows(qifsql.wp29(PEOPLE, qids="age"))[1]
-    reached = rows(qifsql.wp29(PEOPLE, qids="age", register=PEOPLE))[1]
+    bound = rows(qifsql.check(PEOPLE, **ASKED, qids="age"))[1]
+    reached = rows(qifsql.check(PEOPLE, **ASKED, qids="age", register=PEOPLE))[1]
     assert (reached["value"], reached["expected"]) == (bound["value"], bound["expected"])
     pl.read_csv(PEOPLE).head(4).write_csv(tmp_path / "r.csv")
-    less = rows(qifsql.wp29(PEOPLE, qids="age", register=tmp_path / "r.csv"))[1]
+    less = rows(qifsql.check(PEOPLE, **ASKED, qids="age", register=tmp_path / "r.csv"))[1]
     assert less["value"] <= bound["value"]
     assert less["expected"] <= bound["expected"]
 
@@ -228,7 +230,7 @@ def test_any_register_links_no_more_than_the_bound(tmp_path: Path):
 def test_register_and_key_both_answer_linkability(tmp_path: Path):
     log = [(1, "x", 0), (1, "y", 0), (2, "x", 1), (3, "z", 1)]
     file = write(tmp_path / "log.parquet", log, ("who", "place", "n"))
-    result = qifsql.wp29(file, qids="place", key="who", register=file, threshold="0.9")
+    result = qifsql.check(file, **ASKED, qids="place", key="who", register=file, threshold="0.9")
     linkability = [row for row in rows(result) if row["question"] == "linkability"]
     assert [row["model"] for row in linkability] == ["link", "key", "unicity"]
     assert [row["answer"] for row in linkability] == ["yes", "yes", "yes"]
@@ -238,19 +240,19 @@ def test_register_and_key_both_answer_linkability(tmp_path: Path):
 
 def test_missing_values_are_values_or_left_out(tmp_path: Path):
     file = write(tmp_path / "t.parquet", [(1, None, 0), (2, "a", 0)], ("id", "t", "n"))
-    assert rows(qifsql.wp29(file, qids="t"))[0]["of"] == 2
-    assert rows(qifsql.wp29(file, qids="t", null="drop"))[0]["of"] == 1
+    assert rows(qifsql.check(file, **ASKED, qids="t"))[0]["of"] == 2
+    assert rows(qifsql.check(file, **ASKED, qids="t", null="drop"))[0]["of"] == 1
 
 
 def test_what_is_known_without_the_release_is_said(tmp_path: Path):
     file = write(tmp_path / "t.parquet", [(1, "a", 0), (2, "b", 0), (3, "b", 0)], ("i", "t", "n"))
-    (note,) = qifsql.wp29(file, qids="t", secret="n").notes
+    (note,) = qifsql.check(file, **ASKED, qids="t", secret="n").notes
     assert "has one value: it is known without the release" in note
-    (note,) = qifsql.wp29(file, qids="i", secret="t", threshold=0.6).notes
+    (note,) = qifsql.check(file, **ASKED, qids="i", secret="t", threshold=0.6).notes
     assert "no higher than what is right" in note
-    (note,) = qifsql.wp29(file, qids="t").notes
+    (note,) = qifsql.check(file, **ASKED, qids="t").notes
     assert "inference is not answered" in note
-    told = run("wp29", file, "-q", "i", "-s", "t", "--threshold", "0.6", "--format", "table").out
+    told = run(*COMMAND, file, "-q", "i", "-s", "t", "--threshold", "0.6", "--format", "table").out
     words = " ".join(told.split())
     assert "Everybody's value can be guessed equally well without the release." in words
 
@@ -286,7 +288,7 @@ def test_bad_input_is_an_error_that_says_what_to_do(
     table = {"i": [1, 2, 3], "t": ["SECRET-1", "b", "b"], "n": [0, 0, 0], "z": [None, None, None]}
     pl.DataFrame(table, schema_overrides={"z": pl.Int64}).write_parquet("t.parquet")
     with pytest.raises(kind) as e:
-        qifsql.wp29("t.parquet", **({"qids": "t"} | options))
+        qifsql.check("t.parquet", **ASKED, **({"qids": "t"} | options))
     assert says in str(e.value)
     assert "SECRET-1" not in str(e.value)
     assert "\n" not in str(e.value)
@@ -299,15 +301,15 @@ def test_collections_are_refused_with_what_to_do():
     ]
     for source in several:
         with pytest.raises(InputError, match="name one file, another as the register"):
-            qifsql.wp29(source, qids="age")
+            qifsql.check(source, **ASKED, qids="age")
 
 
 @pytest.mark.slow(because="2.0 s; every recorded mutant dies without it")
 def test_the_command_prints_what_the_function_gives(tmp_path: Path):
-    asked = ("wp29", PEOPLE, "-q", "age,gender", "-s", "illness", "--register", PEOPLE)
+    asked = (*COMMAND, PEOPLE, "-q", "age,gender", "-s", "illness", "--register", PEOPLE)
     document = json.loads(run(*asked, "--threshold", "0.5", "--format", "json").out)
-    frame = qifsql.wp29(
-        PEOPLE, qids=["age", "gender"], secret="illness", register=PEOPLE, threshold="0.5"
+    frame = qifsql.check(
+        PEOPLE, **ASKED, qids=["age", "gender"], secret="illness", register=PEOPLE, threshold="0.5"
     ).frame
     for row, expected in zip(document["results"], frame.to_dicts(), strict=True):
         assert row | {"seconds": 0} == expected | {"seconds": 0}
@@ -330,7 +332,7 @@ def test_the_command_prints_what_the_function_gives(tmp_path: Path):
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json", "md", "html"])
 def test_every_form_has_its_details_and_manifest(tmp_path: Path, ending: str):
     out = tmp_path / f"w.{ending}"
-    done = run("wp29", PEOPLE, "-q", "age", "-s", "illness", "--key", "gender", "-o", out)
+    done = run(*COMMAND, PEOPLE, "-q", "age", "-s", "illness", "--key", "gender", "-o", out)
     assert (done.code, done.out) == (0, "")
     if ending in ("parquet", "csv"):
         assert (tmp_path / f"w.attacks.{ending}").exists()
@@ -348,7 +350,7 @@ def test_hostile_names_are_names(tmp_path: Path):
     names = ('"; drop table x', "a,b", "<script>alert(1)</script>\n=cmd()")
     people = [(1, "x", 0), (2, "<b>", 1), (3, "<b>", 1)]
     file = write(tmp_path / "o'dd \N{SLIGHTLY SMILING FACE}.parquet", people, names)
-    asked = ("wp29", file, "-q", '"a,b"', "-s", names[2], "--key", names[0], "--register", file)
+    asked = (*COMMAND, file, "-q", '"a,b"', "-s", names[2], "--key", names[0], "--register", file)
     done = run(*asked, "--format", "table")
     assert (done.code, "a,b" in done.out) == (0, True)
     assert "\n=cmd()" not in done.out
@@ -370,8 +372,9 @@ def test_threads_and_the_order_of_rows_change_nothing(tmp_path: Path):
     found = []
     for order, threads in ((False, 1), (True, 2)):
         (table.reverse() if order else table).write_parquet(tmp_path / "t.parquet")
-        done = qifsql.wp29(
+        done = qifsql.check(
             tmp_path / "t.parquet",
+            **ASKED,
             qids="a",
             secret="s",
             key="k",
@@ -388,18 +391,18 @@ def test_threads_and_the_order_of_rows_change_nothing(tmp_path: Path):
 def test_of_a_k_anonymous_release_nobody_is_singled_out_and_all_are_in_a_group(tmp_path: Path):
     """As the opinion says of k-anonymity: the other two questions are still open."""
     qifsql.anonymise(PEOPLE, tmp_path / "k.parquet", method="mondrian", k=3, qids="age", drop="id")
-    result = qifsql.wp29(tmp_path / "k.parquet", qids="age", secret="illness")
+    result = qifsql.check(tmp_path / "k.parquet", **ASKED, qids="age", secret="illness")
     alone, bound, illness = rows(result)
     assert (alone["answer"], bound["answer"]) == ("not_found", "not_for_certain")
     assert illness["answer"] in ("possible", "not_for_certain")
     assert illness["expected"] >= illness["expected_prior"]
-    told = run("wp29", tmp_path / "k.parquet", "-q", "age", "--format", "table").out
+    told = run(*COMMAND, tmp_path / "k.parquet", "-q", "age", "--format", "table").out
     assert "nobody is unique in the release" in " ".join(told.split())
 
 
 def test_points_without_a_key_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "points.csv"
     file.write_text("a\n1\n2\n", "utf-8")
-    done = run("wp29", file, "-q", "a", "--points", "9")
+    done = run(*COMMAND, file, "-q", "a", "--points", "9")
     assert done.code == 2
     assert "name the key with --key" in done.err

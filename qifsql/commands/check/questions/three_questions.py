@@ -1,27 +1,27 @@
 """Singling out, linkability, inference: the three questions of the Article 29 Working Party.
 
-Source: Opinion 05/2014 (WP 216). ``qifsql.commands.wp29.opinion`` defines the answers.
+Source: Opinion 05/2014 (WP 216). ``qifsql.commands.check.questions.opinion`` defines the answers.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
+from qifsql.commands.check.questions import opinion
+from qifsql.commands.check.questions.opinion import CAUTION, OPINION, Row
+from qifsql.commands.check.spec import QuestionOptions
 from qifsql.commands.link.link import link
 from qifsql.commands.unicity.unicity import unicity
-from qifsql.commands.wp29 import opinion
-from qifsql.commands.wp29.opinion import CAUTION, OPINION, Row
-from qifsql.commands.wp29.spec import Wp29Options
 from qifsql.counting.session import opened
-from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.option import as_names, complete
+from qifsql.data.collection import Collection, Source
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
 from qifsql.query import microdata_steps
@@ -29,6 +29,9 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+
+TAKEN = ("qids", "secret", "null", "key", "where", *QuestionOptions.__annotations__)
+"""The options of ``check`` that the questions take."""
 
 
 @dataclass(frozen=True)
@@ -41,61 +44,24 @@ class _Log:
     plan: Plan
 
 
-def wp29(
-    source: Tabular,
-    *,
-    seed: int = 0,
-    where: str | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[Wp29Options],
+def three_questions(
+    source: Source, options: Mapping[str, Any], *, settings: Settings | None
 ) -> Result:
     """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release.
 
     Singling out is re-identification (CRS), inference the attack on each secret (CAS).
     Linkability needs a register or the key of a log; with neither it is the most that any
     register could link.
-
-    Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
-        seed: Random seed, 0 to 2^63 - 1; recorded in the manifest.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        threshold: Answer yes where anybody's risk is at least this, in (0, 1].
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        register: A register of names or another release, as in link.
-        register_where: SQL condition for the records of the register.
-        truth: The true person key, to count correct links: one name, or one per file.
-        key: Pseudonym of a log, as in unicity.
-        points: With a key: numbers of known records.
-        draws: With a key: random draws, as in unicity.
-
-    Returns:
-        A Result. frame: one row per question with counts, the measure, its value in [0, 1] and,
-        with a threshold, the answer. details: attacks, register and unicity, where asked for.
-
-    Raises:
-        InputError: A name, type or option does not fit the data; the message says what to try.
-        EngineError: Memory or disk ran out.
-
-    Example:
-        >>> result = qifsql.wp29("data-samples/school_census_2018.parquet",
-        ...     qids="NU_ANO,TP_SEXO", secret="TP_COR_RACA")
-        >>> result.frame["question"].unique(maintain_order=True).to_list()
-        ['singling_out', 'linkability', 'inference']
-
-    Source: M75; Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
-
     """
     origin = Origin.now(settings, "wp29")
-    options = complete(options, Wp29Options)
-    register, key = options["register"], options["key"]
+    options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
+    for name in options:
+        if name not in TAKEN and options[name]:
+            raise InputError(f"the three questions do not take {name}; leave it out")
+    register, keys, where = options["register"], as_names(options["key"]), options["where"]
+    if len(keys) > 1:
+        raise InputError("a log has one key; name one column")
+    key = keys[0] if keys else None
     least = _threshold(options["threshold"])
     if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
@@ -131,7 +97,8 @@ def wp29(
         )
     if key is not None:
         drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
-        log = _log(dataset, {"key": key, "qids": names, **common}, {**drawn, "seed": seed})
+        drawn["seed"] = options["seed"]
+        log = _log(dataset, {"key": key, "qids": names, **common}, drawn)
     spec = _describe(links, log) | {"truth": list(truth) or None, "threshold": least}
     spec["register_where"] = options["register_where"]
     origin = _together(origin, attacked, links, log, spec)
@@ -188,7 +155,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
         key = exp.select("key").from_("microdata")
         keyed = Step("keyed", "One row per record: the key of its person.", key)
         steps = [*microdata_steps.steps(bound.microdata, key=True), keyed]
-        plan = microdata_steps.plan(bound.microdata, steps, load("wp29/persons").query)
+        plan = microdata_steps.plan(bound.microdata, steps, load("check/persons").query)
         ((people, several),) = engine.rows(plan, "counting records of each key", dataset.name)
     if not people:
         raise DatasetError(
