@@ -124,6 +124,11 @@ def _of(hint: Any) -> list[Option]:
     return [note for note in get_args(hint)[1:] if isinstance(note, Option)] if annotated else []
 
 
+def is_given(value: object) -> bool:
+    """Return whether an option has a value, and not an empty one."""
+    return value is not None and (not isinstance(value, str | Sequence | Mapping) or len(value) > 0)
+
+
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one text or several texts as a tuple; an empty tuple for None."""
     return (value,) if isinstance(value, str) else tuple(value or ())

@@ -26,7 +26,7 @@ from qifsql.data.option import (
     as_tuple,
     one_of,
 )
-from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
+from qifsql.errors import InputError, did_you_mean, quoted
 
 METHODS = ("mondrian", "mdav", "recode", "lattice")
 Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
@@ -233,8 +233,6 @@ class Request:
             hint = did_you_mean(options["minimise"], LOSSES)
             raise InputError(f"there is no loss {quoted(options['minimise'])} to minimise{hint}")
         _check_method(method, options)
-        if not options["qids"]:
-            raise ColumnError("no quasi-identifiers to generalise; name some with --qids")
         wishes = Wishes.of(
             1 if options["k"] is None else options["k"],
             l=options["l"],

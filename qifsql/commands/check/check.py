@@ -24,7 +24,7 @@ from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
-from qifsql.data.option import as_names
+from qifsql.data.option import as_names, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted, several
 from qifsql.results.assessment import MEASURES
@@ -50,7 +50,8 @@ def check(
     *,
     questions: Literal[False] = False,
     **options: Unpack[CheckArguments],
-) -> Verdict: ...
+) -> Verdict:
+    """Check a release against the levels of a policy."""
 
 
 @overload
@@ -60,7 +61,8 @@ def check(
     *,
     questions: bool,
     **options: Unpack[CheckArguments],
-) -> Result: ...
+) -> Result:
+    """Ask the three questions of the opinion."""
 
 
 def check(
@@ -154,20 +156,20 @@ def check(
     Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
     """
-    given: dict[str, Any] = dict(options)
-    settings, preset = given.pop("settings", None), given.pop("preset", None)
+    rest: dict[str, Any] = dict(options)
+    settings, preset = rest.pop("settings", None), rest.pop("preset", None)
     file = chosen(policy, preset)
     if questions:
         if preset != OPINION:
             raise InputError(f"the three questions are of the preset {OPINION}; name it (--preset)")
-        return three_questions(source, given, settings=settings)
+        return three_questions(source, rest, settings=settings)
     for name in QuestionOptions.__annotations__:
-        if given.pop(name, None) not in (None, ()):
+        if is_given(rest.pop(name, None)):
             raise InputError(f"{name} is about the three questions; ask them, or leave it out")
-    baseline = given.pop("baseline", None)
-    refuse(given, "check", "gain", "thresholds", "quantiles")
-    given["split"] = as_names(given.get("split"))
-    levels = policies.read(file, **given)
+    baseline = rest.pop("baseline", None)
+    refuse(rest, "check", "gain", "thresholds", "quantiles")
+    rest["split"] = as_names(rest.get("split"))
+    levels = policies.read(file, **rest)
     return against(levels, source, baseline=baseline, settings=settings)
 
 

@@ -75,7 +75,7 @@ def check(
     data: Data,
     others: Others,
     options: CheckOptions,
-    asked: QuestionOptions,
+    about: QuestionOptions,
     output: Output,
     limits: Limits,
     policy: Policy = None,
@@ -145,14 +145,14 @@ def check(
     adversary["where"] = data.where
     people = {n: data.dataset(str(options[n])) for n in PEOPLE if options.get(n) is not None}  # type: ignore[literal-required]
     adversary |= people
-    if "register" in asked:
-        asked["register"] = data.dataset(str(asked["register"]))
+    if "register" in about:
+        about["register"] = data.dataset(str(about["register"]))
     rules = chosen(policy, preset)
     if questions:
         if junit is not None:
             raise InputError("the three questions have no verdict; leave --junit out")
-        given = {**adversary, **asked, "baseline": baseline, "preset": preset}
-        _ask(source, given, output, limits)
+        arguments = {**adversary, **about, "baseline": baseline, "preset": preset}
+        _ask(source, arguments, output, limits)
         return
     levels = read(rules, **adversary)
     inputs = [path for dataset in (*source, *people.values()) for path in dataset.paths]
@@ -161,7 +161,7 @@ def check(
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
     with limits.settings() as settings:
-        result = run(source, rules, baseline=baseline, settings=settings, **adversary, **asked)
+        result = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     title = f"qifsql: {groups.named(source)} against {rules.name}"
     runtime.remarks(result.notes, quiet=limits.quiet)
     if not _table(output):  # a table ends with this line
@@ -173,7 +173,7 @@ def check(
 
 
 def _ask(
-    source: Sequence[Dataset], given: Mapping[str, Any], output: Output, limits: Limits
+    source: Sequence[Dataset], arguments: Mapping[str, Any], output: Output, limits: Limits
 ) -> None:
     """Show the answers to the three questions of the opinion."""
     from qifsql.commands.check.check import check as run
@@ -182,7 +182,7 @@ def _ask(
     release = source[0] if len(source) == 1 else source
     with limits.settings() as settings:
         seed = limits.seed or 0
-        result = run(release, questions=True, seed=seed, settings=settings, **given)
+        result = run(release, questions=True, seed=seed, settings=settings, **arguments)
     runtime.remarks(result.notes, quiet=limits.quiet)
 
     title = f"qifsql: three questions about {groups.named(source)}"

@@ -8,7 +8,7 @@ from qifsql.commands.compare.refinement.refinement import refines
 from qifsql.commands.compare.releases import beside
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.data.dataset import Tabular, datasets
-from qifsql.data.option import as_names, complete
+from qifsql.data.option import as_names, complete, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
@@ -89,10 +89,11 @@ def compare(
 
     """
     options = complete(options, CompareOptions)
-    others = datasets(sanitised) if sanitised else ()
+    others = datasets(sanitised)
     kinds = list(TAKEN)
     kind = kinds[2] if options["refines"] else kinds[0] if others else kinds[1]
-    unusual = {name for name, value in options.items() if value and value != "distinct"}
+    unusual = {name for name, value in options.items() if is_given(value)}
+    unusual -= {"null"} if options["null"] == "distinct" else set()
     unusual |= {"releases"} if others and kind != kinds[0] else set()
     for name in sorted(unusual - set(TAKEN[kind])):
         raise InputError(f"{kind} does not take {name}; leave it out")

@@ -21,7 +21,7 @@ from qifsql.commands.unicity.unicity import unicity
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import as_names
+from qifsql.data.option import as_names, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, quoted
 from qifsql.query import microdata_steps
@@ -56,7 +56,7 @@ def three_questions(
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
     for name in options:
-        if name not in TAKEN and options[name]:
+        if name not in TAKEN and is_given(options[name]):
             raise InputError(f"the three questions do not take {name}; leave it out")
     register, keys, where = options["register"], as_names(options["key"]), options["where"]
     if len(keys) > 1:
