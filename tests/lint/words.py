@@ -114,9 +114,11 @@ def public_things_are_documented(project: Project) -> Iterator[Finding]:
 
 
 def _public(body: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
-    """Yield public functions and classes, and public methods of public classes."""
+    """Yield public functions and classes, and public methods of public classes, each once."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            if any(isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list):
+                continue
             yield node.name, node
             if isinstance(node, ast.ClassDef):
                 yield from ((f"{node.name}.{n}", m) for n, m in _public(node.body))

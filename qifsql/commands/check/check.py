@@ -50,8 +50,7 @@ def check(
     *,
     questions: Literal[False] = False,
     **options: Unpack[CheckArguments],
-) -> Verdict:
-    """Check a release against the levels of a policy."""
+) -> Verdict: ...
 
 
 @overload
@@ -61,8 +60,7 @@ def check(
     *,
     questions: bool,
     **options: Unpack[CheckArguments],
-) -> Result:
-    """Ask the three questions of the opinion."""
+) -> Result: ...
 
 
 def check(

@@ -18,9 +18,9 @@ from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.csv_types import remarks
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, quoted, several

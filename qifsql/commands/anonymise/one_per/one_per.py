@@ -20,9 +20,9 @@ from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query import render

@@ -1,6 +1,5 @@
 """The answers to the three questions of the Article 29 Working Party in words and tables."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -13,13 +12,12 @@ from qifsql.commands.check.questions.opinion import (
     LINKABILITY,
     SINGLING_OUT,
 )
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
-
-Row = Mapping[str, Any]
 
 ANSWERED = {
     opinion.POSSIBLE: "possible",

@@ -20,9 +20,9 @@ from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_tuple
-from qifsql.data.relation import openings
+from qifsql.data.readers import openings
 from qifsql.engine.catalog import Catalog
-from qifsql.engine.protocol import open_engine
+from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import expressions
