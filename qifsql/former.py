@@ -97,4 +97,4 @@ def wp29(source: Any, **options: Any) -> Any:
 def _function(old: str, new: str) -> Any:
     """Return the function of a new name; warn the caller of the old one."""
     warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=3)
-    return getattr(import_module("qifsql"), new)
+    return getattr(import_module(f"qifsql.commands.{new}.{new}"), new)

@@ -22,14 +22,5 @@ JOBS = {
 TRANSLATED = ("attack", "sweep", "levels", "check", "report")
 """The commands whose help texts are in all languages of reports, by the user's locale."""
 
-KINDS = {
-    **dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect"),
-    "what-if": "compare.changes",
-    "refines": "compare.refinement",
-    "treat": "anonymise.one_per",
-    "wp29": "check.questions",
-}
-"""The place below here of the view of a kind of result that is not named like its command."""
-
 NAMES = tuple(name for names in JOBS.values() for name in names)
 """All commands."""

@@ -14,6 +14,15 @@ from types import ModuleType
 
 import polars as pl
 
+HOMES = {
+    **dict.fromkeys(("blocks", "hyper", "records", "receipt"), "inspect"),
+    "what-if": "compare.changes",
+    "refines": "compare.refinement",
+    "treat": "anonymise.one_per",
+    "wp29": "check.questions",
+}
+"""The room of a kind of result that is not the command of that name."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
@@ -45,8 +54,7 @@ def charts_of(name: str) -> ModuleType | None:
 def _module_of(name: str, part: str) -> ModuleType | None:
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or find_spec("qifsql.commands") is None:
         return None
-    kinds: Mapping[str, str] = import_module("qifsql.commands").KINDS
-    home = f"qifsql.commands.{kinds.get(name, name.replace('-', '_'))}"
+    home = f"qifsql.commands.{HOMES.get(name, name)}"
     try:
         return import_module(f"{home}.{part}")
     except ModuleNotFoundError as e:

@@ -9,7 +9,7 @@ import result_schema
 from answers import Answers, of_each, together
 from command_lines import JSON_LESS, has_json
 
-from qifsql.commands import KINDS
+from qifsql.results.kinds import HOMES
 
 
 @of_each({*command_lines.LINES} - {*JSON_LESS})
@@ -30,7 +30,7 @@ def test_the_schema_is_valid_and_up_to_date() -> None:
 
 
 def test_every_kind_of_result_with_json_has_a_schema() -> None:
-    names = {name.replace("-", "_") for name in (*command_lines.LINES, *KINDS)}
+    names = {name.replace("-", "_") for name in (*command_lines.LINES, *HOMES)}
     assert set(result_schema.KINDS) == names - {*JSON_LESS, "inspect", "records"}
 
 
