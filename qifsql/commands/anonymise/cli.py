@@ -1,9 +1,10 @@
 """``qifsql anonymise``."""
 
 from qifsql.commands.anonymise.spec import AnonymiseOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits
+from qifsql.engine.settings import Settings
+from qifsql.options.groups import Data
 from qifsql.options.measuring import Charts, Out, Summary
+from qifsql.options.runner import Answer
 
 EXAMPLES = {
     "Generalise sex and year of birth to blocks of 5 or more (Mondrian).": (
@@ -31,12 +32,12 @@ EXAMPLES = {
 
 def anonymise(
     data: Data,
-    limits: Limits,
+    settings: Settings,
     out: Out,
     summary: Summary,
     options: AnonymiseOptions,
     charts: Charts,
-) -> None:
+) -> Answer:
     """Write a release: quasi-identifiers generalised, one record per person, or fewer columns.
 
     Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
@@ -44,19 +45,11 @@ def anonymise(
     record per person; --drop alone keeps all records, without these columns.
     """
     from qifsql.commands.anonymise.anonymise import anonymise as run
-    from qifsql.options import show
 
-    charts.check()
-    dataset = data.dataset()
-    output = summary.output(out, *dataset.paths)
-    with limits.settings() as settings:
-        seed = limits.seed or 0
-        result = run(dataset, out, **options, seed=seed, where=data.where, settings=settings)
-    charts.draw("anonymise", result, quiet=limits.quiet)
+    dataset, seed = data.dataset(), settings.seed or 0
+    result = run(dataset, out, **options, seed=seed, where=data.where, settings=settings)
     row = result.frame.row(0, named=True)
     done = f"{row['records'] - row.get('dropped', 0):,} records written to {out}"
-    runtime.remarks([*result.notes, done], quiet=limits.quiet)
-
     is_treated = result.kind == "treat"
     title = f"treatment of {dataset.name}" if is_treated else f"{dataset.name}, anonymised"
-    show.show(show.Shown(result=result, title=f"qifsql: {title}"), output)
+    return Answer(result, title, notes=[done])

@@ -1,17 +1,18 @@
 """``qifsql check``."""
 
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from qifsql.commands.check.spec import QUESTIONS, CheckOptions, QuestionOptions
-from qifsql.data.dataset import Dataset
 from qifsql.data.option import ATTACK, RUN
-from qifsql.options import groups, runtime
-from qifsql.options.groups import Data, Limits, Others, Output
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.options import groups
+from qifsql.options.groups import Data, Others, Output
+from qifsql.options.runner import Answer
 
 PEOPLE = ("original", "control")  # files to compare a synthetic release with
 
@@ -77,12 +78,12 @@ def check(
     options: CheckOptions,
     about: QuestionOptions,
     output: Output,
-    limits: Limits,
+    settings: Settings,
     policy: Policy = None,
     preset: Preset = None,
     questions: Questions = False,
     junit: Junit = None,
-) -> None:
+) -> Answer:
     """Check a release against a policy; exit code 4 if a level is not met.
 
     The policy is a TOML file. Options given here override its \\[adversary]:
@@ -131,62 +132,42 @@ def check(
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check.check import check as run
     from qifsql.commands.check.check import chosen
-    from qifsql.errors import InputError
-    from qifsql.options import show
-    from qifsql.results.storage import check_ending, check_place
+    from qifsql.results.storage import check_ending, check_place, write
     from qifsql.study.policy import read
 
-    show.check(output)
-    if junit is not None:
-        check_ending(junit, (".xml",))
     source = others.source(data)
     baseline = options.pop("baseline", None)
     adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
-    adversary["where"] = data.where
-    people = {n: data.dataset(str(options[n])) for n in PEOPLE if options.get(n) is not None}  # type: ignore[literal-required]
-    adversary |= people
-    if "register" in about:
-        about["register"] = data.dataset(str(about["register"]))
     rules = chosen(policy, preset)
     if questions:
         if junit is not None:
             raise InputError("the three questions have no verdict; leave --junit out")
-        arguments = {**adversary, **about, "baseline": baseline, "preset": preset}
-        _ask(source, arguments, output, limits)
-        return
+        release = source[0] if len(source) == 1 else source
+        more = {**adversary, **about, "baseline": baseline, "preset": preset}
+        seed = settings.seed or 0
+        result = run(release, questions=True, seed=seed, settings=settings, **more)
+        title = f"three questions about {groups.named(source)}"
+        return Answer(result, title, aside=result.details, prose=True)
+    if junit is not None:
+        check_ending(junit, (".xml",))
     levels = read(rules, **adversary)
-    inputs = [path for dataset in (*source, *people.values()) for path in dataset.paths]
+    people = [adversary[name] for name in PEOPLE if name in adversary]
+    inputs = [path for dataset in (*source, *people) for path in dataset.paths]
     inputs += [str(f) for f in (rules, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
-    with limits.settings() as settings:
-        result = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
-    title = f"qifsql: {groups.named(source)} against {rules.name}"
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
+    notes = []
     if not _table(output):  # a table ends with this line
         from qifsql.commands.check import view
 
-        line = f"{view.checked(result.origin.spec)}: {result.summary}"
-        runtime.remarks([line, *view.caveats(result)], quiet=limits.quiet)
-    _tell(result, title, output, junit)
+        notes = [f"{view.checked(verdict.origin.spec)}: {verdict.summary}", *view.caveats(verdict)]
+    if junit is not None:
+        from qifsql.commands.check.junit import junit as xml
 
-
-def _ask(
-    source: Sequence[Dataset], arguments: Mapping[str, Any], output: Output, limits: Limits
-) -> None:
-    """Show the answers to the three questions of the opinion."""
-    from qifsql.commands.check.check import check as run
-    from qifsql.options import show
-
-    release = source[0] if len(source) == 1 else source
-    with limits.settings() as settings:
-        seed = limits.seed or 0
-        result = run(release, questions=True, seed=seed, settings=settings, **arguments)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-
-    title = f"qifsql: three questions about {groups.named(source)}"
-    show.show(show.Shown(result=result, title=title, aside=result.details, prose=True), output)
+        write({junit: xml(verdict)}, verdict.origin)
+    return Answer(verdict, f"{groups.named(source)} against {rules.name}", notes=notes)
 
 
 def _left_out(context: typer.Context, name: str) -> bool:
@@ -197,16 +178,3 @@ def _left_out(context: typer.Context, name: str) -> bool:
 
 def _table(output: Output) -> bool:
     return output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())
-
-
-def _tell(result: Any, title: str, output: Output, junit: Path | None) -> None:
-    """Show and write the verdict; exit code 4 when a level is not met."""
-    from qifsql.commands.check import view
-    from qifsql.options import show
-    from qifsql.results.storage import write
-
-    if junit is not None:
-        from qifsql.commands.check.junit import junit as xml
-
-        write({junit: xml(result)}, result.origin)
-    show.show(view.shown(result, title), output, met=bool(result.met))

@@ -9,7 +9,7 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     COUNTS,
     DATA,
-    FILE,
+    DATASET,
     NAME,
     NAMES,
     NUMBER,
@@ -47,7 +47,7 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
     original: Annotated[
         Tabular | None,
         Option(
-            form=FILE,
+            form=DATASET,
             help="For a synthetic release: the people from whom it was made.",
             panel=DATA,
         ),
@@ -55,7 +55,7 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
     control: Annotated[
         Tabular | None,
         Option(
-            form=FILE,
+            form=DATASET,
             help="For a synthetic release: people from whom it was not made.",
             panel=DATA,
         ),
@@ -99,7 +99,7 @@ class QuestionOptions(TypedDict, total=False):
     register: Annotated[
         Tabular | None,
         Option(
-            form=TEXT,
+            form=DATASET,
             help="Linkability: a register of names or another release, as in link.",
             panel=QUESTIONS,
         ),

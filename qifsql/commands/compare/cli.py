@@ -5,9 +5,12 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.compare.spec import CompareOptions
-from qifsql.options import groups, runtime
-from qifsql.options.groups import Data, Limits, Output
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.options import groups
+from qifsql.options.groups import Data, Output
 from qifsql.options.measuring import Charts
+from qifsql.options.runner import Answer
 
 Releases = Annotated[
     list[str] | None,
@@ -41,9 +44,9 @@ def compare(
     options: CompareOptions,
     charts: Charts,
     output: Output,
-    limits: Limits,
+    settings: Settings,
     releases: Releases = None,
-) -> None:
+) -> Answer:
     """Compare FILE with sanitised releases or with changes: the remaining risk and the loss.
 
     One row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
@@ -57,26 +60,17 @@ def compare(
     With --refines: whether knowing --qids never leaks less than knowing other attributes.
     """
     from qifsql.commands.compare.compare import compare as run
-    from qifsql.errors import InputError
-    from qifsql.options import show
 
-    show.check(output)
-    charts.check()
     if charts.charts is not None and options.get("refines"):
         raise InputError("a test of refinement has no charts; leave --charts out")
     original = data.dataset()
     others = [data.dataset(file) for file in releases or ()]
-    with limits.settings() as settings:
-        result = run(original, others, **options, where=data.where, settings=settings)
-    runtime.remarks(result.notes, quiet=limits.quiet)
-    charts.draw("compare", result, quiet=limits.quiet)
-
+    result = run(original, others, **options, where=data.where, settings=settings)
     titles = {
         "compare": f"{original.name} beside {groups.named(others)}",
         "what-if": f"{original.name}, what if",
         "refines": f"refinement in {original.name}",
     }
     is_search = result.kind == "what-if"
-    title = f"qifsql: {titles[result.kind]}"
-    shown = show.Shown(result=result, title=title, prose=is_search)
-    show.show(shown, output, met=bool(result) or not is_search)
+    met = bool(result) or not is_search
+    return Answer(result, titles[result.kind], prose=is_search, met=met)

@@ -3,8 +3,10 @@
 from typing import Annotated
 
 from qifsql.commands.inspect.spec import OBJECTS, InspectOptions
-from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Others, Output, named, option
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError
+from qifsql.options.groups import Data, Others, Output, named, option
+from qifsql.options.runner import Answer, Tell
 
 EXAMPLES = {
     "Show the ten smallest blocks of pupils with the same school, sex and year of birth.": (
@@ -38,7 +40,8 @@ def inspect(
     others: Others,
     options: InspectOptions,
     output: Output,
-    limits: Limits,
+    settings: Settings,
+    tell: Tell,
     smallest: Annotated[
         int | None, option("Show the N smallest blocks.", "--smallest", panel=BLOCKS, min=1)
     ] = None,
@@ -58,7 +61,7 @@ def inspect(
         int | None,
         option("At most so many blocks (0: all; default 20).", "--limit", panel=BLOCKS, min=0),
     ] = None,
-) -> None:
+) -> Answer | None:
     """Show the blocks (equivalence classes) of the partition, or what is behind them.
 
     blocks: size, counts of the secret, best guess. prior, joint, channel, hyper, cooccurrence: the
@@ -67,33 +70,22 @@ def inspect(
     """
     from qifsql.commands.inspect.blocks import order_of
     from qifsql.commands.inspect.inspect import inspect as run
-    from qifsql.errors import InputError
-    from qifsql.options import show
     from qifsql.results.storage import STREAMED
 
-    show.check(output)
-    shown = options.get("show", "blocks")
-    if shown == "records" and output.format_ is not None:
+    show = options.get("show", "blocks")
+    if show == "records" and output.format_ is not None:
         raise InputError("records are written to a file alone; leave --format out")
     order, n = order_of(smallest, largest, revealing)
     source = others.source(data)
-    options["where"] = data.where
     is_streamed = output.out is not None and output.out.suffix.casefold() in STREAMED
-    out = output.out if shown == "records" or (is_streamed and shown in OBJECTS) else None
-    with limits.settings() as settings:
-        result = run(
-            source,
-            **options,
-            order=order,
-            limit=n if limit is None else limit,
-            out=out,
-            settings=settings,
-        )
-    runtime.remarks(result.notes, quiet=limits.quiet)
+    out = output.out if show == "records" or (is_streamed and show in OBJECTS) else None
+    limit = n if limit is None else limit
+    result = run(source, **options, order=order, limit=limit, out=out, settings=settings)
     if out is not None:
-        rows = "records" if shown == "records" else "rows"
-        runtime.remarks([f"{result.written:,} {rows} written to {out}"], quiet=limits.quiet)
-        return
-    what = f"{order or 'smallest'} blocks of" if shown == "blocks" else f"{shown} of"
-    what = "one person in" if shown == "receipt" else what
-    show.show(show.Shown(result=result, title=f"qifsql: {what} {named(source)}"), output)
+        rows = "records" if show == "records" else "rows"
+        for note in (*result.notes, f"{result.written:,} {rows} written to {out}"):
+            tell(note)
+        return None
+    what = f"{order or 'smallest'} blocks of" if show == "blocks" else f"{show} of"
+    what = "one person in" if show == "receipt" else what
+    return Answer(result, f"{what} {named(source)}")
