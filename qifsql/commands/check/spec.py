@@ -22,6 +22,8 @@ from qifsql.data.option import (
 from qifsql.engine.settings import Settings
 
 QUESTIONS = "Three questions (WP 216)"
+PYTHON = Option(form=TEXT, typed=False)
+"""An argument in Python, which the command line gives in its own way."""
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
@@ -131,13 +133,13 @@ class QuestionOptions(TypedDict, total=False):
 class CheckArguments(Options, QuestionOptions, total=False):
     """All options of ``check`` in Python: of the policy, its adversary, and the questions."""
 
-    preset: str | None
-    baseline: str | Path | None
-    population: Tabular | None
-    original: Tabular | None
-    control: Tabular | None
-    split: str | Sequence[str] | None
-    settings: Settings | None
+    preset: Annotated[str | None, PYTHON]
+    baseline: Annotated[str | Path | None, PYTHON]
+    population: Annotated[Tabular | None, PYTHON]
+    original: Annotated[Tabular | None, PYTHON]
+    control: Annotated[Tabular | None, PYTHON]
+    split: Annotated[str | Sequence[str] | None, PYTHON]
+    settings: Annotated[Settings | None, PYTHON]
 
 
 class CheckEntry(CheckOptions, total=False):
