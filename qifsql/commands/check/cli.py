@@ -130,6 +130,7 @@ def check(
     With --preset wp216 --questions: the questions of EU Opinion 05/2014 (WP 216),
     singling out, linkability and inference, answered without a verdict.
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
+    from qifsql.commands.check import view
     from qifsql.commands.check.check import check as run
     from qifsql.commands.check.check import chosen
     from qifsql.results.storage import check_ending, check_place, write
@@ -160,14 +161,13 @@ def check(
     verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     notes = []
     if not _table(output):  # a table ends with this line
-        from qifsql.commands.check import view
-
         notes = [f"{view.checked(verdict.origin.spec)}: {verdict.summary}", *view.caveats(verdict)]
     if junit is not None:
         from qifsql.commands.check.junit import junit as xml
 
         write({junit: xml(verdict)}, verdict.origin)
-    return Answer(verdict, f"{groups.named(source)} against {rules.name}", notes=notes)
+    title = f"qifsql: {groups.named(source)} against {rules.name}"
+    return Answer(verdict, notes=notes, shown=view.shown(verdict, title))
 
 
 def _left_out(context: typer.Context, name: str) -> bool:
