@@ -24,7 +24,7 @@ from mutation.mutants import Mutant
 from qifsql.query import templates
 
 BAYES = ROOT / "qifsql/measures/bayes.py"
-REFINES = ROOT / "sql/refines.sql"
+REFINES = ROOT / "sql/attack/refinement.sql"
 MEASURED = "tests/core/test_measures.py"
 ADDITIVE = [name for name in touched.tests("measures:bayes.additive") if MEASURED in name]
 
