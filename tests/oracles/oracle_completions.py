@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
 
-from qifsql.data.types import Row
+from qifsql.reference.microdata import Row
 from qifsql.reference import microdata
 
 Tuples = list[tuple[Hashable, ...]]

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 from math import prod
 from typing import Any
 
-from qifsql.data.types import Row
+from qifsql.reference.microdata import Row
 from qifsql.reference import microdata
 
 

@@ -1,11 +1,13 @@
 """Measures of an intersection attack, computed from counts; exact until the last division."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import polars as pl
+
+from qifsql.data.types import Row
 
 EXACT = 500  # most denominators to add as fractions; more are added as floats, rounded once
 
@@ -93,8 +95,6 @@ TRUTH: dict[str, pl.DataType] = {
 """One row if the true secrets are known, over people located without contradiction: the people
 whose true value is left, the perfect breaches that are right, and the best guesses (of equally
 likely values the smallest) that are right. Shares are of ``located``."""
-
-Row = Mapping[str, Any]
 
 
 def share(part: int, whole: int) -> float | None:

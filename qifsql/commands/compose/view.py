@@ -1,10 +1,11 @@
 """A composition as people read it: the results of each release, and of all together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
@@ -17,8 +18,6 @@ CLASS = (
     "A class is a block of a release: records with the same cells. As cells stand for several "
     "values, a person may be in several classes, or in none."
 )
-
-Row = Mapping[str, Any]
 
 
 KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "curve", "truth"))
