@@ -71,11 +71,7 @@ def _arguments(
                 yield name, " ".join(text.split())
             continue
         options = declared(get_args(get_type_hints(function)[name])[0])
-        if options.keys() & described.keys():
-            options = {name: option for name, option in options.items() if name in described}
-        for option_name, option in options.items():
-            text = described.get(option_name)
-            yield option_name, " ".join(text.split()) if text else description(option, options)
+        yield from ((name, description(option, options)) for name, option in options.items())
 
 
 def description(option: Option, options: Mapping[str, Option]) -> str:

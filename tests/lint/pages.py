@@ -11,7 +11,6 @@ import result_schema
 
 import qifsql
 from lint.project import Finding, Project, Rule
-from qifsql.adversary.options import Options
 from qifsql.commands import NAMES
 from qifsql.data.documentation import ENTRY, SECTION
 
@@ -19,10 +18,6 @@ FOLDER = "docs/reference/"
 OVERVIEW = "docs/llms.txt"
 SCHEMA = f"docs/{result_schema.PLACE}"
 SECTIONS = ("Args:", "Returns:", "Raises:", "Example:", ">>> ", "Source:")
-SOME = ("inspect",)
-"""Commands that take options of an attack, and refuse those without a meaning for them."""
-DESCRIBED = (*SOME, "anonymise", "check", "compare")
-"""Commands that describe the options that they take themselves."""
 
 
 def the_reference_says_what_the_code_says(project: Project) -> Iterator[Finding]:
@@ -38,14 +33,14 @@ def the_reference_says_what_the_code_says(project: Project) -> Iterator[Finding]
 def a_function_of_a_command_says_all(project: Project) -> Iterator[Finding]:
     """Find missing sections, and arguments that are not documented or not there."""
     for name in NAMES:
-        for message in undocumented(getattr(qifsql, name), only_some=name in SOME):
+        for message in undocumented(getattr(qifsql, name)):
             file = f"qifsql/commands/{name}/{name}.py"
             yield Finding(file, project.line(file, f"\ndef {name}(") + 1, f"{name}: {message}")
 
 
 def an_option_is_described_once(project: Project) -> Iterator[Finding]:
     """Find options that a function describes, though they are described in their declaration."""
-    for name in set(NAMES) - set(DESCRIBED):
+    for name in NAMES:
         module = project.modules.get(f"commands.{name}.{name}")
         for node in module.nodes(ast.FunctionDef) if module else ():
             if node.name != name:
@@ -57,15 +52,14 @@ def an_option_is_described_once(project: Project) -> Iterator[Finding]:
                 yield Finding(module.file, node.lineno, message)
 
 
-def undocumented(function: Callable[..., object], *, only_some: bool = False) -> Iterator[str]:
+def undocumented(function: Callable[..., object]) -> Iterator[str]:
     """Yield what the documentation of a function lacks, or has too much."""
     document = inspect.getdoc(function) or ""
     yield from (f"{part} is missing" for part in SECTIONS if part not in document)
     section = SECTION.search(document)
     listed = set(re.findall(r"^    (\w+):", section[1], re.M)) if section else set()
     every = _arguments(function)
-    refused = set(Options.__annotations__) & every if only_some else set()
-    for argument in sorted(every - listed - refused):
+    for argument in sorted(every - listed):
         yield f"the argument {argument} is not documented"
     for argument in sorted(listed - every):
         yield f"there is no argument {argument}"

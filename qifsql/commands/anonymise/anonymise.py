@@ -39,7 +39,6 @@ def anonymise(
     out: str | Path,
     *,
     seed: int = 0,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[AnonymiseOptions],
 ) -> Result:
@@ -50,44 +49,8 @@ def anonymise(
     each person stays. With drop alone, all records stay, without these columns.
 
     Args:
-        source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
         out: File to write: .parquet, .csv or .csv.gz.
         seed: one_per: random seed, 0 to 2^63 - 1; recorded in the manifest.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        method: mondrian (median cuts), mdav (microaggregation), recode (global recoding by the
-            changes that are named) or lattice (the full-domain generalisation of the least loss).
-            By default lattice with change or hierarchies, else mondrian.
-        one_per: Person key, instead of a method: the column that identifies a person.
-        change: recode: changes, as in compare: age:5, zip:3, age:@2, top(age)=80, drop=zip,
-            age=EXPRESSION. lattice: the steps of a quasi-identifier, finest first.
-        hierarchies: Quasi-identifier to the file of its hierarchy (lines value;node;...;*).
-        minimise: lattice: penalty (certainty penalty), classes (as many as possible),
-            discernibility, entropy (non-uniform), or generalisation (penalty without what
-            suppressed records lose).
-        suppress_cells: recode: quasi-identifiers whose cells are suppressed, least important
-            first, in records of classes that break a limit, before the whole record is.
-        until: lattice: bounds on the risk of the release: crs<=0.1, cas(SECRET)<=0.8,
-            crs.singled_out<=5, k>=5.
-        time_budget: lattice: seconds after which the search ends with the best node so far
-            (default 60).
-        k: Records per class, at least.
-        l: Distinct values of each secret per class, at least.
-        l_entropy: exp(entropy) of each secret per class, at least.
-        l_recursive: "C,L": r_1 < C (r_L + ... + r_m) in every class.
-        t: t-closeness of every class, in [0, 1].
-        t_ordered: t-closeness with the ordered distance, in [0, 1].
-        cells: "interval" (intervals and sets that cover the class), "text" (the same as text),
-            "bounds" (columns NAME_lower and NAME_upper), "midpoint" or "centroid" (mean, median).
-        drop: Columns to leave out.
-        suppress: Largest share of the records to suppress because their class breaks a limit, in
-            [0, 1]; True: any. Not for mondrian.
-        within: mdav: largest number of distinct people at once (0: 1,000).
-        qids: Quasi-identifiers to generalise. With one_per: compare the risk before and after.
-        secret: Secrets for l and t. With one_per and qids: the secrets to infer.
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
@@ -123,9 +86,9 @@ def anonymise(
     options = complete(options, AnonymiseOptions)
     if options["one_per"] is not None or (options["drop"] and not options["qids"]):
         _check_alone(options)
-        return one_per(source, out, options, seed=seed, where=where, settings=settings)
+        return one_per(source, out, options, seed=seed, settings=settings)
     origin = Origin.now(settings, "anonymise")
-    qids, secret = options["qids"], options["secret"]
+    qids, secret, where = options["qids"], options["secret"], options["where"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
     spec = Attack.of("crs,cas" if secret else "crs", dataset, qids=qids, secret=secret, where=where)
@@ -173,7 +136,7 @@ def anonymise(
 def _check_alone(options: AnonymiseOptions) -> None:
     """Refuse options of a generalisation for one record per person, and for all records."""
     usual = complete(AnonymiseOptions(), AnonymiseOptions)
-    taken = {"one_per", "drop", *(("qids", "secret") if options["one_per"] else ())}
+    taken = {"one_per", "drop", "where", *(("qids", "secret") if options["one_per"] else ())}
     for name in sorted(set(options) - taken):
         if options[name] != usual[name]:  # type: ignore[literal-required]
             raise InputError(

@@ -47,7 +47,7 @@ def anonymise(
     from qifsql.commands.anonymise.anonymise import anonymise as run
 
     dataset, seed = data.dataset(), settings.seed or 0
-    result = run(dataset, out, **options, seed=seed, where=data.where, settings=settings)
+    result = run(dataset, out, **options, seed=seed, settings=settings)
     row = result.frame.row(0, named=True)
     done = f"{row['records'] - row.get('dropped', 0):,} records written to {out}"
     is_treated = result.kind == "treat"

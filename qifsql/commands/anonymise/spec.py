@@ -6,9 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.adversary import options
 from qifsql.adversary.changes import HOW
-from qifsql.adversary.options import HIERARCHY
+from qifsql.adversary.options import HIERARCHY, Where, qids_option, secret_option
 from qifsql.counting.constraints import Number, Wishes, fraction
 from qifsql.data.files import path_text
 from qifsql.data.option import (
@@ -42,31 +41,7 @@ def _limit(form: Form, text: str) -> Option:
 class AnonymiseOptions(TypedDict, total=False):
     """The limits of every class, and the form of the release.
 
-    ``method``: ``mondrian`` (``qifsql.commands.anonymise.mondrian``), ``mdav``, microaggregation
-    (``qifsql.commands.anonymise.mdav``), ``recode``, the changes that are named
-    (``qifsql.commands.anonymise.recode``), or ``lattice``, the best full-domain generalisation
-    (``qifsql.commands.anonymise.lattice``). ``k``, ``l`` and so on: see
-    ``qifsql.counting.constraints``; all but ``k`` are about the ``secret``. ``change``: as in
-    ``compare`` (``qifsql.counting.changed_attributes``); of ``lattice`` they are the steps of a
-    quasi-identifier, finest first, where its hierarchy is not to be taken. ``suppress``: the share
-    of the records that may be suppressed, because they are in classes that break a limit: they get
-    ``*`` for every quasi-identifier; mondrian makes no such classes. ``minimise``: the loss;
-    suppressed records lose all, but for ``generalisation``. ``suppress_cells``: before that, in a
-    record of such a class, the cells of these quasi-identifiers, one after the other until its
-    class keeps the limits (``recode``). ``until``: bounds on the risk of the release as it is
-    written, with one class of all suppressed records (``qifsql.study.bounds``).
-    ``cells``: ``interval`` writes intervals and sets that contain the values of all members of a
-    class (in a recoded release: of all records with that cell), ``text`` the same as text in
-    Parquet, too; ``bounds`` two columns of an interval, its ends; ``midpoint`` its middle;
-    ``centroid`` the mean of numbers and the median of all else. Other columns stay as they are, but
-    for those to ``drop`` and those that a named expression of ``qids`` reads, because the
-    expression takes their place. ``within``: ``mdav`` looks at that many different people at once
-    (0: 1,000). ``time_budget``: seconds of the search of ``lattice`` (None: 60).
-
-    ``one_per``: the column that identifies a person, of whose records one stays
-    (``qifsql.commands.anonymise.one_per``); a record without a key (missing or NaN) counts as a
-    separate person. ``qids`` and ``secret`` then compare the success of an adversary who knows the
-    quasi-identifiers, before and after (models CRS, and CAS with a secret).
+    All limits but ``k`` are about the ``secret`` (``qifsql.counting.constraints``).
     """
 
     method: Annotated[
@@ -84,6 +59,9 @@ class AnonymiseOptions(TypedDict, total=False):
             TEXT,
             "Instead: write one random record per person (--seed, default 0); KEY identifies a "
             "person.",
+            text="Instead of a method: the column that identifies a person, of whose records a "
+            "random one stays. A record without a key (missing or NaN) counts as a person of its "
+            "own.",
         ),
     ]
     change: Annotated[
@@ -92,6 +70,9 @@ class AnonymiseOptions(TypedDict, total=False):
             TEXTS,
             "recode: change to make: age:5, date:month, zip:3, age:@2 (hierarchy level), "
             "top(age)=80, bottom(age)=18, drop=zip, age=EXPRESSION. lattice: a step. Repeatable.",
+            text="recode: changes, as in compare: age:5, date:month, zip:3, age:@2, top(age)=80, "
+            "bottom(age)=18, drop=zip, age=EXPRESSION. lattice: the steps of a quasi-identifier, "
+            "finest first, in place of its hierarchy.",
             flags=("--change", "-c"),
         ),
     ]
@@ -111,6 +92,8 @@ class AnonymiseOptions(TypedDict, total=False):
             TEXTS,
             "lattice: bound that the release must keep: crs<=0.1, cas(SECRET)<=0.8, "
             "crs.singled_out<=5, k>=5. Repeatable.",
+            text="lattice: bounds on the risk of the release as it is written, with one class of "
+            "all suppressed records: crs<=0.1, cas(SECRET)<=0.8, crs.singled_out<=5, k>=5.",
         ),
     ]
     time_budget: Annotated[
@@ -119,6 +102,8 @@ class AnonymiseOptions(TypedDict, total=False):
             SECONDS,
             "lattice: end the search after this time (90s, 10m, 2h; default 60s) with the best "
             "release so far.",
+            text="lattice: seconds after which the search ends with the best release so far "
+            "(default 60).",
             panel=DETAILS,
         ),
     ]
@@ -152,16 +137,32 @@ class AnonymiseOptions(TypedDict, total=False):
             one_of(*SHAPES),
             "interval (intervals and sets that cover the class), text (the same as text), bounds "
             "(columns NAME_lower, NAME_upper), midpoint or centroid (mean, median).",
+            text='"interval" (intervals and sets that contain the values of all members of a '
+            "class; of recode and lattice, of all records with that cell), "
+            '"text" (the same as text in Parquet, too), "bounds" (the ends of an interval in two '
+            'columns, NAME_lower and NAME_upper), "midpoint" or "centroid" (mean of numbers, '
+            "median of all else).",
             panel=DETAILS,
         ),
     ]
-    drop: Annotated[str | Sequence[str], Option(NAMES, "Columns to leave out.", panel=DETAILS)]
+    drop: Annotated[
+        str | Sequence[str],
+        Option(
+            NAMES,
+            "Columns to leave out.",
+            text="Columns to leave out, besides those that a named expression of qids replaces.",
+            panel=DETAILS,
+        ),
+    ]
     suppress: Annotated[
         bool | Number,
         Option(
             SUPPRESSED,
             "Suppress (*) records of classes that break a limit: at most this share, such as 0.04 "
             "(without a value: any). Not for mondrian, whose classes keep all limits.",
+            text="Largest share of the records, in [0, 1], that may be suppressed (* for every "
+            "quasi-identifier) because their class breaks a limit; True: any. Not for mondrian, "
+            "whose classes keep all limits.",
             panel=DETAILS,
         ),
     ]
@@ -171,6 +172,8 @@ class AnonymiseOptions(TypedDict, total=False):
             NAMES,
             "recode: before whole records, suppress cells of these quasi-identifiers, the least "
             "important first, in classes that break a limit.",
+            text="recode: quasi-identifiers whose cells are suppressed, the least important first, "
+            "until the class keeps the limits, before the whole record is.",
             panel=DETAILS,
         ),
     ]
@@ -186,14 +189,20 @@ class AnonymiseOptions(TypedDict, total=False):
     ]
     qids: Annotated[
         str | Sequence[str],
-        options.qids_option(
-            "Quasi-identifiers to generalise; with --one-per: compare the risk before and after."
+        qids_option(
+            "Quasi-identifiers to generalise; with --one-per: compare the risk before and after.",
+            text="Quasi-identifiers to generalise. With one_per: those that the adversary knows, "
+            "to compare the risk before and after (CRS, and CAS with a secret).",
         ),
     ]
     secret: Annotated[
         str | Sequence[str],
-        options.secret_option("Secrets for l and t."),
+        secret_option(
+            "Secrets for l and t.",
+            text="Secrets for l and t. With one_per and qids: the secrets to infer.",
+        ),
     ]
+    where: Where
 
 
 @dataclass(frozen=True)

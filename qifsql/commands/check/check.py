@@ -49,6 +49,7 @@ def check(
     policy: str | Path | None = None,
     *,
     questions: Literal[False] = False,
+    settings: Settings | None = None,
     **options: Unpack[CheckArguments],
 ) -> Verdict: ...
 
@@ -59,6 +60,7 @@ def check(
     policy: str | Path | None = None,
     *,
     questions: bool,
+    settings: Settings | None = None,
     **options: Unpack[CheckArguments],
 ) -> Result: ...
 
@@ -68,6 +70,7 @@ def check(
     policy: str | Path | None = None,
     *,
     questions: bool = False,
+    settings: Settings | None = None,
     **options: Unpack[CheckArguments],
 ) -> Result:
     """Check a release against the levels of a policy, or ask the questions of EU Opinion 05/2014.
@@ -86,45 +89,8 @@ def check(
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. Several for longitudinal models.
         policy: Policy file (TOML): adversary, rules and the last release.
-        questions: Answer singling out, linkability and inference (WP 216) instead of a verdict.
-        preset: Levels of an authority instead of a policy file: k3, k5, k10, health, hipaa or
-            wp216.
-        baseline: Result of the last release (.json, .parquet, .csv), instead of the policy's.
-        population: Dataset of the people who may be in the release.
-        original: For a synthetic release: the people from whom it was made.
-        control: For a synthetic release: people of the same population from whom it was not made.
-        split: For linkability of a synthetic release: quasi-identifiers known from one source.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as
-            decade=birth_year//10. One text may name several: "age,sex".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        weight: Column or expression >= 0 that weights records; NULL is an error. By default every
-            record weighs 1.
-        where: SQL condition; other records are left out. NULL counts as false.
-        null: "distinct" (a missing value is one more value) or "drop" (leave out records that
-            miss a quasi-identifier or secret).
-        key: Person key of a collection: one column name for all datasets, or one for each. A
-            missing key matches nobody.
-        wave: Column that splits a long table into datasets: "year", or "year=2018,2019" with the
-            focal one first.
-        absent: People who are not in a dataset: "null" (like missing values) or "distinct".
-        prior: File of the adversary's beliefs before the release: a column named like the secret
-            (or value), and probability.
-        gain: Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE,
-            matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.
-        target: Known values of one person: quasi-identifier to value; None is a missing value.
-        member: Membership flag with two values: a column or named expression.
-        by: Column or named expression whose values are groups of people, measured apart.
-        thresholds: Count people whose success is at least this, in [0, 1].
-        quantiles: Quantiles of the success over people, in [0, 1].
-        threshold: questions: answer yes where anybody's risk is at least this, in (0, 1].
-        register: questions: a register of names or another release, as in link.
-        register_where: questions: SQL condition for the records of the register.
-        truth: questions: the true person key, to count correct links: one name, or one per file.
-        points: questions: with the key of a log, numbers of known records.
-        draws: questions: with a key, random draws, as in unicity.
-        seed: questions: random seed, 0 to 2^63 - 1; recorded in the manifest.
+        questions: Answer singling out, linkability and inference (WP 216) instead of a verdict;
+            threshold and the options after it are for these.
 
     Returns:
         A Verdict, true if the policy is met. frame: one row per level with measure, value, wanted
@@ -155,7 +121,7 @@ def check(
 
     """
     rest: dict[str, Any] = dict(options)
-    settings, preset = rest.pop("settings", None), rest.pop("preset", None)
+    preset = rest.pop("preset", None)
     file = chosen(policy, preset)
     if questions:
         if preset != OPINION:

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from qifsql.commands.check.spec import QUESTIONS, CheckOptions, QuestionOptions
+from qifsql.commands.check.spec import QUESTIONS, CheckOptions, Preset, QuestionOptions
 from qifsql.data.option import ATTACK, RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import groups
+from qifsql.options.grouping import described
 from qifsql.options.groups import Data, Others, Output
 from qifsql.options.runner import Answer
 
@@ -21,14 +22,6 @@ Policy = Annotated[
     typer.Option(
         "--policy",
         help="Policy file (TOML, see above).",
-        rich_help_panel=ATTACK,
-    ),
-]
-Preset = Annotated[
-    str | None,
-    typer.Option(
-        "--preset",
-        help="Levels of an authority: k3, k5, k10, health, hipaa or wp216.",
         rich_help_panel=ATTACK,
     ),
 ]
@@ -80,7 +73,7 @@ def check(
     output: Output,
     settings: Settings,
     policy: Policy = None,
-    preset: Preset = None,
+    preset: Annotated[str | None, described(Preset, "preset")] = None,
     questions: Questions = False,
     junit: Junit = None,
 ) -> Answer:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Options, Person
+from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     COUNTS,
@@ -19,11 +19,8 @@ from qifsql.data.option import (
     Option,
     one_of,
 )
-from qifsql.engine.settings import Settings
 
 QUESTIONS = "Three questions (WP 216)"
-PYTHON = Option(form=TEXT, typed=False)
-"""An argument in Python, which the command line gives in its own way."""
 
 
 def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
@@ -59,6 +56,8 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
         Option(
             form=DATASET,
             help="For a synthetic release: people from whom it was not made.",
+            text="For a synthetic release: people of the same population from whom it was not "
+            "made.",
             panel=DATA,
         ),
     ]
@@ -67,6 +66,8 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
         Option(
             form=NAMES,
             help="For a synthetic release: the quasi-identifiers of one of two sources.",
+            text="For linkability of a synthetic release: the quasi-identifiers of one of two "
+            "sources.",
         ),
     ]
     baseline: Annotated[
@@ -74,7 +75,23 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
         Option(
             form=TEXT,
             help="Result of the last release, instead of that in the policy.",
+            text="Result of the last release (.json, .parquet, .csv), instead of that in the "
+            "policy.",
             panel=DATA,
+        ),
+    ]
+
+
+class Preset(TypedDict, total=False):
+    """Option for the levels of an authority."""
+
+    preset: Annotated[
+        str | None,
+        Option(
+            form=TEXT,
+            help="Levels of an authority: k3, k5, k10, health, hipaa or wp216.",
+            text="Levels of an authority instead of a policy file: k3, k5, k10, health, hipaa or "
+            "wp216.",
         ),
     ]
 
@@ -82,12 +99,7 @@ class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
 class QuestionOptions(TypedDict, total=False):
     """Options of the three questions of the opinion WP 216 besides the adversary.
 
-    With a ``register`` the quasi-identifiers are those of ``link`` (``1:zip,2:plz`` if names
-    differ). It is a register of names or another release, with ``truth`` and ``register_where`` as
-    in ``link``. ``key`` is then the pseudonym of a log with several records per person; ``points``,
-    ``draws`` and ``seed`` are those of ``unicity``. A missing value is a value (``null``: ``drop``
-    leaves the record out), but links nobody. Without a ``threshold`` the answer is about certain
-    success; with one, in (0, 1], it is yes if somebody's chance is at least the threshold.
+    A missing value is a value (``null``: ``drop`` leaves the record out), but links nobody.
     """
 
     threshold: Annotated[
@@ -95,6 +107,8 @@ class QuestionOptions(TypedDict, total=False):
         Option(
             form=NUMBER,
             help="Answer yes or no: yes if anybody's risk >= this, such as 0.2.",
+            text="Answer yes if anybody's risk is at least this, in (0, 1]; without it the answer "
+            "is about certain success.",
             panel=QUESTIONS,
         ),
     ]
@@ -103,6 +117,8 @@ class QuestionOptions(TypedDict, total=False):
         Option(
             form=DATASET,
             help="Linkability: a register of names or another release, as in link.",
+            text="Linkability: a register of names or another release, as in link; qids may then "
+            'have another name in it ("1:zip,2:plz").',
             panel=QUESTIONS,
         ),
     ]
@@ -123,30 +139,33 @@ class QuestionOptions(TypedDict, total=False):
         Option(
             form=COUNTS,
             help="With --key, the pseudonym of a log: numbers of known records (default: 1,2,3,4).",
+            text="With key, the pseudonym of a log with several records per person: numbers of "
+            "known records (default 1, 2, 3, 4).",
             panel=QUESTIONS,
         ),
     ]
-    draws: Annotated[int | None, Option(form=WHOLE, typed=False)]
-    seed: Annotated[int, Option(form=WHOLE, typed=False)]
+    draws: Annotated[
+        int | None,
+        Option(form=WHOLE, text="With key: random draws, as in unicity.", typed=False),
+    ]
+    seed: Annotated[
+        int,
+        Option(
+            form=WHOLE,
+            text="Random seed of these draws, 0 to 2^63 - 1; recorded in the manifest.",
+            typed=False,
+        ),
+    ]
 
 
-class CheckArguments(Options, QuestionOptions, total=False):
+class CheckArguments(CheckOptions, Preset, QuestionOptions, total=False):
     """All options of ``check`` in Python: of the policy, its adversary, and the questions."""
 
-    preset: Annotated[str | None, PYTHON]
-    baseline: Annotated[str | Path | None, PYTHON]
-    population: Annotated[Tabular | None, PYTHON]
-    original: Annotated[Tabular | None, PYTHON]
-    control: Annotated[Tabular | None, PYTHON]
-    split: Annotated[str | Sequence[str] | None, PYTHON]
-    settings: Annotated[Settings | None, PYTHON]
 
-
-class CheckEntry(CheckOptions, total=False):
+class CheckEntry(CheckOptions, Preset, total=False):
     """Options of a check in a study: also its policy, a preset, or the rules themselves."""
 
     policy: Annotated[str, Option(form=TEXT)]
-    preset: Annotated[str, Option(form=TEXT)]
     rule: Annotated[
         list[Mapping[str, Any]],
         Option(form=Form("a list of rules; write [[check.rule]]", _rules)),

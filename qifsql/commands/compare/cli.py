@@ -65,7 +65,7 @@ def compare(
         raise InputError("a test of refinement has no charts; leave --charts out")
     original = data.dataset()
     others = [data.dataset(file) for file in releases or ()]
-    result = run(original, others, **options, where=data.where, settings=settings)
+    result = run(original, others, **options, settings=settings)
     titles = {
         "compare": f"{original.name} beside {groups.named(others)}",
         "what-if": f"{original.name}, what if",

@@ -14,9 +14,17 @@ from qifsql.errors import InputError
 from qifsql.results.result import Result
 
 TAKEN = {
-    "a comparison with releases": ("qids", "secret", "hierarchies", "plain"),
-    "a comparison with changes": ("qids", "secret", "change", "until", "policy", "hierarchies"),
-    "a test of refinement": ("qids", "refines", "null"),
+    "a comparison with releases": ("qids", "secret", "hierarchies", "plain", "where"),
+    "a comparison with changes": (
+        "qids",
+        "secret",
+        "change",
+        "until",
+        "policy",
+        "hierarchies",
+        "where",
+    ),
+    "a test of refinement": ("qids", "refines", "null", "where"),
 }
 """The options of each comparison."""
 
@@ -25,7 +33,6 @@ def compare(
     original: Tabular,
     sanitised: Tabular | Sequence[Tabular] = (),
     *,
-    where: str | None = None,
     settings: Settings | None = None,
     **options: Unpack[CompareOptions],
 ) -> Result:
@@ -38,27 +45,8 @@ def compare(
     attributes of refines, for every secret and gain.
 
     Args:
-        original: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
-            table@database of DuckDB or SQLite), a data frame (anything with
-            __arrow_c_stream__, a Polars LazyFrame) or a Dataset.
+        original: The file before: a path, a data frame or a Dataset, as the source of an attack.
         sanitised: One release or several, each as the source of an attack.
-        where: SQL condition; other records are left out. NULL counts as false.
-        settings: Memory, threads, temporary folder, seed and progress; by default those of the
-            machine.
-        qids: Quasi-identifiers of the original: columns, patterns such as CO_*, or named
-            expressions such as decade=birth_year//10; another name in file 2: "2:age=AGE".
-        secret: Secrets (sensitive attributes): columns or named expressions.
-        change: Changes: drop=zip, age:5, date:month, zip:3, age:@2, top(age)=90, bottom(age)=18,
-            age=EXPRESSION, sample=0.1.
-        until: Bounds: crs<=0.1, cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2.
-        policy: Policy file whose rules are the bounds.
-        refines: Attributes to compare the quasi-identifiers with.
-        hierarchies: Quasi-identifier to the file of its generalisation hierarchy (lines
-            value;node;...;*).
-        plain: With releases: quasi-identifiers with plain values, whose cells are never read as
-            generalised.
-        null: With refines: "distinct" (a missing value is one more value) or "drop" (leave out
-            records that miss one).
 
     Returns:
         A Result. frame with releases: one row per file and secret with k, l, success (CRS, CAS, in
@@ -99,7 +87,9 @@ def compare(
         raise InputError(f"{kind} does not take {name}; leave it out")
     if options["refines"]:
         a, b = as_names(options["qids"]), as_names(options["refines"])
-        return refines(original, a, b, where=where, null=options["null"], settings=settings)
+        return refines(
+            original, a, b, where=options["where"], null=options["null"], settings=settings
+        )
     if others:
-        return beside(original, others, options, where=where, settings=settings)
-    return what_if(original, options, where=where, settings=settings)
+        return beside(original, others, options, settings=settings)
+    return what_if(original, options, settings=settings)

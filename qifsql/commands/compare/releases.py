@@ -54,7 +54,6 @@ def beside(
     others: Sequence[Tabular],
     options: CompareOptions,
     *,
-    where: str | None,
     settings: Settings | None,
 ) -> Result:
     """Compare sanitised releases with the original: the remaining risk and the loss."""
@@ -65,7 +64,7 @@ def beside(
         "compare it with another file",
         qids=as_names(options["qids"]),
         secrets=as_names(options["secret"]),
-        where=where,
+        where=options["where"],
         hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
         plain=as_names(options["plain"]),
     )

@@ -14,10 +14,7 @@ SHOWS = ("blocks", *OBJECTS, "records", "receipt")
 
 
 class InspectOptions(Knowledge, Joining, Worth, Target, total=False):
-    """Options on the command line: what is shown, the adversary, and the person of a receipt.
-
-    ``measures``: further columns of ``records``.
-    """
+    """Options of ``inspect``: what is shown, the adversary, and the person of a receipt."""
 
     show: Annotated[
         Show,
@@ -29,5 +26,11 @@ class InspectOptions(Knowledge, Joining, Worth, Target, total=False):
     ]
     measures: Annotated[
         str | Sequence[str],
-        Option(TEXT, "records: also shannon, guessing, or all.", panel=DETAILS),
+        Option(
+            TEXT,
+            "records: also shannon, guessing, or all.",
+            text="records: shannon and guessing (or all) add entropy (bits) and guesses of the "
+            "owner and of each secret.",
+            panel=DETAILS,
+        ),
     ]

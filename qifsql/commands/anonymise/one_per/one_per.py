@@ -40,7 +40,6 @@ def one_per(
     options: AnonymiseOptions,
     *,
     seed: int,
-    where: str | None,
     settings: Settings | None,
 ) -> Result:
     """Write one random record of each person (key ``one_per``), or all records, without ``drop``.
@@ -49,7 +48,7 @@ def one_per(
     details compare the risk before and after, and the people singled out.
     """
     key, qids, secret = options["one_per"], options["qids"], options["secret"]
-    drop = as_names(options["drop"])
+    where, drop = options["where"], as_names(options["drop"])
     settings = _seeded(seed, settings)
     origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)

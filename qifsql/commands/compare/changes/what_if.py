@@ -50,16 +50,14 @@ states whether the release keeps the bounds. ``tried`` is the number of releases
 measured, the same in every row. Both are NULL without bounds."""
 
 
-def what_if(
-    source: Tabular, options: CompareOptions, *, where: str | None, settings: Settings | None
-) -> Result:
+def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | None) -> Result:
     """Measure the risk before and after changes of columns; write no data.
 
     With ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
     adversary: dict[str, Any] = {name: options[name] for name in ("qids", "secret")}
-    adversary["where"] = where
+    adversary["where"] = options["where"]
     read, policy = None, options["policy"]
     if policy is not None:
         read = policies.read(policy, **adversary)
