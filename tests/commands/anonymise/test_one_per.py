@@ -41,7 +41,7 @@ from qifsql.commands.anonymise.one_per.effect import CHANGES, COMPARISON
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InternalError, Interrupted, QifError
-from qifsql.query.templates import folder, load, views
+from qifsql.query.templates import _loaded, folder, views
 
 ENROLMENTS = SAMPLES / "school_census_2019_enrolments.parquet"
 QIDS = ["NU_DIA", "NU_MES", "CO_ENTIDADE"]
@@ -302,9 +302,10 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
     same = told.replace("md5(concat(row_number()", "left(concat(row_number()")
     same = same.replace("'/', record)) AS lot", "'/', record), 0) AS lot")
     assert same != told
-    (tmp_path / "anonymise.sql").write_text(same)
+    (tmp_path / "anonymise").mkdir()
+    (tmp_path / "anonymise" / "lots.sql").write_text(same)
     monkeypatch.setattr("qifsql.query.templates.folder", lambda: tmp_path)
-    load.cache_clear()
+    _loaded.cache_clear()
     views.cache_clear()
     try:
         for cells in (["b", "a", "c"], ["c", "b", "a"]):
@@ -312,7 +313,7 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
             qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key")
             assert read(tmp_path / "out.parquet") == [{"key": 1, "cell": "a"}]
     finally:
-        load.cache_clear()
+        _loaded.cache_clear()
         views.cache_clear()
 
 

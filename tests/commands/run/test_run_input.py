@@ -406,7 +406,7 @@ def test_every_option_of_the_functions_has_a_key():
     from qifsql.commands.sweep.spec import SweepOptions
 
     managed = {"settings", "source", "model", "options", "workspace", "keep", "restart", "explain"}
-    managed |= {"told", "policy", "join", "records", "walk"}
+    managed |= {"told", "policy", "records", "walk", "questions"}
     for name, function, options in [("attack", qifsql.attack, AttackOptions),
                                     ("sweep", qifsql.sweep, SweepOptions),
                                     ("check", qifsql.check, CheckOptions)]:  # fmt: skip
