@@ -122,6 +122,8 @@ VALUES: dict[str, Value] = {
     "--dominance": _one("1,85", "2,70", "3,99.5"),
     "--draws": _one("10", "1000"),
     "--drop": lambda d: [row([d.data.key])],
+    "--one-per": lambda d: [d.data.key],
+    "--refines": lambda d: [row(d.qids())],
     "--encoding": lambda d: _one("utf-8", "utf-8", "latin-1", "utf-16")(d) if d.is_csv else [],
     "--enhanced-beta": _one("0.5", "1"),
     "--distance": _one("0.5", "0.001"),

@@ -16,7 +16,6 @@ from qifsql.counting.guessing import Guessing
 from qifsql.counting.meter import Meter
 from qifsql.counting.session import _check_range
 from qifsql.errors import ColumnError, WeightError
-from qifsql.measures import syntactic
 from qifsql.measures.distribution import Distribution
 from qifsql.measures.release_measures import LinkKind, linked
 from qifsql.measures.uniqueness import _left_out, _rarities
@@ -152,9 +151,3 @@ def _kind(**numbers: int) -> LinkKind:
 def test_amounts_that_come_twice_have_the_sum_of_their_weights() -> None:
     pairs = [(4, 5), (1, 2), (1, 3), (7, 0)]
     assert Distribution.of(pairs, Fraction(1)).weights == {1: 5, 4: 5}
-
-
-def test_the_hierarchical_distance_is_the_mean_over_the_levels() -> None:
-    """A block of x among x, y under one node: 1/2 between the values, 0 between the nodes."""
-    level = {"x": "top", "y": "top"}
-    assert syntactic.hierarchical({"x": 2}, {"x": 2, "y": 2}, [level]) == Fraction(1, 4)

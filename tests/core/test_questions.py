@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.adversary import bind, names, roles
 from qifsql.adversary.gains import parse
-from qifsql.adversary.laws import shown
+from qifsql.adversary.laws import as_decimal
 from qifsql.adversary.models import MODELS, model
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, BoundGain, ColumnRoles, Microdata
 from qifsql.data.dataset import Column, Dataset, Schema
@@ -64,7 +64,7 @@ def test_a_column_has_the_roles_of_its_own_and_of_its_forms() -> None:
     ],
 )
 def test_a_number_is_written_with_all_its_digits(number: Fraction, text: str) -> None:
-    assert shown(number) == text
+    assert as_decimal(number) == text
 
 
 def test_a_pattern_stands_for_the_columns_that_it_matches() -> None:

@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
 
-from qifsql.reference.microdata import Row
 from qifsql.reference import microdata
+from qifsql.reference.microdata import Row
 
 Tuples = list[tuple[Hashable, ...]]
 

@@ -7,8 +7,8 @@ from fractions import Fraction as F
 from math import prod
 from typing import Any
 
-from qifsql.reference.microdata import Row
 from qifsql.reference import microdata
+from qifsql.reference.microdata import Row
 
 
 @dataclass(frozen=True)
