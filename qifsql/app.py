@@ -16,7 +16,7 @@ from qifsql import __version__, commands, former
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
 from qifsql.options.grouping import ALONE, completed, grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
-from qifsql.options.texts import split_qids
+from qifsql.options.texts import left_out_model, split_qids
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
 VERSION = ("-V", "--version")
@@ -52,10 +52,14 @@ class Command(TyperCommand):
     """A command whose option ``--help`` is shown with the output, in the user's language."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what was typed: old names of options, and options whose value is left out."""
+        """Parse what was typed: old names of options, and values and a model that are left out."""
         args = _current(args, getattr(self.callback, "renamed", {}))
         alone = {flag for p in self.params if getattr(p, "metavar", "") == ALONE for flag in p.opts}
-        return super().parse_args(ctx, completed(args, alone))
+        args = completed(args, alone)
+        if any(p.name == "model" for p in self.params):
+            typed, *_ = self.make_parser(ctx).parse_args([*args])
+            args = [*left_out_model(typed), *args]
+        return super().parse_args(ctx, args)
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option with its text translated: typer's text is English."""

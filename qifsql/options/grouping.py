@@ -148,9 +148,12 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
-    """Return the place of a parameter in help texts: by panel, and required ones first."""
+    """Return the place in help texts: arguments as declared, options by panel, required first."""
     options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
-    panel = next((option.rich_help_panel or OPTIONS for option in options), None)
+    option = next(options, None)
+    if option is None:
+        return PLACES[None], False
+    panel = option.rich_help_panel or OPTIONS
     return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
 
 

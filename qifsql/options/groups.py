@@ -28,7 +28,10 @@ def option(text: str, *flags: str, panel: str = LIMITS, **more: Any) -> Any:
 Model = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL", help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
+        metavar="MODEL",
+        help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas. Default: crs, and crs,cas "
+        "with a secret.",
+        show_default=False,
     ),
 ]
 AllVarchar = Annotated[bool, option("CSV: read every column as text.", "--all-varchar", panel=DATA)]

@@ -2,10 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
+from qifsql.adversary.models import MODELS
 from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import split_name
 from qifsql.data.option import csv_row
@@ -15,6 +17,20 @@ QIDS = ("--qids", "-q")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, instead of =VALUE
 QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
+
+
+def left_out_model(typed: Mapping[str, Any]) -> list[str]:
+    """Return the usual model if the first argument is a file: crs, with a secret crs,cas.
+
+    ``typed`` are the words by argument and option. Letters and commas are a model, unless they are
+    those of no model and there is such a file.
+    """
+    word = typed.get("model")
+    if not isinstance(word, str) or word.casefold() in ("", *MODELS):
+        return []
+    if re.fullmatch("[A-Za-z, ]*", word) and ("," in word or not Path(word).exists()):
+        return []
+    return ["crs,cas" if typed.get("secret") else "crs"]
 
 
 def single(value: str | None) -> str | None:

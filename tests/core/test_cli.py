@@ -50,6 +50,36 @@ def test_json_is_the_spec_and_the_rows():
     assert found["results"][0]["secret"] is None
 
 
+@pytest.mark.parametrize(
+    ("words", "models"),
+    [
+        ((PEOPLE, "-q", "age"), "crs"),
+        (("-q", "age", "--", PEOPLE), "crs"),
+        ((PEOPLE, "-q", "age", "-s", "illness"), "crs,cas"),
+        (("--secret=illness", PEOPLE, "-q", "age"), "crs,cas"),
+    ],
+)
+@pytest.mark.parametrize("command", ["attack", "sql"])
+def test_a_model_that_is_left_out_is_re_identification_and_inference_of_a_secret(
+    command: str, words: tuple[str, ...], models: str
+):
+    done, same = run(command, *words), run(command, models, *words)
+    assert done.code == 0
+    seconds = re.compile(r"[\d.]+$", re.M)
+    assert seconds.sub("", done.out) == seconds.sub("", same.out)
+
+
+def test_a_word_is_a_model_unless_it_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("people", "crs"):  # folders of Parquet
+        Path(name).mkdir()
+        pl.DataFrame({"age": [1, 2]}).write_parquet(f"{name}/part.parquet")
+    assert run("attack", "people", "-q", "age").code == 0
+    assert "Missing argument 'FILE'" in run("attack", "crs", "-q", "age").err
+    assert 'no model "crz"' in run("attack", "crz", PEOPLE, "-q", "age").err
+    assert "crz.csv does not exist" in run("attack", "crz.csv", "-q", "age").err
+
+
 def test_the_table_shows_before_and_after_in_words():
     done = run("attack", "crs", PEOPLE, "-q", "age", "--format", "table")
     assert "Before: 1 in 10; after: 1 in 3.33; 1 of 10 people is singled out." in done.out

@@ -17,9 +17,8 @@ from qifsql.presentation.language import LANGUAGES, LOCALE
 
 SPEAKING = "qifsql.presentation.language"
 OTHERS = [code for code in LANGUAGES if code != "en"]
-MODELS = "crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas."
 ALIKE = {  # the same in both languages
-    *("KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte", MODELS),
+    *("KL (bits)", "classes", "k-map", "local", "original", "qifsql", "{n} byte"),
     *("MSUs", "DIS-SUDA", "{size}: {n}", "{name}: {share}"),
 }
 

@@ -22,7 +22,8 @@ EXAMPLES = {
 
 
 def attack(
-    model: groups.Model,
+    *,
+    model: groups.Model = "crs",
     data: Data,
     others: Others,
     options: AttackOptions,

@@ -27,7 +27,8 @@ EXAMPLES = {
 
 
 def sql(
-    model: groups.Model,
+    *,
+    model: groups.Model = "crs",
     data: Data,
     others: Others,
     adversary: SqlOptions,
