@@ -157,8 +157,8 @@ def end(text: str, *, sharp: bool) -> str:
     return text if sharp else f"{text} *"
 
 
-def outer() -> Paragraph:
-    """Return the sentence about ends of bounds that are marked."""
+def footnote_of_bounds() -> Paragraph:
+    """Return the footnote of bounds that are marked with a star."""
     return Paragraph(said("* The bound holds, but perhaps no completion attains it."))
 
 
@@ -182,7 +182,7 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         ends = (end(draw(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
         table.add_row(title, *ends)
     sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
-    return [table] if sharp else [table, outer()]
+    return [table] if sharp else [table, footnote_of_bounds()]
 
 
 def _rounded(value: float) -> str:

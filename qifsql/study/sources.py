@@ -185,7 +185,7 @@ def resolved(folder: Path, text: str) -> str:
 
 def _matches(file: Path, pattern: str) -> bool:
     parts, pattern_parts = file.parts, Path(pattern).absolute().parts
-    if "**" in pattern_parts:
+    if "**" in pattern_parts:  # in one text a star also stands for folders, and for rather more
         return matches(str(file), str(Path(*pattern_parts)).replace("**/", "*"))
     pairs = zip(parts, pattern_parts, strict=False)
     return len(parts) == len(pattern_parts) and all(matches(part, want) for part, want in pairs)

@@ -48,7 +48,7 @@ class Comparison:
     def rows(self, rule: Rule) -> Iterator[Row]:
         """Yield the values of a rule: one for each secret and group."""
         about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
-        for row in self._values(rule):
+        for row in self._measured(rule):
             value, low, high = row[rule.measure], row.get("low"), row.get("high")
             interval = None if low is None or high is None else (low, high)
             yield {"by": None, "group": None, "individuals": None, **row, **about} | {
@@ -56,15 +56,19 @@ class Comparison:
                 "interval": interval,
             }
 
-    def _values(self, rule: Rule) -> Iterator[Row]:
+    def _measured(self, rule: Rule) -> Iterator[Row]:
+        """Yield the value of a measure for each secret or group of the first release.
+
+        A risk is a share of the people that the measure without ``_risk`` counts.
+        """
         if rule.by is not None:
             yield from self._of_groups(rule)
             return
         rows = self.result.frame.filter(file=1).to_dicts()
-        tried = {row["measure"]: row["people"] for row in rows}
+        people = {row["measure"]: row["people"] for row in rows}
         for row in rows:
             if row["measure"] == rule.measure:
-                nobody = 0 in (row["people"], tried.get(rule.measure.removesuffix("_risk")))
+                nobody = 0 in (row["people"], people.get(rule.measure.removesuffix("_risk")))
                 ends = {"low": row["low"], "high": row["high"], "nobody": nobody}
                 yield {"secret": row["secret"], rule.measure: row["value"], **ends}
 

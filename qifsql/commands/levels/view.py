@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.presentation import escaping, words
-from qifsql.presentation.details import end, outer
+from qifsql.presentation.details import end, footnote_of_bounds
 from qifsql.presentation.language import number, said
 from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
@@ -114,7 +114,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     ends = [row[f"{e}_sharp"] for row in rows if bounded for e in ("low", "high")]
-    marked = [outer()] if False in ends else []
+    marked = [footnote_of_bounds()] if False in ends else []
     return [table, *marked, *(Paragraph(_no_c(row)) for row in without)]
 
 

@@ -12,7 +12,7 @@ from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import Published, grouped, joined, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
-from qifsql.commands.tables.proofs import JOINT, Question, lines
+from qifsql.commands.tables.proofs import JOINT, Question, sure_cells
 from qifsql.query.columns import number
 
 WORST = 20  # components that are listed
@@ -160,7 +160,7 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
         by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
     rows = []
     for edge, titles in by_edge.items():
-        proved = lines(margins, edge)
+        proved = sure_cells(margins, edge)
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
         below = exp.LT(this=exp.column("upper"), expression=number(small))
         ((n, people),) = margins.tables.rows(query.where(below))

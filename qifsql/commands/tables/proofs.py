@@ -108,7 +108,7 @@ def decomposed(edges: Sequence[Edge], scope: Edge) -> bool:
     return all(e <= scope for e in left) and tree(left) is not None
 
 
-def lines(margins: Margins, scope: Edge) -> str:
+def sure_cells(margins: Margins, scope: Edge) -> str:
     """Return the table of the cells of ``scope`` that hold somebody for sure.
 
     Its columns are ``component``, the places, ``lower`` and ``upper``.
@@ -116,9 +116,10 @@ def lines(margins: Margins, scope: Edge) -> str:
     if scope in margins.nodes and complete(margins, scope):
         cells = {"cells": margins.nodes[scope]}
         return margins.make("lines_of_margin", cells, LINES, scope=scope)
-    alone = free(margins, scope)
-    if any(margins.domain.sizes[i] > 1 for i in alone):
+    alone = free(margins, scope)  # in no table
+    if any(margins.domain.sizes[i] > 1 for i in alone):  # people may have any value: none is sure
         return margins.make("no_lines", {}, scope=scope)
+    # Each order in which the tables are joined gives bounds; the best of them hold.
     tables = [_chained(margins, links) for links in orders(margins.edges, scope) if links]
     tables = tables or [margins.make("totals", {"cells": margins.nodes[margins.shared]})]
     names = {f"order_{n}": name for n, name in enumerate(tables)}
@@ -186,7 +187,7 @@ def sharpen(margins: Margins) -> None:
         ):
             continue
         margins.joint.discard(scope)
-        proved = lines(margins, scope)
+        proved = sure_cells(margins, scope)
         margins.joint.add(scope)
         before = margins.nodes[scope]
         names = {"cells": before, "proved": proved}
@@ -205,8 +206,8 @@ def _proved_people(margins: Margins, cells: str) -> int | None:
 def prove(margins: Margins, question: Question) -> Proofs:
     """Return what the bounds prove about a question."""
     every = margins.domain.every
-    all_lines = lines(margins, every)
-    scope = all_lines if question.scope == every else lines(margins, question.scope)
+    all_lines = sure_cells(margins, every)
+    scope = all_lines if question.scope == every else sure_cells(margins, question.scope)
     knowledge = scope if question.secret is None else _block_lines(margins, question, scope)
     sure = None if question.secret is None else _sure(margins, question, knowledge)
     return Proofs(
@@ -220,7 +221,7 @@ def prove(margins: Margins, question: Question) -> Proofs:
 
 def _block_lines(margins: Margins, question: Question, scope: str) -> str:
     """Return the lines of what is known: joined tables, and sums over the secret."""
-    names = {"lines_alone": lines(margins, question.knowledge), "lines": scope}
+    names = {"lines_alone": sure_cells(margins, question.knowledge), "lines": scope}
     numbers = {"all_people": margins.domain.people}
     return margins.make("block_lines", names, numbers=numbers, knowledge=question.knowledge)
 
