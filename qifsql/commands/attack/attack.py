@@ -68,7 +68,7 @@ def attack(
     return result
 
 
-def fit(
+def rehearse(
     model: str | Sequence[str],
     source: Source,
     settings: Settings | None = None,
@@ -81,7 +81,7 @@ def fit(
     Raises:
         InputError: A name, an expression or a type does not fit.
     """
-    _way(options).fit(model, source, settings, **options)
+    _way(options).rehearse(model, source, settings, **options)
 
 
 def _way(options: AttackOptions) -> ModuleType:

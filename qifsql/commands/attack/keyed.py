@@ -98,7 +98,7 @@ def measured(
     return result, {j: gain.success(prior, j, g) for (j, g), prior in run.prior.items()}
 
 
-def fit(
+def rehearse(
     model: str | Sequence[str],
     source: Source,
     settings: Settings | None = None,

@@ -398,7 +398,7 @@ def _origin(
     return whole.listing(rest.columns)
 
 
-def fit(source: Source, policy: Policy, settings: Settings | None = None) -> None:
+def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:
     """Look up every name of a policy in the data, without attacking; InputError if wrong."""
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
         options = _options(policy, [model], by)
@@ -409,4 +409,4 @@ def fit(source: Source, policy: Policy, settings: Settings | None = None) -> Non
         with opened(spec, settings, joined=False, command="check"):
             pass
     if policy.comparisons:
-        comparison.fit(policy, source, settings)
+        comparison.rehearse(policy, source, settings)

@@ -104,11 +104,11 @@ def comparisons(policy: Policy, source: Source, settings: Settings | None) -> li
     ]
 
 
-def fit(policy: Policy, source: Source, settings: Settings | None) -> None:
+def rehearse(policy: Policy, source: Source, settings: Settings | None) -> None:
     """Look up every name of the rules in all files, without measuring; InputError if wrong."""
     original = policy.adversary["original"]
     for _, _, options in _calls(policy):
-        releases.fit(original, release_of(policy, source), settings, **options)
+        releases.rehearse(original, release_of(policy, source), settings, **options)
 
 
 def release_of(policy: Policy, source: Source) -> Dataset:

@@ -80,7 +80,7 @@ def init(
     columns = (described or describe(dataset, settings=settings)).rows()
     qids, secrets = _roles(columns, chosen)
     if chosen:
-        sweep.fit(dataset, settings, qids=qids, **({"secret": secrets} if secrets else {}))
+        sweep.rehearse(dataset, settings, qids=qids, **({"secret": secrets} if secrets else {}))
     places = _places(columns, qids, secrets)
     if options["policy"]:
         filled = _policy(path, places, options["preset"])

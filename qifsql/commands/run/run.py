@@ -133,7 +133,7 @@ class _Run:
             if self._find(entry) is None:
                 try:
                     with _located(self.study, entry):
-                        fit(entry, self.settings)
+                        rehearse(entry, self.settings)
                 except InputError as e:
                     wrongs.append(str(e))
         if wrongs:
@@ -301,20 +301,22 @@ class _Run:
         return self.origin.about(spec, (str(self.study.path),))
 
 
-def fit(entry: Entry, settings: Settings | None = None) -> None:
+def rehearse(entry: Entry, settings: Settings | None = None) -> None:
     """Check every name of an entry against its data; raise InputError if one does not fit."""
     if entry.kind == "attack":
-        attack.fit(entry.models, entry.source, settings, **entry.options)
+        attack.rehearse(entry.models, entry.source, settings, **entry.options)
     elif entry.kind == "sweep":
-        sweep.fit(entry.source, settings, **entry.options)
+        sweep.rehearse(entry.source, settings, **entry.options)
     elif entry.kind == "tables":
-        tables.fit(next(iter(entry.datasets), None), settings, **entry.options)
+        tables.rehearse(next(iter(entry.datasets), None), settings, **entry.options)
     elif entry.kind == "synthetic":
-        synthetic.fit(entry.datasets[0], entry.options["releases"], settings, **_comparison(entry))
+        synthetic.rehearse(
+            entry.datasets[0], entry.options["releases"], settings, **_comparison(entry)
+        )
     elif entry.kind == "suda":
-        suda.fit(entry.datasets[0], settings, **entry.options)
+        suda.rehearse(entry.datasets[0], settings, **entry.options)
     else:
-        check.fit(entry.source, policy_of(entry.options), settings)
+        check.rehearse(entry.source, policy_of(entry.options), settings)
 
 
 def _comparison(entry: Entry) -> Any:

@@ -160,7 +160,7 @@ def _roles(
                     f"no column of {dataset.name} is a quasi-identifier; name some to "
                     "qifsql attack with --qids"
                 )
-            sweep.fit(dataset, settings, **_adversary(qids, secrets))
+            sweep.rehearse(dataset, settings, **_adversary(qids, secrets))
         except InputError as e:
             if questions is SUGGESTED or (qids, secrets) == suggested:
                 raise

@@ -340,7 +340,9 @@ def _every_record(
     return microdata_steps.plan(bound.microdata, [everybody], query)
 
 
-def fit(source: Tabular, settings: Settings | None = None, **options: Unpack[SudaOptions]) -> None:
+def rehearse(
+    source: Tabular, settings: Settings | None = None, **options: Unpack[SudaOptions]
+) -> None:
     """Check options and names against the data; raise InputError if one does not fit."""
     options = complete(options, SudaOptions)
     share(options["fraction"])

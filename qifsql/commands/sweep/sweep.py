@@ -118,7 +118,7 @@ def expected_seconds(
         return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
 
 
-def fit(source: Source, settings: Settings | None = None, **options: Any) -> None:
+def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:
     """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if "secret" in options else "crs"

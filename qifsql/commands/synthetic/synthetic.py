@@ -131,7 +131,7 @@ def synthetic(
     )
 
 
-def fit(
+def rehearse(
     original: Tabular,
     synthetic: Tabular | Sequence[Tabular],
     settings: Settings | None = None,

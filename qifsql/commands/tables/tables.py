@@ -149,7 +149,7 @@ def tables(
     )
 
 
-def fit(
+def rehearse(
     source: Tabular | None = None,
     settings: Settings | None = None,
     **options: Unpack[TableOptions],

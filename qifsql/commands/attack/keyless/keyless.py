@@ -81,7 +81,7 @@ def attack(
     return _run(specify(model, source, options), settings)
 
 
-def fit(
+def rehearse(
     model: str | Sequence[str],
     source: Source,
     settings: Settings | None = None,

@@ -109,7 +109,7 @@ def attack(
     return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 
-def fit(
+def rehearse(
     model: str | Sequence[str],
     source: Source,
     settings: Settings | None = None,

@@ -124,7 +124,7 @@ def attack(
     return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
 
 
-def fit(
+def rehearse(
     model: str | Sequence[str],
     source: Source,
     settings: Settings | None = None,
