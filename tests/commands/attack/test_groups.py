@@ -339,6 +339,7 @@ def test_threads_order_and_split_are_irrelevant(
 # Laws: specification, section 4
 
 
+@pytest.mark.slow(because="3 s; every recorded mutant dies without it")
 @settings(max_examples=examples(10))
 @given(releases(), st.data())
 def test_who_knows_more_never_gains_less(drawn: Release, data: st.DataObject) -> None:

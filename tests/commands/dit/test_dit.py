@@ -211,6 +211,7 @@ def test_the_tree_of_figure_2(tmp_path: Path) -> None:
         assert ratio == pytest.approx(steps(one, other))
 
 
+@pytest.mark.slow(because="5 s; every recorded mutant dies without it")
 def test_naive_bayes_is_that_of_scikit_learn(people: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     asked = {"qids": QIDS, "secret": "occupation", "k": 3}
@@ -455,6 +456,7 @@ def test_shares_add_up(people: Path) -> None:
     assert spread["people"][0] + rows["people"][0] == 40
 
 
+@pytest.mark.slow(because="5 s; every recorded mutant dies without it")
 def test_the_command_line(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "records.csv"
     done = run(

@@ -51,6 +51,7 @@ def test_a_study_of_the_sample_runs_as_it_is(here: Path):
     assert "sample:school_census_2019.parquet" in Path("study.toml").read_text()
 
 
+@pytest.mark.slow(because="4 s; every recorded mutant dies without it")
 def test_columns_are_listed_with_their_suggested_roles(here: Path):
     pl.read_csv(SAMPLES / "thesis_table_3_2.csv").write_parquet("people.parquet")
     qifsql.init("own.toml", data="people.parquet")

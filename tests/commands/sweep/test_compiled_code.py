@@ -67,6 +67,7 @@ def test_damaged_code_is_compiled_again(
     assert len(code(tmp_path / "cache", ending)[0].read_bytes()) == len(before)
 
 
+@pytest.mark.slow(because="6 s; every recorded mutant dies without it")
 @pytest.mark.cases(1)
 def test_a_folder_that_others_can_write_is_left_alone(tmp_path: Path) -> None:
     planted = tmp_path / "planted"

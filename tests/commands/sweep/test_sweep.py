@@ -767,6 +767,7 @@ def test_a_search_finds_the_borders_of_the_complete_sweep(
     assert_frame_equal(searched.details["borders"].sort(order), wanted)
 
 
+@pytest.mark.slow(because="8 s; every recorded mutant dies without it")
 def test_the_answers_agree_with_the_rows(swept_adult: qifsql.Sweep) -> None:
     frame, details = swept_adult.frame, swept_adult.details
     rows = {(r["subset"], r["secret"]): r for r in swept_adult.rows()}

@@ -27,6 +27,7 @@ def census(year: int, first: int = 0) -> pl.DataFrame:
     return table.select("NU_ANO", "TP_SEXO", "TP_COR_RACA", "IN_NECESSIDADE_ESPECIAL")[first:]
 
 
+@pytest.mark.slow(because="3 s; every recorded mutant dies without it")
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("learner", ["decision-tree", "logistic-regression"])
 def test_a_classifier_has_the_success_of_an_attack_that_learns(learner: str) -> None:
