@@ -772,3 +772,15 @@ def test_where_a_cut_is_refused_its_attribute_has_been_tried() -> None:
         secrets=1,
     )
     assert [(row["part"], row["tried"]) for row in found] == [(2, 2), (3, 1), (11, 0)]
+
+
+def test_a_guess_hits_a_number_at_exactly_its_tolerance() -> None:
+    numbers = [{"code": c, "value": n, "number": n} for c, n in enumerate((1.0, 3.0, 5.5))]
+    found = answer("attack/nearest", given={"numbers": numbers, "asked": [{"tolerance": 2.0}]})
+    assert [(row["code"], row["furthest"]) for row in found] == [(0, 1), (1, 1), (2, 2)]
+
+
+def test_people_of_a_group_in_a_block_weigh_together() -> None:
+    microdata = [{"qid_1": 1, "member_of": "a", "weight": weight} for weight in (2, 3)]
+    found = answer("weighted/owner_members", given={"microdata": microdata}, width=1)
+    assert [(row["people"], row["weight"]) for row in found] == [(2, 5)]
