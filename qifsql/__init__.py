@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qifsql.commands import NAMES
-from qifsql.former import WORDS
+from qifsql.commands.former_names import WORDS
 
 if TYPE_CHECKING:  # for type checkers; at run time names are imported when they are first used
     from qifsql.adversary.spec import Attack as Attack
@@ -29,6 +29,14 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.commands.estimate.estimate import estimate as estimate
     from qifsql.commands.explain.explain import explain as explain
     from qifsql.commands.explain.result import Explanation as Explanation
+    from qifsql.commands.former_names import blocks as blocks
+    from qifsql.commands.former_names import hyper as hyper
+    from qifsql.commands.former_names import receipt as receipt
+    from qifsql.commands.former_names import records as records
+    from qifsql.commands.former_names import refines as refines
+    from qifsql.commands.former_names import treat as treat
+    from qifsql.commands.former_names import what_if as what_if
+    from qifsql.commands.former_names import wp29 as wp29
     from qifsql.commands.init.init import init as init
     from qifsql.commands.inspect.inspect import inspect as inspect
     from qifsql.commands.levels.levels import levels as levels
@@ -53,14 +61,6 @@ if TYPE_CHECKING:  # for type checkers; at run time names are imported when they
     from qifsql.data.dataset import Dataset as Dataset
     from qifsql.engine.settings import Settings as Settings
     from qifsql.errors import QifError as QifError
-    from qifsql.former import blocks as blocks
-    from qifsql.former import hyper as hyper
-    from qifsql.former import receipt as receipt
-    from qifsql.former import records as records
-    from qifsql.former import refines as refines
-    from qifsql.former import treat as treat
-    from qifsql.former import what_if as what_if
-    from qifsql.former import wp29 as wp29
     from qifsql.results.result import Result as Result
     from qifsql.study.spec import Study as Study
 
@@ -81,12 +81,16 @@ _HOMES = {  # the public names, and the module of each
     "Verdict": "commands.check.result",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
 
+_FORMER = {word.replace("-", "_"): "commands.former_names" for word in WORDS}
+
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are names
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import qifsql`` stays fast."""
-    home = _HOMES.get(name) or ("former" if name.replace("_", "-") in WORDS else None)
+    home = _HOMES.get(name) or (
+        "commands.former_names" if name.replace("_", "-") in WORDS else None
+    )
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{home}"), name)

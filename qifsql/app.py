@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from qifsql import __version__, commands, former
+from qifsql import __version__, commands
+from qifsql.commands import former_names
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
 from qifsql.options.grouping import ALONE, completed, grouped
 from qifsql.options.runtime import check_address_space, guarded, talk
@@ -104,9 +105,9 @@ def _typed(words: Sequence[str]) -> Sequence[str]:
 
 def _of_today(words: Sequence[str]) -> Sequence[str]:
     """Return the words with today's name of their command, and a note if it had another."""
-    if words and words[0] in former.WORDS and "--quiet" not in words:
-        talk(f"note: {words[0]} is now {' '.join(former.WORDS[words[0]])}")
-    return former.current(words)
+    if words and words[0] in former_names.WORDS and "--quiet" not in words:
+        talk(f"note: {words[0]} is now {' '.join(former_names.WORDS[words[0]])}")
+    return former_names.current(words)
 
 
 def _with_start(words: Sequence[str]) -> Sequence[str]:

@@ -10,7 +10,8 @@ from places import SAMPLES
 from terminal import run
 
 import qifsql
-from qifsql import commands, former
+from qifsql import commands
+from qifsql.commands import former_names
 
 TABLE = SAMPLES / "thesis_table_3_2.csv"
 ASKED = ("-q", "age,gender", "-s", "illness", "--format", "json")
@@ -93,7 +94,7 @@ def answer(line: tuple[object, ...], out: Path) -> tuple[int, str, str, str]:
     return done.code, re.sub(r'"\w*seconds?": [0-9.e-]+', "", done.out), done.err, written
 
 
-@pytest.mark.parametrize("name", former.WORDS)
+@pytest.mark.parametrize("name", former_names.WORDS)
 def test_a_former_command_does_what_that_of_today_does_and_says_so(
     name: str, tmp_path: Path
 ) -> None:
@@ -105,14 +106,14 @@ def test_a_former_command_does_what_that_of_today_does_and_says_so(
     assert "is now" not in run(*LINES[name][0][:2], "--quiet").err
 
 
-@pytest.mark.parametrize("name", former.WORDS)
+@pytest.mark.parametrize("name", former_names.WORDS)
 def test_a_former_name_is_in_no_list(name: str) -> None:
     assert name.replace("-", "_") not in (*commands.NAMES, *qifsql.__all__)
     assert not re.search(rf"^│ {name} ", run("--help").out, re.M)
     assert f"qifsql {name} " not in run(name, "--help").out
 
 
-@pytest.mark.parametrize("name", former.WORDS)
+@pytest.mark.parametrize("name", former_names.WORDS)
 def test_a_former_function_warns_and_answers(name: str, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     with pytest.warns(DeprecationWarning, match=rf"^{name.replace('-', '_')} is now ") as warned:
@@ -124,4 +125,4 @@ def test_a_former_function_warns_and_answers(name: str, tmp_path: Path) -> None:
 
 
 def test_every_former_name_has_a_line_and_a_function() -> None:
-    assert set(former.WORDS) == set(LINES) == set(FUNCTIONS)
+    assert set(former_names.WORDS) == set(LINES) == set(FUNCTIONS)

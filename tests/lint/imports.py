@@ -22,7 +22,7 @@ ROOMS = (  # from the ground up: a module imports from its own room and those be
         "engine",
         "counting",
     ),
-    *("presentation", "results", "study", "options", "commands", "former", "app", "__main__"),
+    *("presentation", "results", "study", "options", "commands", "app", "__main__"),
 )
 FRONT_DOORS = ("view", "result")  # what other commands may use of one, beside its own function
 IMPORTERS = {  # library -> the rooms that may import it

@@ -62,10 +62,10 @@ def hyper(source: Any, **options: Any) -> Any:
 
 def records(source: Any, out: str | Path, **options: Any) -> int:
     """Call ``inspect`` with ``show="records"``; return the number of rows."""
-    told = options.pop("told", None)
+    listener = options.pop("told", None)
     result = _function("records", "inspect")(source, show="records", out=out, **options)
-    for note in result.notes if told is not None else ():
-        told(note)
+    for note in result.notes if listener is not None else ():
+        listener(note)
     return int(result.written)
 
 
