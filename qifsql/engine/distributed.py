@@ -22,35 +22,15 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
-from qifsql.engine import dialect, rewrites
 from qifsql.engine.access import Source, datasets_of
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.placing import (
-    FILE,
-    INDEX,
-    PLACED,
-    Placed,
-    Placing,
-    bare_table,
-    is_function,
-    needed_steps,
-    no_rows,
-    plain_path,
-    typed,
-)
-from qifsql.engine.rewrites import Unlike
+from qifsql.engine.placing import Placed, Placing, bare_table, is_function, needed_steps, typed
 from qifsql.engine.settings import Settings
 from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session, states
+from qifsql.engine.spark_views import SparkViews, empty_table
 from qifsql.engine.threads import in_threads
-from qifsql.errors import (
-    INTERRUPTED,
-    DatasetError,
-    EngineError,
-    ExpressionError,
-    InputError,
-    QifError,
-)
+from qifsql.errors import INTERRUPTED, EngineError, ExpressionError, InputError, QifError
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 
@@ -112,12 +92,14 @@ class Spark:
             self._local_settings(), sources=here, outputs=outputs, folders=folders, ordered=ordered
         )
         self._entries: dict[tuple[str, str], KeptTable] = {}
-        self._views: dict[str, str] = {}
         self._number = 0
         self._placing = Placing(self._local, self._view, self._is_data)
         try:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
+            self._views = SparkViews(
+                self._spark, self._local, self._folders, act=self.act, name=self._name
+            )
         except BaseException:
             self._local.close()
             raise
@@ -132,7 +114,7 @@ class Spark:
             self._local.__enter__()
             for dataset in datasets_of(self.sources):
                 if dataset.format == "spark":
-                    self._open_source(dataset)
+                    self._views.open_source(dataset)
         except BaseException:
             self.close()
             raise
@@ -365,114 +347,19 @@ class Spark:
         entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
         if entry is not None:
             return entry.view or self._upload(entry, where)
-        bare = bare_table(table)
-        key = render.render(bare)
-        if key in self._views:
-            return self._views[key]
-        view = self._name("source")
-        if is_function(bare, "READ_PARQUET"):
-            self._read_parquet(bare, view, where)
-        elif isinstance(bare.this, exp.Identifier) or is_function(bare, "READ_CSV"):
-            self._convert(bare, view, where)
-        else:
-            raise Unlike("a function that returns a table")
-        self._views[key] = view
-        return view
-
-    def _read_parquet(self, table: exp.Table, view: str, where: str) -> None:
-        """Create the view of Parquet files, with the names of columns that DuckDB gives."""
-        array, *options = table.this.expressions
-        paths = [plain_path(item.name) for item in array.expressions]
-        columns = self._local.describe(table, where)
-        if any(option.expression.this is True for option in options):
-            raise InputError(
-                f"{where} has columns in the names of its folders, which qifsql does not read with "
-                "Spark; write them into the files"
-            )
-        uris = [Path(path).absolute().as_uri() for path in paths]
-        frame = self.act("opening", where, lambda: self._spark.read.parquet(*uris))
-        if len(frame.columns) != len(columns):
-            raise DatasetError(f"{where} has columns that Spark does not read; write it again")
-        self._create_views(frame, [name for name, _ in columns], view, uris)
-
-    def _create_views(
-        self, frame: Any, names: Sequence[str], view: str, files: Sequence[str]
-    ) -> None:
-        """Create the view of files, and another one that also has the place of each record.
-
-        The place is the number of the file, and the number of the record in it.
-        """
-        plain = frame.toDF(*names)
-        plain.createOrReplaceTempView(view)
-        parts = frame.selectExpr("*", "_metadata.file_path", "_metadata.row_index")
-        parts = parts.toDF(*names, FILE, INDEX)
-        parts.createOrReplaceTempView(f"{view}_files")
-        order: exp.Expr = exp.Literal.number(0)
-        if len(files) > 1:
-            uris = [file.replace("file:///", "file:/", 1) for file in files]  # as Spark writes them
-            texts = exp.Array(expressions=[exp.Literal.string(uri) for uri in uris])
-            order = exp.Anonymous(this="array_position", expressions=[texts, exp.column(FILE)])
-            order = exp.Anonymous(this="nullif", expressions=[order, exp.Literal.number(0)])
-            words = exp.Literal.string("a file has another name than it was opened with")
-            error = exp.Anonymous(this="raise_error", expressions=[words])
-            order = exp.func("coalesce", order, error)
-        query = exp.select(
-            *(exp.column(identifier(n)) for n in names),
-            exp.alias_(order, FILE),
-            exp.column(INDEX),
-        ).from_(exp.table_(identifier(f"{view}_files")))
-        placed = self._spark.sql(dialect.text(query))
-        placed.createOrReplaceTempView(view + PLACED)
-
-    def _convert(self, table: exp.Table, view: str, where: str) -> str:
-        """Copy rows that DuckDB here reads to Parquet, create their view; return the folder."""
-        columns = self._local.describe(table, where)
-        folder = self._folders.make(view)
-        path = self.scratch / f"{view}.parquet"
-        chosen = []
-        for name, type_ in columns:
-            value: exp.Expr = exp.column(identifier(name))
-            if type_ in ("HUGEINT", "UHUGEINT"):
-                value = exp.cast(value, rewrites.LONG, dialect="duckdb")
-            chosen.append(exp.alias_(value, identifier(name)))
-        plan = Plan((), exp.select(*chosen).from_(table.copy()))
-        self._local.copy(plan, path, what="loading", where=where)
-        self._folders.put(path, folder)
-        frame = self.act("opening", where, lambda: self._spark.read.parquet(folder))
-        self._create_views(frame, [n for n, _ in columns], view, [folder])
-        return folder
+        return self._views.of(bare_table(table), where)
 
     def _upload(self, entry: KeptTable, where: str) -> str:
         """Return the view of Spark of a table that DuckDB here has."""
         view = self._name("kept")
-        folder = self._convert(self._table(entry.catalog, entry.name), view, where)
+        folder = self._views.convert(self._table(entry.catalog, entry.name), view, where)
         self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
         return view
-
-    def _open_source(self, dataset: Dataset) -> None:
-        """Create the view of a table or of remote files, and its columns without rows here."""
-        name = relation(replace(dataset, wave=None)).name
-        if name in self._views.values():
-            return
-        text = dataset.paths[0]
-
-        def read() -> Any:
-            if text.startswith("spark:"):
-                return self._spark.table(text.removeprefix("spark:"))
-            return self._spark.read.parquet(text)
-
-        frame = self.act("opening", dataset.name, read)
-        columns = [(f.name, duckdb_type(f, dataset.name)) for f in frame.schema.fields]
-        if len({n.casefold() for n, _ in columns}) < len(columns):
-            raise DatasetError(f"{dataset.name} has names that differ only in case; rename them")
-        frame.createOrReplaceTempView(name)
-        self._views[render.render(exp.table_(identifier(name)))] = name
-        self._local.run(_empty(name, columns), "opening", dataset.name)
 
     def _is_data(self, table: exp.Table) -> bool:
         """Return whether a table is a source, not a kept table or a step."""
         bare = bare_table(table)
-        return is_function(bare, "READ_PARQUET") or render.render(bare) in self._views
+        return is_function(bare, "READ_PARQUET") or self._views.has(bare)
 
     def _is_large(self, table: exp.Table) -> bool:
         """Return whether a table is one that Spark reads."""
@@ -586,7 +473,7 @@ class Spark:
             for n, _ in columns
         ]
         if local is None:
-            self._local.run(_empty(name, columns, catalog), what, where)
+            self._local.run(empty_table(name, columns, catalog), what, where)
         else:
             table = exp.table_(identifier(name), db="main", catalog=catalog)
             create = exp.Create(
@@ -674,25 +561,6 @@ def not_on_spark(command: str) -> str:
     )
 
 
-def duckdb_type(field: Any, where: str) -> str:
-    """Return DuckDB's type for the field of a schema of Spark; DatasetError if there is none."""
-    name = str(field.dataType.simpleString())
-    types = {
-        "boolean": "BOOLEAN", "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER",
-        "bigint": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "string": "VARCHAR",
-        "date": "DATE", "timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMP WITH TIME ZONE",
-        "binary": "BLOB",
-    }  # fmt: skip
-    if name in types:
-        return types[name]
-    if name.startswith("decimal("):
-        return name.upper()
-    raise DatasetError(
-        f"column {field.name} of {where} is of type {name.partition('<')[0]}, which qifsql does "
-        "not read with Spark; leave it out in a view, or cast it there"
-    )
-
-
 def _value(value: Any, type_: str) -> Any:
     """Return a value of Spark as the value that DuckDB returns for this type."""
     if isinstance(value, Decimal) and not type_.startswith("DECIMAL"):
@@ -700,8 +568,3 @@ def _value(value: Any, type_: str) -> Any:
     if isinstance(value, bytearray):
         return bytes(value)
     return value
-
-
-def _empty(name: str, columns: Sequence[tuple[str, str]], catalog: str = LOADED) -> str:
-    """Return the statement that creates a table of these columns without rows."""
-    return render.keeping(Plan((), no_rows(columns)), name, catalog, again=True)
