@@ -125,7 +125,8 @@ def test_help_without_a_command_is_that_of_all() -> None:
 
 def test_the_version_loads_no_command() -> None:
     code = "import sys; sys.argv[1:] = ['-V']; import qifsql.app; qifsql.app.main(); "
-    code += "print(sorted(m for m in sys.modules if m.startswith('qifsql.commands.')))"
+    code += "from qifsql.commands import NAMES; names = ['qifsql.commands.' + n for n in NAMES]; "
+    code += "print([name for name in names if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == f"qifsql {qifsql.__version__}\n[]\n"
 
