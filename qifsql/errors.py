@@ -104,8 +104,8 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
         return f"; did you mean {quoted(match)}?"
     if not names:
         return ""
-    shown = ", ".join(quoted(n) for n in names[:8])
-    return f"; it has {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    listing = ", ".join(quoted(n) for n in names[:8])
+    return f"; it has {listing}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def unwritable(path: object, error: OSError) -> str:
@@ -135,7 +135,7 @@ def large(n: int) -> str:
     return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
 
 
-def several(n: int, thing: str) -> str:
+def plural(n: int, thing: str) -> str:
     """Return a number of things in words: ``1 line``, ``2 lines``, ``2 people``."""
     if n != 1 and thing == "person":
         return f"{n:,} people"
@@ -151,9 +151,9 @@ def quoted(name: str) -> str:
 
     Of a text of more than 400 characters only the beginning is shown.
     """
-    shown = name if len(name) <= LONGEST else name[: LONGEST // 2]
-    text = '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown) + '"'
-    return text if shown == name else f"{text}... ({len(name):,} characters)"
+    beginning = name if len(name) <= LONGEST else name[: LONGEST // 2]
+    text = '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in beginning) + '"'
+    return text if beginning == name else f"{text}... ({len(name):,} characters)"
 
 
 def printable(text: str, keep: str = "") -> str:

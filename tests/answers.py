@@ -23,7 +23,7 @@ from terminal import Done, run
 from qifsql.engine.duckdb import DuckDB
 from qifsql.options import show
 from qifsql.options.groups import Output
-from qifsql.results.result import Shown
+from qifsql.results.result import Display
 
 CAN_DRAW = find_spec("altair") is not None and find_spec("vl_convert") is not None
 SETTINGS = ("enable_external_access", "lock_configuration", "allowed_paths")
@@ -39,7 +39,7 @@ class Answer:
 
     line: str
     done: Done
-    shown: Shown | None
+    shown: Display | None
     written: frozenset[Path]
     libraries: str
     connections: tuple[dict[str, object], ...]
@@ -84,12 +84,12 @@ class Answers:
 
 
 @contextmanager
-def results() -> Iterator[list[Shown]]:
+def results() -> Iterator[list[Display]]:
     """Give a list to which each result is added that the command line shows."""
-    shown: list[Shown] = []
+    shown: list[Display] = []
     show_result = show.show
 
-    def kept(result: Shown, output: Output, **verdict: Any) -> None:
+    def kept(result: Display, output: Output, **verdict: Any) -> None:
         shown.append(result)
         show_result(result, output, **verdict)
 

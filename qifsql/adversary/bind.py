@@ -20,7 +20,7 @@ from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import parse, read, split_name
 from qifsql.data.schema import Catalog
 from qifsql.data.types import NUMBERS, family, generalised, nested
-from qifsql.errors import ColumnError, InputError, WeightError, quoted, several
+from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
@@ -194,11 +194,11 @@ def _models(attack: Attack) -> tuple[Model, ...]:
         datasets, there = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
     if attack.wave is not None and len(attack.keys) > 1:
         raise InputError(
-            f"{several(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
+            f"{plural(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
         )
     if len(attack.keys) > there:
         raise InputError(
-            f"{several(len(attack.keys), 'key')} for {several(there, 'dataset')}; name one key for "
+            f"{plural(len(attack.keys), 'key')} for {plural(there, 'dataset')}; name one key for "
             "all of them, or one for each"
         )
     for m in models:

@@ -60,8 +60,8 @@ class Changed:
 
     def type(self, tree: exp.Expr, change: Change) -> str:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
-        whole = _in_place(tree, self.qids[change.qid - 1])
-        return self.catalog.types([whole], [f"change {quoted(change.text)}"])[0]
+        expression = _in_place(tree, self.qids[change.qid - 1])
+        return self.catalog.types([expression], [f"change {quoted(change.text)}"])[0]
 
 
 def as_values(qid: Attribute) -> Attribute:
@@ -165,11 +165,11 @@ def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) ->
             "it with --hierarchy COLUMN=FILE"
         )
     level = change.how[1:]
-    most = hierarchy.levels - 1
-    if not re.fullmatch(r"\d{1,3}", level, re.ASCII) or int(level) > most:
+    highest = hierarchy.levels - 1
+    if not re.fullmatch(r"\d{1,3}", level, re.ASCII) or int(level) > highest:
         raise InputError(
             f"change {quoted(change.text)} is of no level of {hierarchy.path}; write "
-            f"{quoted(attribute.name)[1:-1]}:@1 to :@{most}"
+            f"{quoted(attribute.name)[1:-1]}:@1 to :@{highest}"
         )
     if not isinstance(attribute.expression, exp.Column):
         raise InputError(

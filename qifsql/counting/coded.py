@@ -127,8 +127,8 @@ def make(tables: Tables, files: Files) -> Coded:
     for n, file in enumerate(files.files, 1):
         _read(tables, n, file)
     values = []
-    each = len(files.qids) + len(files.secrets) + (files.by is not None)
-    for i in range(1, each + 1):
+    columns = len(files.qids) + len(files.secrets) + (files.by is not None)
+    for i in range(1, columns + 1):
         tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
         values.append(tables.count(f"dictionary_{i}"))
     fields = _fields(values[: len(files.qids)])

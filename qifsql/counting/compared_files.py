@@ -61,15 +61,15 @@ class Sources:
             raise InputError("no synthetic release is named; name the files to measure")
         first = Dataset.open(original)
         last = None if control is None else Dataset.open(control)
-        each = [first, *releases, *([last] if last is not None else [])]
-        places = [_place(one) for one in each]
+        inputs = [first, *releases, *([last] if last is not None else [])]
+        places = [_place(dataset) for dataset in inputs]
         for i, place in enumerate(places):
-            if different and place in places[:i] and each[i].frame is None:
+            if different and place in places[:i] and inputs[i].frame is None:
                 raise InputError(
-                    f"{each[i].name} is given twice; the original, each release and the control "
+                    f"{inputs[i].name} is given twice; the original, each release and the control "
                     "are different files"
                 )
-        named = [replace(d, catalog=f"attached_{i}") for i, d in enumerate(each)]
+        named = [replace(d, catalog=f"attached_{i}") for i, d in enumerate(inputs)]
         end = 1 + len(releases)
         return cls(named[0], tuple(named[1:end]), named[end] if last is not None else None)
 
@@ -192,15 +192,15 @@ def _comparable(files: Sequence[File]) -> list[File]:
     """Return the files with each attribute in one type; ColumnError if types do not compare."""
     attributes = [list(file.attributes) for file in files]
     for place in range(max(map(len, attributes))):
-        having = [each for each in attributes if place < len(each)]
+        having = [columns for columns in attributes if place < len(columns)]
         kind = domain(having[0][place].type)
-        for file, each in zip(files, attributes, strict=True):
-            if place >= len(each):
+        for file, columns in zip(files, attributes, strict=True):
+            if place >= len(columns):
                 continue
-            both = together(kind, domain(each[place].type))
+            both = together(kind, domain(columns[place].type))
             if both is None:
-                what = quoted(each[place].name)
-                types = each[place].type, having[0][place].type
+                what = quoted(columns[place].name)
+                types = columns[place].type, having[0][place].type
                 advice = "write both with one type (CSV: --all-varchar)"
                 if any(map(generalised, types)):
                     advice = (
@@ -212,11 +212,12 @@ def _comparable(files: Sequence[File]) -> list[File]:
                     f"{family(types[1])} in {files[0].title}: values are not converted; {advice}"
                 )
             kind = both
-        if len({comparable(each[place].type) for each in having}) > 1:
-            for each in having:
-                each[place] = _cast(each[place], kind.type)
+        if len({comparable(columns[place].type) for columns in having}) > 1:
+            for columns in having:
+                columns[place] = _cast(columns[place], kind.type)
     return [
-        replace(file, attributes=tuple(each)) for file, each in zip(files, attributes, strict=True)
+        replace(file, attributes=tuple(columns))
+        for file, columns in zip(files, attributes, strict=True)
     ]
 
 
@@ -225,10 +226,10 @@ def _cast(attribute: Attribute, type_: str) -> Attribute:
     return replace(attribute, expression=tree, type=type_)
 
 
-def _titles(each: Sequence[Dataset]) -> list[str]:
+def _titles(files: Sequence[Dataset]) -> list[str]:
     """Return the names of files, or their paths where names are the same."""
-    names = [d.name for d in each]
-    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in each]
+    names = [d.name for d in files]
+    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in files]
 
 
 def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Column, Dataset, Tabular, datasets
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 
 SUPPRESSED = ("everyone", "out")
 
@@ -55,8 +55,8 @@ class Composition:
             raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
         if len(composition.keys) not in (0, 1, len(opened) + 1):
             raise InputError(
-                f"{several(len(composition.keys), 'key')} for people and "
-                f"{several(len(opened), 'release')}; name one key for all of them, or that of the "
+                f"{plural(len(composition.keys), 'key')} for people and "
+                f"{plural(len(opened), 'release')}; name one key for all of them, or that of the "
                 "people and one for each release"
             )
         return composition

@@ -45,8 +45,8 @@ class Wishes:
     ) -> "Wishes":
         """Return checked limits from user input; raise InputError if a limit is invalid."""
         return cls(
-            _whole(k, "k"),
-            None if l is None else _whole(l, "l"),
+            _positive_integer(k, "k"),
+            None if l is None else _positive_integer(l, "l"),
             None if l_entropy is None else _least_one(l_entropy, "entropy l"),
             None if l_recursive is None else _recursive(l_recursive),
             None if t is None else _distance(t, "t"),
@@ -112,7 +112,7 @@ def fraction(value: Number, what: str) -> Fraction:
     return number
 
 
-def _whole(value: int, what: str) -> int:
+def _positive_integer(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number from 1")
     return value

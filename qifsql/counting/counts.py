@@ -29,7 +29,7 @@ from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
 from qifsql.query.plan import Plan
 
-FEW = 8  # most values of a secret that is counted by tallies, one per value
+TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
 TALLIES = 24  # most tallies in one pass
 FORM = 2  # version of the tables in a file of counts
 
@@ -181,7 +181,7 @@ class Counts:
         for j in secrets:
             self.keep("cells", j, prior=True)
         if tallied and not (bound.gains or bound.beliefs or bound.target or bound.microdata.weight):
-            self.values = self._few()
+            self.values = self._tallied_values()
         if self.values and bound.microdata.by:
             self.keep("member_signatures")
         if self.values:
@@ -198,23 +198,23 @@ class Counts:
     def _numbers(self) -> set[int]:
         return {j for j, _ in compiler.questions(self.bound)}
 
-    def _few(self) -> dict[int, int]:
+    def _tallied_values(self) -> dict[int, int]:
         """Return the numbers of values of the secrets that are counted by tallies."""
-        few: dict[int, int] = {}
+        tallied: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
-            if values <= FEW and sum(few.values()) + values <= TALLIES:
-                few[j] = values
-        return few
+            if values <= TALLIED_VALUES and sum(tallied.values()) + values <= TALLIES:
+                tallied[j] = values
+        return tallied
 
     def _same_blocks(self, question: Question) -> Question:
         """Return a question with the same blocks; for the owner, the blocks of any secret do."""
-        others = [
+        without_beliefs = [
             j
             for j in range(1, len(self.bound.microdata.secrets) + 1)
             if j not in self.bound.beliefs
         ]
-        return (others[0], 0) if question == (0, 0) and others else question
+        return (without_beliefs[0], 0) if question == (0, 0) and without_beliefs else question
 
     def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
         return (Profile.of_weights if self._weighted(secret) else Profile.of_counts)(frame)
@@ -252,10 +252,10 @@ class Counts:
             ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
             stored: dict[str, Any] = parsed_json(text)
             before, question = stored["question"], self._question()
-            other = [name for name, value in question.items() if before.get(name) != value]
-        if other:
+            changes = [name for name, value in question.items() if before.get(name) != value]
+        if changes:
             raise InputError(
-                f"{store.path} holds the counts of another question: {', '.join(other)} differ; "
+                f"{store.path} holds the counts of another question: {', '.join(changes)} differ; "
                 "name another file"
             )
         entered = ledger.check(store.stream, held, damaged)
@@ -279,7 +279,7 @@ class Counts:
         files = [p for p in bound.microdata.dataset.paths if digest_of(p) is None]
         stats = [Path(p).stat() for p in files]
 
-        def shown(tree: exp.Expr | None) -> str | None:
+        def rendered(tree: exp.Expr | None) -> str | None:
             return None if tree is None else render.render(tree)
 
         return {
@@ -294,11 +294,13 @@ class Counts:
             if isinstance(bound.microdata.dataset, Dataset)
             else None,
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
-            "qids": [shown(q.expression) for q in bound.microdata.qids],
-            "secrets": [shown(s.expression) for s in bound.microdata.secrets],
-            "weight": shown(bound.microdata.weight.expression) if bound.microdata.weight else None,
-            "by": shown(bound.microdata.by.expression) if bound.microdata.by else None,
-            "where": shown(bound.microdata.where),
+            "qids": [rendered(q.expression) for q in bound.microdata.qids],
+            "secrets": [rendered(s.expression) for s in bound.microdata.secrets],
+            "weight": rendered(bound.microdata.weight.expression)
+            if bound.microdata.weight
+            else None,
+            "by": rendered(bound.microdata.by.expression) if bound.microdata.by else None,
+            "where": rendered(bound.microdata.where),
             "null": bound.microdata.null,
             "models": sorted({m.goal for m in bound.models}),
         }

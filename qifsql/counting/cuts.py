@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.scales import Secret, measured, own_name
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
@@ -17,7 +17,7 @@ def fit_secret(wishes: Wishes, secret: Secret) -> None:
     name = quoted(secret.attribute.name)
     if wishes.l is not None and wishes.l > secret.values:
         raise InputError(
-            f"l is {wishes.l:,}, and {name} has {several(secret.values, 'value')}; no class can "
+            f"l is {wishes.l:,}, and {name} has {plural(secret.values, 'value')}; no class can "
             "have so many"
         )
     if wishes.t_ordered is not None and not measured(secret.attribute.type):
@@ -33,7 +33,7 @@ def refused(
     sided: exp.Select,
     *,
     records: int,
-    whole: str = "whole",
+    totals: str = "whole",
 ) -> Plan:
     """Return the parts of ``sided`` (part, side, value of each secret, people) that break a limit.
 
@@ -47,7 +47,7 @@ def refused(
         doc = "One row per side and value of a secret: how many have it."
         counts = splice("anonymise/sided", columns={"secret": f"secrets_{j}"})
         steps.append(Step(name, doc, counts, materialized=True))
-        tables = {"sided": name, "whole": own_name(f"{whole}_{j}")}
+        tables = {"sided": name, "whole": own_name(f"{totals}_{j}")}
         for file, numbers in _limits(wishes, secret, records):
             queries.append(splice(f"anonymise/{file}", tables=tables, numbers=numbers).distinct())
     everything: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)

@@ -67,17 +67,17 @@ def dependents(
         columns: the columns of the dataset with their roles; only unused ones are looked at.
 
     """
-    others = tuple(
+    candidates = tuple(
         c.attribute
         for c in columns
         if c.attribute is not None and not SETTLED & set(c.roles) and not nested(c.attribute.type)
     )
     functions: list[Dependent] = []
     plans: list[Plan] = []
-    if not others:
+    if not candidates:
         return functions, plans
     for qid in generalised:
-        microdata = replace(people, qids=(qid,), secrets=others, by=None)
+        microdata = replace(people, qids=(qid,), secrets=candidates, by=None)
         attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
         measures, more = risks.measure(engine, attack)
         plans += more

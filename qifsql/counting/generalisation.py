@@ -76,8 +76,8 @@ def length(
     text = exp.cast(exp.column("value"), "VARCHAR")
     size = exp.Anonymous(this="length", expressions=[text])
     ends = [exp.Min(this=size), exp.Max(this=size.copy())]
-    ((least, most),) = rows(exp.select(*ends).from_(values))
-    return most if least == most else None
+    ((shortest, longest),) = rows(exp.select(*ends).from_(values))
+    return longest if shortest == longest else None
 
 
 def _hows(qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None) -> list[str]:

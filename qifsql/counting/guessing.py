@@ -31,7 +31,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -204,16 +204,16 @@ class Guessing:
                 f"{self._title(cells.release)}, and a classifier guesses one of {MOST_VALUES} at "
                 "most; make it coarser, as in NAME=column//1000, or use --learner table"
             )
-        most = lessons_limit(values)
-        if there > most:
-            lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(most)
+        limit = lessons_limit(values)
+        if there > limit:
+            lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)
             self.notes[
-                f"{self._learner.name} learns {name} from {several(most, 'distinct record')} of "
+                f"{self._learner.name} learns {name} from {plural(limit, 'distinct record')} of "
                 f"{there:,}, drawn at random (--seed); it may learn less than it could"
             ] = None
         columns = [*_words(cells), "secret", "records"]
         query = exp.select(*columns).from_(lessons.subquery("drawn_lessons"))
-        batches = list(_matrices(self._tables, query, most + 1))
+        batches = list(_matrices(self._tables, query, limit + 1))
         numpy = import_module("numpy")
         rows = numpy.concatenate(batches)
         return rows[:, :-2], rows[:, -2], rows[:, -1]

@@ -11,7 +11,7 @@ from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
 from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
-from qifsql.errors import DatasetError, quoted, several
+from qifsql.errors import DatasetError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -56,13 +56,13 @@ def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
     if keys:
         raise DatasetError(
-            f"{dataset.name} has {several(records, 'record')} of {several(keys, 'person')} with "
+            f"{dataset.name} has {plural(records, 'record')} of {plural(keys, 'person')} with "
             f"several: key {quoted(key.name)} must be unique in each " + _choose_first(dataset, key)
         )
     notes = []
     if nameless:
         notes.append(
-            f"{dataset.name} has {several(nameless, 'record')} without a key: each is a person of "
+            f"{dataset.name} has {plural(nameless, 'record')} without a key: each is a person of "
             "its own, who matches nobody"
         )
     return notes + _common(engine, collection, i) if i else notes
@@ -86,27 +86,27 @@ def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
 
     Raises DatasetError if nobody is, or if a release has people outside the population.
     """
-    focal, other = collection.datasets[0], collection.datasets[i]
+    focal, partner = collection.datasets[0], collection.datasets[i]
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
     plan = Plan(steps, load("collection/common").query)
-    ((shared, people, others),) = engine.rows(plan, "comparing keys", other.name)
-    if not others:
-        raise DatasetError(f"{other.name} has no records; name another file")
+    ((shared, people, auxiliary_people),) = engine.rows(plan, "comparing keys", partner.name)
+    if not auxiliary_people:
+        raise DatasetError(f"{partner.name} has no records; name another file")
     if people and not shared:
         raise DatasetError(
-            f"{focal.name} and {other.name} have no person in common: no key of the one is in the "
-            "other; check that both columns hold the same identifier, written in the same way"
+            f"{focal.name} and {partner.name} have no person in common: no key of the one is in "
+            "the other; check that both columns hold the same identifier, written in the same way"
         )
     if collection.release and i == len(collection.datasets) - 1:
-        if strange := others - shared:
+        if strange := auxiliary_people - shared:
             raise DatasetError(
-                f"the release {other.name} has {several(strange, 'record')} of people who are "
+                f"the release {partner.name} has {plural(strange, 'record')} of people who are "
                 f"not in the population {focal.name}, which must contain everybody who may be "
                 "in the release; "
                 "correct their keys, or name another population"
             )
         return []
-    return [f"{shared:,} of {several(people, 'person')} of {focal.name} are in {other.name}, too"]
+    return [f"{shared:,} of {plural(people, 'person')} of {focal.name} are in {partner.name}, too"]
 
 
 def _keyed(collection: Collection, i: int, name: str) -> Step:

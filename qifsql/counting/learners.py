@@ -56,8 +56,8 @@ def check_learner(name: str, *, classifiers_only: bool = False) -> str:
         hint = did_you_mean(name, names)
         raise InputError(f"there is no learner {quoted(name)}{hint}")
     if name != TABLE:
-        other = "leave --learner out" if classifiers_only else "--learner table needs nothing"
-        check_installed(f"learner {name}", other)
+        remedy = "leave --learner out" if classifiers_only else "--learner table needs nothing"
+        check_installed(f"learner {name}", remedy)
     return name
 
 

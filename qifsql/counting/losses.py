@@ -25,7 +25,7 @@ from qifsql.query.splice import splice
 
 BATCH = 100_000  # pairs of masses that are read at a time
 WIDTHS = 1000  # most different widths of cells for exact parts of records
-WHOLE = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not whole
+FRACTIONAL = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not whole
 
 COLUMNS: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -56,14 +56,14 @@ if the release excludes a value of the original.
 class Scale:
     """A column of the original: its quasi-identifier, its number of values, and their distances.
 
-    ``whole`` is the length of the scale in units, each ``1 / unit`` of a position; 0 if values have
-    no distances.
+    ``length`` is that of the scale in units, each ``1 / unit`` of a position; 0 if values have no
+    distances.
     """
 
     raw: Raw
     values: int
     unit: float
-    whole: int
+    length: int
 
     @property
     def by_distance(self) -> bool:
@@ -93,7 +93,7 @@ def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
     if not apart or not math.isfinite(apart):
         return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
     kind = family(raw.type)
-    if kind in NUMBERS and kind in WHOLE:
+    if kind in NUMBERS and kind in FRACTIONAL:
         return Scale(raw, values, utility.PARTS / apart, utility.PARTS)
     return Scale(raw, values, 1.0, int(apart))
 
@@ -174,7 +174,7 @@ def _column(
     by_distance = scale.by_distance
     penalty = utility.penalty(
         int(spanned if by_distance else listed),
-        scale.whole if by_distance else scale.values,
+        scale.length if by_distance else scale.values,
         suppressed=suppressed,
         records=records,
     )
@@ -198,7 +198,7 @@ def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
 
 def units(scale: Scale, parts: int) -> exp.Select:
     """Return the one row of ``units``: units per position, units in all, and parts of a record."""
-    values = {"unit": repr(scale.unit), "whole": str(scale.whole), "parts": str(parts)}
+    values = {"unit": repr(scale.unit), "whole": str(scale.length), "parts": str(parts)}
     types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
     return exp.select(
         *(exp.alias_(exp.cast(exp.Literal.string(v), types[n]), n) for n, v in values.items())

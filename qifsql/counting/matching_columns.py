@@ -17,7 +17,7 @@ from qifsql.data.expressions import SOURCE, column, identifier, parse
 from qifsql.data.readers import relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Step
 
@@ -72,7 +72,7 @@ def sides(
     if not pairs:
         raise ColumnError("no quasi-identifiers to compare; name some with --qids")
     if len(truth) > len(catalogs):
-        raise InputError(f"{several(len(truth), 'truth')} for two files; name one, or one for each")
+        raise InputError(f"{plural(len(truth), 'truth')} for two files; name one, or one for each")
     both_sides = []
     for i, catalog in enumerate(catalogs):
         side_qids = typed([pair[i] for pair in pairs], catalog)
@@ -81,8 +81,8 @@ def sides(
         both_sides.append(Side(datasets[i], side_qids, key, where))
     release, register = both_sides
     keys = [(release.key, register.key)] if release.key and register.key else []
-    for one, other in [*zip(release.qids, register.qids, strict=True), *keys]:
-        _check_types(one, other, both.parts)
+    for attribute, partner in [*zip(release.qids, register.qids, strict=True), *keys]:
+        _check_types(attribute, partner, both.parts)
     return release, register
 
 
@@ -107,20 +107,20 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
             raise _no_partner(next(iter({**names[0], **names[1]})), names, both)
     if len(waiting[1]) != len(waiting[2]):
         raise ColumnError(
-            f"{several(len(waiting[1]), 'quasi-identifier')} with tag 1 and {len(waiting[2])} with "
+            f"{plural(len(waiting[1]), 'quasi-identifier')} with tag 1 and {len(waiting[2])} with "
             "tag 2: each of the release needs its partner in the register, as in 1:zip,2:plz"
         )
     pairs += zip(waiting[1], waiting[2], strict=True)
     for i in (0, 1):
-        each = [pair[i].name for pair in pairs]
-        if twice := [name for name in each if each.count(name) > 1]:
+        side_names = [pair[i].name for pair in pairs]
+        if twice := [name for name in side_names if side_names.count(name) > 1]:
             raise ColumnError(f"{QID} {quoted(twice[0])} is given twice; name it once")
     return pairs
 
 
-def _is_name_of_both(one: Attribute, other: Attribute) -> bool:
+def _is_name_of_both(attribute: Attribute, partner: Attribute) -> bool:
     """Return whether two columns have the same name without case; matches of a pattern may not."""
-    return _strip_tag(one).casefold() == _strip_tag(other).casefold()
+    return _strip_tag(attribute).casefold() == _strip_tag(partner).casefold()
 
 
 def _is_tagged(text: str) -> bool:
@@ -135,11 +135,11 @@ def _strip_tag(attribute: Attribute) -> str:
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
     there = 0 if name in names[0] else 1
-    other = both.parts[1 - there].dataset
-    shown = quoted(name)[1:-1]
-    written = f"1:{shown},2:..." if there == 0 else f"1:...,2:{shown}"
+    file = both.parts[1 - there].dataset
+    text = quoted(name)[1:-1]
+    written = f"1:{text},2:..." if there == 0 else f"1:...,2:{text}"
     return ColumnError(
-        f"{QID} {quoted(name)} of {both.parts[there].dataset} is not in {other}; say which column "
+        f"{QID} {quoted(name)} of {both.parts[there].dataset} is not in {file}; say which column "
         f"it is there, as in {written}"
     )
 
@@ -190,13 +190,13 @@ def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
     return tree
 
 
-def _check_types(one: Attribute, other: Attribute, parts: Sequence[Schema]) -> None:
+def _check_types(attribute: Attribute, partner: Attribute, parts: Sequence[Schema]) -> None:
     """Refuse two columns if their values cannot be compared without a conversion."""
-    if comparable(one.type) == comparable(other.type):
+    if comparable(attribute.type) == comparable(partner.type):
         return
     raise ColumnError(
-        f"column {quoted(one.name)} is {family(one.type)} in {parts[0].dataset} but "
-        f"{quoted(other.name)} is {family(other.type)} in {parts[1].dataset}: values are not "
+        f"column {quoted(attribute.name)} is {family(attribute.type)} in {parts[0].dataset} but "
+        f"{quoted(partner.name)} is {family(partner.type)} in {parts[1].dataset}: values are not "
         "converted, as the text 007 is not the number 7; write both with one type (CSV: "
         "--all-varchar),"
         " or cast one, as in 1:NAME=column::VARCHAR"

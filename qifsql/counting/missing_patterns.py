@@ -23,7 +23,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.steps import Steps
 
-MOST = 62  # most quasi-identifiers, one bit each
+WIDEST = 62  # most quasi-identifiers, one bit each
 COMPARED = 50_000_000  # most pairs of an incomplete pattern and a set of columns
 STEPS = {  # views that are read by one other
     "mates": ("shadows",),
@@ -42,8 +42,8 @@ def check(bound: BoundAttack) -> None:
         raise InputError(
             "null match-any is about one release; of a collection, attack one dataset alone"
         )
-    if len(microdata.qids) > MOST:
-        raise InputError(f"null match-any takes at most {MOST} quasi-identifiers; name fewer")
+    if len(microdata.qids) > WIDEST:
+        raise InputError(f"null match-any takes at most {WIDEST} quasi-identifiers; name fewer")
     if cells := [quoted(q.name) for q in microdata.qids if generalised(q.type)]:
         raise InputError(
             f"null match-any is about plain values, and cells of {', '.join(cells)} are "

@@ -17,8 +17,8 @@ def blocks_plan(engine: Engine, spec: Attack, microdata: Microdata, population: 
     catalog = Catalog(engine, population, spec.mentions)
     attack = Attack(("crs",), catalog.dataset, qids=spec.qids, null=spec.null)
     people = bind(attack, catalog)
-    for qid, other in zip(microdata.qids, people.microdata.qids, strict=True):
-        if qid.type != other.type:
+    for qid, counterpart in zip(microdata.qids, people.microdata.qids, strict=True):
+        if qid.type != counterpart.type:
             raise ColumnError(
                 f"quasi-identifier {quoted(qid.name)} has another type in {population.name} than "
                 f"in {microdata.dataset.name}; write one as an expression that casts it"

@@ -245,12 +245,12 @@ def _check_release(release: Release) -> None:
             )
 
 
-def _check_same(one: Attribute, other: Attribute, what: str) -> None:
+def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
     """Refuse values that cannot be compared with those of the first release."""
-    if together(domain(one.type), domain(other.type)) is None:
+    if together(domain(attribute.type), domain(reference.type)) is None:
         raise ColumnError(
-            f"{what} is {family(one.type)}, but that of the first release is "
-            f"{family(other.type)}: values are not converted; write both with one type"
+            f"{what} is {family(attribute.type)}, but that of the first release is "
+            f"{family(reference.type)}: values are not converted; write both with one type"
         )
 
 

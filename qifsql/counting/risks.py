@@ -82,8 +82,8 @@ def risk(
 
     The profiles of question (0, 0) are about whose record it is, those of (j, 0) about the secret.
     """
-    whole, blocks = prior[0, 0], after[0, 0]
-    attacks = {"crs": _row(bayes.reidentification(whole), bayes.reidentification(blocks), blocks)}
+    before, blocks = prior[0, 0], after[0, 0]
+    attacks = {"crs": _row(bayes.reidentification(before), bayes.reidentification(blocks), blocks)}
     attacks["crs"] |= {
         "prosecutor_risk": disclosure.highest(blocks.least("size")),
         "marketer_risk": disclosure.marketer(blocks.blocks, blocks.individuals),

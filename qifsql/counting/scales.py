@@ -52,8 +52,10 @@ def dictionary(
     where = microdata.dataset.name
     engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
     spread = splice("sweep/spread", tables={"dictionary": own_name(name)})
-    ((values, people, most, together, missing),) = engine.rows(Plan((), spread), "encoding", where)
-    return Spread(values, people or 0, most or 0, int(together or 0), missing)
+    ((values, people, largest, together, missing),) = engine.rows(
+        Plan((), spread), "encoding", where
+    )
+    return Spread(values, people or 0, largest or 0, int(together or 0), missing)
 
 
 @dataclass(frozen=True)

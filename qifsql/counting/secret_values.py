@@ -4,7 +4,7 @@ from typing import Any
 
 from qifsql.adversary.gains import STAKED
 from qifsql.counting.counts import Counts
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 
 PAIRS = 1_000_000_000  # most pairs of a guess and a value to compute gains for
 ADDITIONS = 20_000_000_000  # most terms to add up, each of a block, a guess and a value
@@ -52,7 +52,7 @@ def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
             )
         return []
     return [
-        f"{what} allows more guesses than the {several(there, thing)} there are: one of them is "
+        f"{what} allows more guesses than the {plural(there, thing)} there are: one of them is "
         "always right, with the release and without it"
     ]
 
@@ -62,26 +62,26 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
     what = f"the prior of secret {quoted(counts.bound.microdata.secrets[j - 1].name)}"
     if row["unusable"]:
         raise InputError(
-            f"{what} has {several(row['unusable'], 'line')} whose probability is missing, "
+            f"{what} has {plural(row['unusable'], 'line')} whose probability is missing, "
             "negative or no number; correct the file"
         )
     if row["different"] < row["lines"]:
         raise InputError(f"{what} names a value more than once; name each once")
     if unknown := row["lines"] - row["known"]:
         raise InputError(
-            f"{what} names {several(unknown, 'value')} that nobody in the release has: the "
+            f"{what} names {plural(unknown, 'value')} that nobody in the release has: the "
             "release contains nothing about them; remove them"
         )
     if row["missing"]:
         raise InputError(
-            f"{what} has no probability for {several(row['missing'], 'value')} of the release; "
+            f"{what} has no probability for {plural(row['missing'], 'value')} of the release; "
             "add them, with 0 for those that the adversary rules out"
         )
     if abs(row["total"] - 1) > CLOSE:
         raise InputError(f"{what} sums to {row['total']:.9g}, not to 1; scale the probabilities")
     if not row["ruled_out"]:
         return []
-    people = several(row["ruled_out"], "person").replace("persons", "people")
+    people = plural(row["ruled_out"], "person").replace("persons", "people")
     return [f"{what} rules out the values of {people}, whose records are then left out of blocks"]
 
 
@@ -92,7 +92,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     else:
         row = _check_listed(counts, j, g, what)
     if row["unusable"]:
-        pairs = several(row["unusable"], "pair")
+        pairs = plural(row["unusable"], "pair")
         raise InputError(f"{what} is missing or no finite number in {pairs}")
     if gain.kind == "matrix" and row["safest"] < 0:
         raise InputError(
@@ -112,7 +112,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     notes = [f"{what} has losses; the adversary may abstain and gain 0"]
     notes = notes if row["lowest"] < 0 else []
     if row.get("unknown"):
-        lines = several(row["unknown"], "line")
+        lines = plural(row["unknown"], "line")
         notes.append(f"{what} has {lines} with values that nobody in the release has; left out")
     if gain.kind == "sql" and counts.domain(j).missing:
         notes.append(
@@ -142,7 +142,7 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
         raise InputError(f"{what} has {rest:,} lines *; one says what all other values are worth")
     if (unknown or rest) and gain.kind == "matrix":
         raise InputError(
-            f"{what} has {several(unknown + rest, 'line')} with values that do not occur in "
+            f"{what} has {plural(unknown + rest, 'line')} with values that do not occur in "
             "the secret of the release; remove or correct them"
         )
     row = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
@@ -150,12 +150,12 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     if missing := expected - row["different"]:
         if gain.kind == "worth":
             raise InputError(
-                f"{what} is missing for {missing:,} of {several(expected, 'value')}; name them "
+                f"{what} is missing for {missing:,} of {plural(expected, 'value')}; name them "
                 "all, or add a line with the value * for all others (a secret that has a value * "
                 "needs every value named)"
             )
         raise InputError(
-            f"{what} is missing for {missing:,} of {several(expected, 'pair')} of a guess and a "
+            f"{what} is missing for {missing:,} of {plural(expected, 'pair')} of a guess and a "
             "value; name them all"
         )
     if row["pairs"] > row["different"]:

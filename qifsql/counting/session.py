@@ -18,7 +18,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine, LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.waves import waves
-from qifsql.errors import DatasetError, InputError, WeightError, quoted, several
+from qifsql.errors import DatasetError, InputError, WeightError, plural, quoted
 from qifsql.query.microdata_steps import keys_plan, records_plan, weights_plan
 
 
@@ -65,7 +65,7 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
         raise InputError("a long table needs the key that tells people apart; name it with --key")
     column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
     there, without = waves(engine, spec.dataset, column)
-    left_out = f"{several(without, 'record')} of {spec.dataset.name} have no {column}"
+    left_out = f"{plural(without, 'record')} of {spec.dataset.name} have no {column}"
     notes = (f"{left_out}: no wave has them",) if without else ()
     if not listed:
         return there, notes
@@ -74,7 +74,7 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
     if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
         raise InputError(
             f"wave {missing[0]} of those named does not occur in column {quoted(column)} of "
-            f"{spec.dataset.name}, which has {several(len(by_value), 'wave')}"
+            f"{spec.dataset.name}, which has {plural(len(by_value), 'wave')}"
         )
     return [by_value[value] for value in chosen], notes
 
@@ -90,24 +90,24 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
         (records,) = engine.rows(plan, "counting records", where)[0]
     else:
         plan = weights_plan(microdata)
-        records, unusable, least, most = engine.rows(plan, "checking weights", where)[0]
+        records, unusable, smallest, greatest = engine.rows(plan, "checking weights", where)[0]
         if unusable:
             raise WeightError(
                 f"weight {quoted(microdata.weight.name)} of {where} is missing, negative or "
                 f"infinite in {unusable:,} of {records:,} records; correct them, or use --where"
             )
-        if records and least is None:
+        if records and smallest is None:
             raise WeightError(
                 f"weight {quoted(microdata.weight.name)} of {where} is 0 in every record"
             )
         if records and microdata.weight.floating:
-            _check_range(least, most, records, microdata.weight.name)
+            _check_range(smallest, greatest, records, microdata.weight.name)
     if not records:
         after = " after the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
     if microdata.null == "drop":
-        left = engine.rows(records_plan(microdata, people=True), "counting records", where)[0][0]
-        if not left:
+        people = engine.rows(records_plan(microdata, people=True), "counting records", where)[0][0]
+        if not people:
             raise DatasetError(f"{where} has no records left when those with missing values go")
     return int(records)
 
@@ -147,10 +147,10 @@ def dropped(records: int, people: int) -> tuple[str, ...]:
     return (f"{records - people:,} of {records:,} records with missing values are left out",)
 
 
-def _check_range(least: float, most: float, records: int, name: str) -> None:
+def _check_range(smallest: float, greatest: float, records: int, name: str) -> None:
     """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total."""
-    bits = 53 - math.floor(math.log2(least)) + math.log2(most) + math.log2(records)
-    if bits > 124 or math.log2(least) < -900:
+    bits = 53 - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
+    if bits > 124 or math.log2(smallest) < -900:
         raise WeightError(
             f"weights {quoted(name)} differ by too many orders of magnitude to be added exactly; "
             "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"

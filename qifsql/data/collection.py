@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.dataset import datasets as datasets_of
-from qifsql.errors import DatasetError, InputError, several
+from qifsql.errors import DatasetError, InputError, plural
 
 Absent = Literal["null", "distinct"]
 ABSENT_RULES = get_args(Absent)
@@ -70,11 +70,11 @@ class Collection:
         keys = (key,) if isinstance(key, str) else tuple(key or ())
         if len(opened) > 1 and not keys:
             raise InputError(
-                f"{several(len(opened), 'dataset')} are joined by a person key; name it with --key"
+                f"{plural(len(opened), 'dataset')} are joined by a person key; name it with --key"
             )
         if len(keys) not in (0, 1, len(opened)):
             raise InputError(
-                f"{several(len(keys), 'key')} for {several(len(opened), 'dataset')}; name one key "
+                f"{plural(len(keys), 'key')} for {plural(len(opened), 'dataset')}; name one key "
                 "for all of them, or one for each"
             )
         if absent not in ABSENT_RULES:
@@ -138,7 +138,7 @@ def tag_of(text: str, last: int) -> tuple[int, str] | None:
     number = int(match[1])
     if not 1 <= number <= last:
         raise InputError(
-            f"tag {number} is beyond the collection, which has {several(last, 'dataset')}; "
+            f"tag {number} is beyond the collection, which has {plural(last, 'dataset')}; "
             f"write 1 to {last}"
         )
     return number, match[2]

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from qifsql.data.files import check_file, path_text
-from qifsql.errors import DatasetError, several
+from qifsql.errors import DatasetError, plural
 
 SEPARATOR = ";"
 TOP = "*"  # everything, in every hierarchy
@@ -149,7 +149,7 @@ def _check_rows(path: str, lines: Lines) -> None:
     for number, fields in lines:
         if len(fields) != width:
             raise DatasetError(
-                f"hierarchy {path} is ragged: line {number} has {several(len(fields), 'field')}, "
+                f"hierarchy {path} is ragged: line {number} has {plural(len(fields), 'field')}, "
                 f"line {first} has {width}; give every value the same levels"
             )
     if width == 1:

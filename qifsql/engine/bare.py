@@ -83,8 +83,10 @@ class BareDuckDB:
         finally:
             self._folder.remove()
 
-    def run(self, script: str, *, most: int = MOST_ROWS, seconds: float = math.inf) -> list[Answer]:
-        """Run all statements of a text; return ``most`` rows of each that is a SELECT.
+    def run(
+        self, script: str, *, limit: int = MOST_ROWS, seconds: float = math.inf
+    ) -> list[Answer]:
+        """Run all statements of a text; return ``limit`` rows of each that is a SELECT.
 
         Raises DatasetError if the text has a statement that opens or writes anything else, or if
         DuckDB refuses it; OverdueError after so many ``seconds``; EngineError if the machine has
@@ -98,13 +100,13 @@ class BareDuckDB:
                 raise OverdueError(f"it took longer than {seconds:,.0f} seconds")
 
         in_threads(
-            [lambda: answers.extend(self._answers(script, most))],
+            [lambda: answers.extend(self._answers(script, limit))],
             interrupt=self._connection.interrupt,
             look=look,
         )
         return answers
 
-    def _answers(self, script: str, most: int) -> list[Answer]:
+    def _answers(self, script: str, limit: int) -> list[Answer]:
         try:
             statements = self._connection.extract_statements(script)
             for statement in statements:
@@ -113,17 +115,17 @@ class BareDuckDB:
                 answer
                 for statement in statements
                 if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # it is so already
-                and (answer := self._answer(statement, most)) is not None
+                and (answer := self._answer(statement, limit)) is not None
             ]
         except duckdb.Error as e:
             raise translated(e, self._where, self._settings) from e
 
-    def _answer(self, statement: Any, most: int) -> Answer | None:
+    def _answer(self, statement: Any, limit: int) -> Answer | None:
         text = str(statement.query)
         done = self._connection.execute(statement)
         if statement.type.name != "SELECT":
             return None
-        rows = done.fetchmany(most)
+        rows = done.fetchmany(limit)
         return Answer(text, tuple(str(column[0]) for column in done.description or ()), rows)
 
 

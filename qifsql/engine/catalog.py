@@ -33,8 +33,8 @@ from qifsql.errors import (
     InputError,
     QifError,
     did_you_mean,
+    plural,
     quoted,
-    several,
 )
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -84,7 +84,7 @@ class Catalog:
     def _blank(self) -> list[str]:
         """Return notes on records without any value."""
         return [
-            f"{part.dataset} has {several(part.blank, 'record')} without a value in any column, "
+            f"{part.dataset} has {plural(part.blank, 'record')} without a value in any column, "
             "and each counts as a person: if they are empty lines, delete them"
             for part in self.schema.parts or (self.schema,)
             if part.blank
@@ -102,10 +102,10 @@ class Catalog:
 
     def _use(self, columns: frozenset[str]) -> None:
         """Record the columns in use whose different fields may be one value."""
-        several = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
+        across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
-                odd = column.writing == "several" or (several and column.writing == "unusual")
+                odd = column.writing == "several" or (across_files and column.writing == "unusual")
                 if odd and column.source_name in columns:
                     self.engine.written[part.dataset, column.name] = column.writing
 
@@ -283,7 +283,7 @@ def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) ->
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
     if (filled := sum(map(bool, values))) > 1:
         raise DatasetError(
-            f"{dataset.name}: {several(filled, 'column')} with values have no name in its first "
+            f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
             "line; if that line is a title, delete it, otherwise write names"
         )
 
@@ -299,8 +299,8 @@ def _read_collection(
 ) -> tuple[Collection, Schema]:
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
-    for one, key in zip_longest(collection.datasets, collection.keys):
-        source = _found_table(engine, one) if one.format == "duckdb" else one
+    for member, key in zip_longest(collection.datasets, collection.keys):
+        source = _found_table(engine, member) if member.format == "duckdb" else member
         dataset, schema = _readable(engine, source, mentions)
         datasets.append(dataset)
         schemas.append(schema)
@@ -350,10 +350,10 @@ def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]
     best = max(candidates, key=lambda d: len(split[d][0]))
     names, *records = split[best]
     for path in dataset.paths[1:]:
-        others = _lines(engine, replace(dataset, paths=(path,)), best)[0]
-        if others != names:
-            counts = f"{several(len(others), 'column')}, {dataset.paths[0]} {len(names):,}"
-            how = "other names" if len(others) == len(names) else counts
+        file_names = _lines(engine, replace(dataset, paths=(path,)), best)[0]
+        if file_names != names:
+            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
+            how = "other names" if len(file_names) == len(names) else counts
             raise DatasetError(
                 f"the files of {dataset.name} differ in their first lines: {path} has {how}"
             )
@@ -419,9 +419,9 @@ def _check_same(engine: Engine, dataset: Dataset) -> None:
     """
     first: list[tuple[str, str]] = []
     for path in dataset.paths:
-        one = replace(dataset, paths=(path,), hive=False)
-        types = [type_ for _, type_ in engine.describe(relation(one), dataset.name)]
-        columns = list(zip(_parquet_names(engine, one), types, strict=True))
+        part = replace(dataset, paths=(path,), hive=False)
+        types = [type_ for _, type_ in engine.describe(relation(part), dataset.name)]
+        columns = list(zip(_parquet_names(engine, part), types, strict=True))
         if len({name.casefold() for name, _ in columns}) == len(columns):
             columns.sort()
         first = first or columns

@@ -21,7 +21,7 @@ from qifsql.query.render import render
 
 TOGETHER = 500  # columns that one statement checks
 FLOATING_ONLY = ("excel", "statistics")  # formats that have whole numbers as floats
-WHOLE = """
+ARE_INTEGERS = """
     coalesce(bool_and(trunc(field) = field AND abs(field) <= 9007199254740992), FALSE)
 """  # each is also a BIGINT, exactly
 APART = "count(DISTINCT field) = count(DISTINCT struct_extract(field, 'text'))"
@@ -91,7 +91,7 @@ def _values(
     """Yield the columns of the view: numbers with their types, mixed cells as text."""
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
-    whole = _that(engine, dataset, rows, floating, WHOLE)
+    integral = _that(engine, dataset, rows, floating, ARE_INTEGERS)
     apart = _that(engine, dataset, rows, mixed, APART)
     if merged := [quoted(name) for name in mixed if name not in apart]:
         raise DatasetError(
@@ -99,7 +99,7 @@ def _values(
             "in the same way, such as 1; give the column one type"
         )
     exact = {name: "TIME" for name, type_ in columns if type_ == "TIME_NS"}  # as in other files
-    exact |= dict.fromkeys(whole, "BIGINT") | dict.fromkeys(long, "HUGEINT")
+    exact |= dict.fromkeys(integral, "BIGINT") | dict.fromkeys(long, "HUGEINT")
     for name, _ in columns:
         column = exp.column(identifier(name))
         if name in exact:

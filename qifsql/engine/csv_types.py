@@ -102,8 +102,8 @@ def read_writings(
 
 def _blank(names: Sequence[str]) -> exp.Expr:
     """Return the number of records that have no value in any of these columns."""
-    first, *others = (exp.column(identifier(name)) for name in names)
-    nothing = exp.Where(this=exp.Coalesce(this=first, expressions=others).is_(exp.null()))
+    first, *further = (exp.column(identifier(name)) for name in names)
+    nothing = exp.Where(this=exp.Coalesce(this=first, expressions=further).is_(exp.null()))
     return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
 
 
@@ -168,13 +168,13 @@ def remarks(engine: Engine) -> tuple[str, ...]:
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
         writings = {c: w for (d, c), w in engine.written.items() if d == dataset}
-        several, unusual = (
+        merged, unusual = (
             ", ".join(quoted(column) for column, writing in writings.items() if writing == kind)
             for kind in ("several", "unusual")
         )
-        if several:
+        if merged:
             notes.append(
-                f"{dataset}: different fields of {several} are one value where they are equal as "
+                f"{dataset}: different fields of {merged} are one value where they are equal as "
                 "numbers, dates or times (1.5 and 1.50); --all-varchar keeps them apart"
             )
         if unusual:

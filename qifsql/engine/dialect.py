@@ -134,19 +134,19 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
     operands = [operand for node in nodes for operand in operands_of(node)]
     types: list[str] = [""] * len(operands)
     for form in (_with_all, _of_rows):
-        left = [i for i, type_ in enumerate(types) if not type_]
-        if not left:
+        untyped = [i for i, type_ in enumerate(types) if not type_]
+        if not untyped:
             break
         try:
-            answers = _ask(form, select, [operands[i] for i in left], describe)
+            answers = _ask(form, select, [operands[i] for i in untyped], describe)
         except QifError:
             answers = []
-            for i in left:
+            for i in untyped:
                 try:
                     answers += _ask(form, select, [operands[i]], describe)
                 except QifError:
                     answers.append("")
-        for i, type_ in zip(left, answers, strict=True):
+        for i, type_ in zip(untyped, answers, strict=True):
             types[i] = type_
     answers_of_all = iter(types)
     for node in nodes:

@@ -37,7 +37,7 @@ from qifsql.query.plan import Plan, Step
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result in a frame
 SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
-MOST = 20_000_000  # rows of counts that DuckDB here takes from Spark
+MAX_COUNTS = 20_000_000  # rows of counts that DuckDB here takes from Spark
 STORED = (
     "a store is a file of DuckDB, which Spark does not keep; leave out --store, or use "
     "--engine duckdb"
@@ -160,9 +160,9 @@ class Spark:
 
     def attach(self, dataset: Dataset | Collection) -> None:
         """Open the files of database tables, read-only; other datasets need no opening."""
-        for one in dataset.datasets:
-            if one.format == "duckdb" and not one.statement:
-                self._local.attach(one)
+        for member in dataset.datasets:
+            if member.format == "duckdb" and not member.statement:
+                self._local.attach(member)
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
         """Copy the rows of a dataset into a table, to read them many times."""
@@ -411,7 +411,7 @@ class Spark:
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
                 f"{where}; write it in another way, or use --engine duckdb"
             )
-        if entry.rows > MOST:
+        if entry.rows > MAX_COUNTS:
             raise EngineError(
                 f"{entry.rows:,} rows of counts of {where} are too many for one machine, and "
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
@@ -425,7 +425,7 @@ class Spark:
         query = plan.steps[index].query
         self._write(name, Plan(steps, query), what, where, catalog=LOADED)
         entry = self._entries[LOADED, name]
-        if entry.rows > MOST:
+        if entry.rows > MAX_COUNTS:
             self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
 
@@ -462,7 +462,7 @@ class Spark:
         local = self._folders.here(folder)
         if local is None:
             rows = self.act(what, where, frame.count)
-            local = self._folders.fetch(folder) if rows <= MOST else None
+            local = self._folders.fetch(folder) if rows <= MAX_COUNTS else None
         files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
         read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
         values = [

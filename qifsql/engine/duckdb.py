@@ -248,8 +248,8 @@ class DuckDB:
         inside = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
         tables = exp.select("table_name").from_("duckdb_tables()").where(inside)
         for listing in ("duckdb_views()", "duckdb_functions()", "duckdb_triggers()"):
-            others = exp.select("count(*)").from_(listing).where(inside.copy())
-            if self.query(others, where)[0][0]:
+            foreign = exp.select("count(*)").from_(listing).where(inside.copy())
+            if self.query(foreign, where)[0][0]:
                 raise InputError(
                     f"{where} holds views, macros or triggers, which qifsql does not write; "
                     "the file was changed: name another file"
@@ -352,8 +352,10 @@ class DuckDB:
         If the SQL fails, the person sees DuckDB's message, as at any prompt.
         """
         try:
-            for one in self._connection.extract_statements(sql):
-                cursor = self._run("running", "prompt", partial(self._connection.execute, one))
+            for statement in self._connection.extract_statements(sql):
+                cursor = self._run(
+                    "running", "prompt", partial(self._connection.execute, statement)
+                )
                 if cursor.description is not None:
                     yield [d[0] for d in cursor.description], cursor.fetchall()
         except duckdb.Error as e:

@@ -81,8 +81,8 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
         size = sum(_size(child, what, lengths) for child in node.values())
         return _checked(size * 4 if node.get("class") == "CAST" else size, what)
     name = str(node["function_name"])
-    arguments = [one["expression"] for one in node["arguments"]]
-    sizes = [_size(one, what, lengths) for one in arguments]
+    arguments = [argument["expression"] for argument in node["arguments"]]
+    sizes = [_size(argument, what, lengths) for argument in arguments]
     if name in PATTERNS and len(arguments) > PATTERNS[name]:
         _check_pattern(arguments[PATTERNS[name]], what)
     if name in PAIRED and prod(sizes[:2]) > STEPS:
@@ -147,7 +147,7 @@ def _stated(node: Node, name: str, what: str) -> int:
 
 def _items(arguments: Sequence[Node], name: str, what: str) -> int:
     """Return how many items a range has; ExpressionError if it is not small and written out."""
-    ends = [_number(one) for one in arguments]
+    ends = [_number(argument) for argument in arguments]
     numbers = [end for end in ends if end is not None]
     if len(numbers) < len(ends) or not numbers or not any(numbers[2:] or [1]):
         raise ExpressionError(f"{what}: the ends of {name} must be numbers, written out")
@@ -176,7 +176,7 @@ def _check_pattern(node: Node, what: str) -> None:
 
 def _formatted(arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
     """Return how long a formatted text is; refuse a format that is not written out, or wide."""
-    texts = [str(_literal(one)) for one in arguments if one.get("class") == "CONSTANT"]
+    texts = [str(_literal(node)) for node in arguments if node.get("class") == "CONSTANT"]
     if not texts:
         raise ExpressionError(f"{what}: a format must be written out, in quotes")
     if any(re.search(r"\d{4}|\*|\{[^{}]*\{", text) and re.search("[%{]", text) for text in texts):

@@ -24,14 +24,14 @@ BOM = b"\xef\xbb\xbf"
 TOGETHER = 200  # columns that one statement checks
 SAME = "count(DISTINCT field) = count(DISTINCT value) AND count(field) = count(value)"
 SHORT = "NOT coalesce(bool_or(regexp_full_match(CAST(field AS VARCHAR), '-?[0-9]{16,}')), FALSE)"
-WHOLE = (
+ARE_INTEGERS = (
     "count(field) = count(TRY_CAST(CAST(field AS VARCHAR) AS HUGEINT)) AND NOT coalesce(bool_or("
 )
-WHOLE += "regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)"
+ARE_INTEGERS += "regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)"
 KEYS = "SELECT DISTINCT unnest(json_keys(json)) FROM objects"
 MANY = "SELECT count(DISTINCT name) FROM (SELECT unnest(json_keys(json)) AS name FROM objects) AS n"
 FIRST = "SELECT * FROM objects LIMIT 2000"
-MOST = 5_000  # names; the engine compares each with each to find the types
+MAX_NAMES = 5_000  # names; the engine compares each with each to find the types
 SOME = 1_000  # names in the first records that are reason to count all
 
 
@@ -60,7 +60,9 @@ def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
     same = _that(engine, dataset, times, SAME)
     short = _that(engine, dataset, floats, SHORT)
-    whole = _that(engine, dataset, [pair for pair in floats if pair[0] not in short], WHOLE)
+    integral = _that(
+        engine, dataset, [pair for pair in floats if pair[0] not in short], ARE_INTEGERS
+    )
     types: dict[str, str] = {}
     selected: list[exp.Expr] = []
     for name, type_ in columns:
@@ -68,15 +70,15 @@ def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
         if type_ in TIMES:
             types[name] = "VARCHAR"
             column = exp.cast(column, type_, dialect="duckdb") if name in same else column
-        elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | whole):
+        elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | integral):
             types[name] = "JSON"
             column = exp.cast(column, "VARCHAR")
-        elif type_ == "UUID" or name in whole:
+        elif type_ == "UUID" or name in integral:
             types[name] = "VARCHAR"
         else:
             types[name] = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
         selected.append(exp.alias_(column, identifier(name)))
-    long = whole | {name for name, type_ in columns if type_ == "HUGEINT"}
+    long = integral | {name for name, type_ in columns if type_ == "HUGEINT"}
     return exp.select(*selected).from_(_rows(dataset, list(types.items()))), long
 
 
@@ -127,11 +129,11 @@ def _check_number(engine: Reader, dataset: Dataset) -> None:
     ((names,),) = engine.query(_query(filled(MANY, {"objects": first})), dataset.name)
     if names > SOME:
         ((names,),) = engine.query(_of_objects(MANY, dataset), dataset.name)
-    if names > MOST:
+    if names > MAX_NAMES:
         raise DatasetError(
             f"{dataset.name} has records with {names:,} different names in all, and at most "
-            f"{MOST:,} can be columns; if the names are values, as numbers of people are, write "
-            "them as values"
+            f"{MAX_NAMES:,} can be columns; if the names are values, as numbers of people are, "
+            "write them as values"
         )
 
 

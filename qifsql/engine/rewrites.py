@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 SPARK = "spark"
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+SMALL_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LARGE = ("HUGEINT", "UBIGINT")  # decimals in Spark
 FLOATS = ("FLOAT", "DOUBLE")
 LONG = "DECIMAL(38, 0)"  # Spark's type of 128-bit whole numbers; above 10^38 it is an error
@@ -90,7 +90,7 @@ def rewritten(node: exp.Expr) -> exp.Expr:
 
 def _family(type_: str) -> str:
     """Return the family of a type: whole, large, float, double, decimal, or its name."""
-    if type_ in WHOLE:
+    if type_ in SMALL_INTEGERS:
         return "whole"
     if type_ in LARGE:
         return "large"
@@ -148,11 +148,13 @@ def _exact(value: exp.Expr) -> exp.Expr:
     Spark would convert the shortest text of the number. Division by a power of two is exact.
     """
     unit = _as(exp.Literal.number(2**63), "DOUBLE")
-    whole = exp.Anonymous(this="rint", expressions=[value])
-    parts = _as(exp.Div(this=whole, expression=unit, typed=True, safe=False), "BIGINT")  # truncates
+    rounded = exp.Anonymous(this="rint", expressions=[value])
+    parts = _as(
+        exp.Div(this=rounded, expression=unit, typed=True, safe=False), "BIGINT"
+    )  # truncates
     high = _as(parts, LONG)
     below = exp.Mul(this=_as(parts.copy(), "DOUBLE"), expression=unit.copy())
-    low = _as(exp.Sub(this=whole.copy(), expression=below), "BIGINT")
+    low = _as(exp.Sub(this=rounded.copy(), expression=below), "BIGINT")
     number = exp.Add(
         this=exp.Mul(this=high, expression=_as(exp.Literal.number(2**63), LONG)), expression=low
     )
@@ -196,12 +198,12 @@ def _is_cast_to_bigint(node: exp.Expr) -> bool:
 
 def _divided(node: exp.Expr) -> exp.Expr:
     """Divide doubles: Spark would divide decimals, and refuse a zero that gives infinity."""
-    left, right = _types(node)
-    if "float" in (_family(left), _family(right)):
+    left_type, right_type = _types(node)
+    if "float" in (_family(left_type), _family(right_type)):
         raise Unlike("a division of FLOAT")
     numbers = ("whole", "large", "decimal", "double")
-    if _family(left) not in numbers or _family(right) not in numbers:
-        raise Unlike(f"a division of {left} by {right}")
+    if _family(left_type) not in numbers or _family(right_type) not in numbers:
+        raise Unlike(f"a division of {left_type} by {right_type}")
     a, b = _as(node.this, "DOUBLE"), _as(node.expression, "DOUBLE")
     quotient = exp.Div(this=a, expression=b, typed=True, safe=False)
     divisor = node.expression
@@ -222,41 +224,41 @@ def _divided(node: exp.Expr) -> exp.Expr:
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
     """Divide whole numbers up to 64 bits; halves of others are not the same."""
-    left, right = _types(node)
-    if (_family(left), _family(right)) == ("whole", "whole"):
+    left_type, right_type = _types(node)
+    if (_family(left_type), _family(right_type)) == ("whole", "whole"):
         return node
-    if {_family(left), _family(right)} <= {"whole", "large"}:
+    if {_family(left_type), _family(right_type)} <= {"whole", "large"}:
         a, b = _as(node.this, LONG), _as(node.expression, LONG)
-        rest = exp.paren(exp.Sub(this=a, expression=exp.Mod(this=a.copy(), expression=b)))
-        quotient = exp.Div(this=rest, expression=b.copy(), typed=True, safe=False)
+        divisible = exp.paren(exp.Sub(this=a, expression=exp.Mod(this=a.copy(), expression=b)))
+        quotient = exp.Div(this=divisible, expression=b.copy(), typed=True, safe=False)
         return _as(quotient, LONG)
-    raise Unlike(f"a division // of {left} by {right}")
+    raise Unlike(f"a division // of {left_type} by {right_type}")
 
 
 def _arithmetic(node: exp.Expr) -> exp.Expr:
     """Refuse arithmetic that has other types in Spark; a date plus an interval is a time."""
-    left, right = _types(node)
-    families = {_family(left), _family(right)}
-    if (left, right) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
+    left_type, right_type = _types(node)
+    families = {_family(left_type), _family(right_type)}
+    if (left_type, right_type) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
         node.set("this", _as(node.this, "TIMESTAMP_NTZ"))
         return node
     if families == {"date", "whole"} or "interval" in families:
-        raise Unlike(f"arithmetic of {left} and {right}")
+        raise Unlike(f"arithmetic of {left_type} and {right_type}")
     if isinstance(node, exp.Mul | exp.Add | exp.Sub | exp.Mod) and "decimal" in families:
         if "double" in families and families <= {"double", "decimal"}:
             return node
         if families <= {"decimal", "whole"} and isinstance(node, exp.Add | exp.Sub | exp.Mul):
             return node
-        raise Unlike(f"arithmetic of {left} and {right}")
+        raise Unlike(f"arithmetic of {left_type} and {right_type}")
     if families <= {"whole"} or families <= {"whole", "large"}:
         return _widened(node) if "large" in families else node
     if families <= {"double", "whole"} or families == {"float"}:
         return node
     if families == {"double", "large"}:
         return node
-    if left == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
+    if left_type == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
         return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
-    raise Unlike(f"arithmetic of {left} and {right}")
+    raise Unlike(f"arithmetic of {left_type} and {right_type}")
 
 
 def _widened(node: exp.Expr) -> exp.Expr:

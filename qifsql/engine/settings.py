@@ -72,11 +72,11 @@ class Settings:
     def check_threads(self) -> None:
         """Raise InputError if the machine cannot run this number of threads."""
         cores = os.cpu_count() or 1
-        most = max(ALWAYS, PER_CORE * cores)
-        if self.threads is not None and not 1 <= self.threads <= most:
+        limit = max(ALWAYS, PER_CORE * cores)
+        if self.threads is not None and not 1 <= self.threads <= limit:
             raise InputError(
-                f"threads={self.threads} cannot be used; give a number from 1 to {most} (more than "
-                f"the {cores} cores here makes nothing faster)"
+                f"threads={self.threads} cannot be used; give a number from 1 to {limit} (more "
+                f"than the {cores} cores here makes nothing faster)"
             )
 
     @property

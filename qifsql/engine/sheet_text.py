@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import unescape
 from posixpath import join, normpath
 
-from qifsql.errors import DatasetError, quoted, several
+from qifsql.errors import DatasetError, plural, quoted
 
 CHUNK = 2**20  # bytes of a sheet that are read together
 FORMULA = re.compile(  # a cell with a formula and no value; its attributes
@@ -32,12 +32,12 @@ def check(path: str, sheet: str, title: str) -> None:
         merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))
     if formulas:
         raise DatasetError(
-            f"{title} has {several(formulas, 'formula')} without a value, because no program has "
+            f"{title} has {plural(formulas, 'formula')} without a value, because no program has "
             "calculated them; open it in Excel, and save it"
         )
     if merged:
         raise DatasetError(
-            f"{title} has {several(merged, 'merged cell')} below its first row, of which only the "
+            f"{title} has {plural(merged, 'merged cell')} below its first row, of which only the "
             "first part is read as a value; unmerge them, and write the value into each part"
         )
 
@@ -59,7 +59,7 @@ def check_extent(path: str, sheet: str, title: str) -> None:
     if area > AREA and area > SPARSE * cells:
         raise DatasetError(
             f"sheet {quoted(sheet)} of {title} has cells as far away as {last}, and "
-            f"{several(cells, 'cell')} in all; delete what is no part of the table, and save it"
+            f"{plural(cells, 'cell')} in all; delete what is no part of the table, and save it"
         )
 
 

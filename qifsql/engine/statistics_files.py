@@ -84,8 +84,8 @@ def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Typ
     schema = pl.Schema(types)
     if not schemas:
         pl.DataFrame(schema=schema).write_parquet(folder / _name(0))
-    for i, one in enumerate(schemas):
-        if one != schema:
+    for i, chunk_schema in enumerate(schemas):
+        if chunk_schema != schema:
             file = folder / _name(i)
             pl.read_parquet(file).cast(schema).write_parquet(file)
 

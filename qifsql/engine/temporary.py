@@ -170,7 +170,7 @@ def _end_commands(folder: Path) -> None:
                 os.close(process)
 
 
-def shown(path: str) -> str:
+def public_path(path: str) -> str:
     """Return the path of an input as people know it: data of standard input have no path."""
     file = Path(path)
     is_input = file.parent.name.startswith(PREFIX) and file.name.startswith(STANDARD_INPUT)

@@ -10,7 +10,7 @@ from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names
 from qifsql.engine import sheet_text
-from qifsql.errors import DatasetError, did_you_mean, quoted, several
+from qifsql.errors import DatasetError, did_you_mean, plural, quoted
 
 ROWS = 100_000  # rows in a row group
 
@@ -77,7 +77,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
                 raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
             listed = ", ".join(map(quoted, filled))
             raise DatasetError(
-                f"{dataset.name} has {several(len(filled), 'sheet')} with cells: {listed}; name "
+                f"{dataset.name} has {plural(len(filled), 'sheet')} with cells: {listed}; name "
                 f"one: SHEET@{dataset.paths[0]}"
             )
         requested = filled[0]

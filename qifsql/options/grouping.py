@@ -130,7 +130,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             groups[parameter.name] = functools.partial(_arguments, typed), list(typed)
             options |= typed
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
-    parameters = [p.replace(annotation=_shown(p.annotation)) for p in sorted(parameters, key=_rank)]
+    parameters = [
+        p.replace(annotation=_translated(p.annotation)) for p in sorted(parameters, key=_rank)
+    ]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
@@ -171,7 +173,7 @@ def completed(words: Sequence[str], alone: Collection[str]) -> list[str]:
     return complete
 
 
-def _shown(annotation: Any) -> Any:
+def _translated(annotation: Any) -> Any:
     """Return a parameter with its help text translated, and one word for its value."""
     kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     notes = [copy(note) for note in notes]  # commands share them, so they must not change

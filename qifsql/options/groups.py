@@ -112,7 +112,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Others:
+class Auxiliary:
     """The auxiliary datasets of a collection."""
 
     aux: Annotated[
@@ -125,8 +125,8 @@ class Others:
 
     def source(self, data: Data) -> list[Dataset]:
         """Return all datasets, the focal one first."""
-        others = (*(self.aux or ()), *(self.more or ()))
-        return [data.dataset(), *(data.dataset(file) for file in others)]
+        auxiliary = (*(self.aux or ()), *(self.more or ()))
+        return [data.dataset(), *(data.dataset(file) for file in auxiliary)]
 
 
 def named(datasets: Sequence[Dataset]) -> str:
@@ -167,16 +167,16 @@ class Limits:
         from qifsql.options.runtime import talk
         from qifsql.presentation.progress_bar import progress
 
-        with progress(self.progress, talk) as shown:
-            yield self.engine_settings(shown)
+        with progress(self.progress, talk) as bar:
+            yield self.engine_settings(bar)
 
-    def engine_settings(self, shown: Progress) -> Settings:
+    def engine_settings(self, bar: Progress) -> Settings:
         """Return the settings of an engine that shows its progress like this."""
         return Settings(
             self.memory,
             self.threads,
             None if self.temp is None else local_folder(self.temp),
-            shown,
+            bar,
             self.seed,
             self.engine,
             self.master,

@@ -13,7 +13,7 @@ from typing import Any, is_typeddict
 
 from qifsql.data.option import DATASET, STORE, WRITTEN, Form, Option
 from qifsql.options import runtime
-from qifsql.options.groups import Data, Limits, Others, Output, Records, Talk
+from qifsql.options.groups import Auxiliary, Data, Limits, Output, Records, Talk
 from qifsql.options.measuring import Charts, Summary
 
 Tell = Callable[[str], None]
@@ -25,9 +25,9 @@ class Answer:
     """The result of a command, and how it is shown.
 
     ``title`` is that of pages. ``notes`` are printed after those of the result. ``text`` is printed
-    as it is. ``aside``, ``view`` and ``prose`` are those of ``presentation.result_files.Shown``;
-    ``shown`` is one that a room makes itself. An answer that is not ``met`` (by default: the result
-    is false) ends with exit code 4 and the words ``unmet`` on stderr. ``private``: a file of the
+    as it is. ``aside``, ``view`` and ``prose`` are those of ``results.result.Display``;
+    ``display`` is one that a room makes. An answer that is not ``met`` (by default: the result is
+    false) ends with exit code 4 and the words ``unmet`` on stderr. ``private``: a file of the
     result holds values of cells. ``finish`` is called once the result is shown, or its reader has
     stopped.
     """
@@ -40,7 +40,7 @@ class Answer:
     aside: Collection[str] = ()
     view: Callable[..., Any] | None = None
     prose: bool = False
-    shown: Any = None
+    display: Any = None
     met: bool | None = None
     unmet: str = ""
     private: bool = False
@@ -126,7 +126,7 @@ def _output(
     show.check(output, **written)
     if output.out is not None and Data in groups:
         data: Data = groups[Data]
-        source = groups[Others].source(data) if Others in groups else [data.dataset()]
+        source = groups[Auxiliary].source(data) if Auxiliary in groups else [data.dataset()]
         check_place(output.out, tuple(path for dataset in source for path in dataset.paths))
     return output
 
@@ -136,7 +136,7 @@ def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
     from qifsql.engine import masks
     from qifsql.options import show
 
-    shown = answer.shown or show.Shown(
+    display = answer.display or show.Display(
         result=answer.result,
         title=f"qifsql: {answer.title}",
         aside=answer.aside,
@@ -150,7 +150,7 @@ def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
         runtime.store(output.out if answer.private else None, quiet=quiet),
     ):
         try:
-            show.show(shown, output, met=met, unmet=answer.unmet)
+            show.show(display, output, met=met, unmet=answer.unmet)
         except (BrokenPipeError, SystemExit):
             finish()
             raise

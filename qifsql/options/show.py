@@ -9,41 +9,41 @@ import typer
 from qifsql.errors import UNMET, InputError, OutputError, printable
 from qifsql.options import runtime
 from qifsql.options.groups import Output
-from qifsql.results.result import Shown, save, text
+from qifsql.results.result import Display, save, text
 from qifsql.results.storage import check_ending, check_place
 
-__all__ = ["FORMATS", "Shown", "check", "save", "show"]
+__all__ = ["FORMATS", "Display", "check", "save", "show"]
 
 FORMATS = ("table", "json", "csv", "markdown")
 
 
-def check(output: Output, **others: str | Path | None) -> None:
+def check(output: Output, **files: str | Path | None) -> None:
     """Refuse an output that cannot be written, before any work.
 
-    ``others`` are further files of the same command, by their options: all files must differ.
+    ``files`` are further files of the same command, by their options: all files must differ.
     """
     if output.format_ is not None and output.format_ not in FORMATS:
         raise InputError(f'there is no format "{output.format_}"; use one of {", ".join(FORMATS)}')
     if output.out is not None:
         check_ending(output.out)
         check_place(output.out, ())
-        for option, path in others.items():
+        for option, path in files.items():
             differ(output.out, "-o", path, f"--{option}")
 
 
-def differ(path: Path, option: str, other: str | Path | None, another: str) -> None:
+def differ(path: Path, option: str, other_path: str | Path | None, other_option: str) -> None:
     """Refuse two options that name the same file: one output would overwrite the other."""
-    if other is not None and os.path.realpath(path) == os.path.realpath(other):
-        raise OutputError(f"{option} and {another} both name {path}; name two files")
+    if other_path is not None and os.path.realpath(path) == os.path.realpath(other_path):
+        raise OutputError(f"{option} and {other_option} both name {path}; name two files")
 
 
-def show(shown: Shown, output: Output, *, met: bool = True, unmet: str = "") -> None:
+def show(display: Display, output: Output, *, met: bool = True, unmet: str = "") -> None:
     """Write a result to stdout, and to a file if one is named.
 
     A result that is not ``met`` ends with ``UNMET``, and with the words ``unmet`` on stderr.
     """
     try:
-        _show(shown, output)
+        _show(display, output)
     except (BrokenPipeError, SystemExit):  # the reader has stopped; the exit code still counts
         if met:
             raise
@@ -53,19 +53,19 @@ def show(shown: Shown, output: Output, *, met: bool = True, unmet: str = "") -> 
         raise typer.Exit(UNMET)
 
 
-def _show(shown: Shown, output: Output) -> None:
+def _show(display: Display, output: Output) -> None:
     if output.out is not None:
-        save(shown, output.out)
+        save(display, output.out)
         if output.format_ is None and not sys.stdout.isatty():
             return
-    readable = sys.stdout.isatty() or shown.prose
+    readable = sys.stdout.isatty() or display.prose
     chosen = output.format_ or ("table" if readable else "csv")
     if chosen == "table":
         from qifsql.presentation import terminal
 
-        terminal.draw(shown.parts)
+        terminal.draw(display.parts)
     else:
-        write(text(shown, chosen))
+        write(text(display, chosen))
     sys.stdout.flush()
 
 

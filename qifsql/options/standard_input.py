@@ -19,7 +19,10 @@ ENDINGS = {  # by the first bytes of the data; all others are CSV
     b"\x1f\x8b": ".csv.gz",
     b"\x28\xb5\x2f\xfd": ".csv.zst",
 }
-OTHERS = {b"PK\x03\x04": "a workbook or an archive", b"SQLite format 3": "a SQLite database"}
+BINARY_FORMATS = {
+    b"PK\x03\x04": "a workbook or an archive",
+    b"SQLite format 3": "a SQLite database",
+}
 
 
 @dataclass
@@ -67,7 +70,7 @@ def _write(data: BinaryIO, folder: Path) -> Path:
     first = data.read(BLOCK)
     if not first:
         raise DatasetError(f"{STANDARD_INPUT} is empty: it has no bytes at all")
-    for magic, kind in OTHERS.items():
+    for magic, kind in BINARY_FORMATS.items():
         if first.startswith(magic):
             raise DatasetError(f"{STANDARD_INPUT} is {kind}; write it to a file, and name that")
     ending = next((e for magic, e in ENDINGS.items() if first.startswith(magic)), ".csv")

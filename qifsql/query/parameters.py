@@ -31,7 +31,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
         return Step(name, doc, attack.beliefs[secret])
     if name == "numbers":
         attribute = attack.microdata.secrets[secret - 1]
-        kind = "HUGEINT" if _whole(attribute) else attribute.type
+        kind = "HUGEINT" if _is_integer(attribute) else attribute.type
         doc = "One row per value of the secret, as a number."
         number = exp.cast("value", kind, dialect="duckdb")
         query = exp.select("code", "value", exp.alias_(number, "number")).from_("secret_values")
@@ -50,7 +50,7 @@ def _request(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
     number = (bound.number if bound else None) or Fraction(0)
     scale: exp.Expr = exp.Literal.number(number.denominator if kind == "penalty" else 1)
     tolerance = _decimal(number if kind == "tolerance" else Fraction(0))
-    if kind == "tolerance" and _whole(attack.microdata.secrets[secret - 1]):
+    if kind == "tolerance" and _is_integer(attack.microdata.secrets[secret - 1]):
         tolerance = exp.cast(exp.Literal.number(int(number)), "HUGEINT")
     thresholds = [exp.cast(exp.Literal.number(t), "DOUBLE") for t in attack.thresholds]
     quantiles = [exp.cast(exp.Literal.number(q), "DECIMAL(18, 9)") for q in attack.quantiles]
@@ -72,7 +72,7 @@ def _decimal(number: Fraction) -> exp.Expr:
     return exp.cast(exp.Literal.number(f"{digits[:-9]}.{digits[-9:]}"), "DECIMAL(20, 9)")
 
 
-def _whole(secret: Attribute) -> bool:
+def _is_integer(secret: Attribute) -> bool:
     return secret.type in INTEGERS or (secret.type.startswith("DECIMAL") and ",0)" in secret.type)
 
 

@@ -36,9 +36,9 @@ class Plan:
     keeps: tuple[str, str] | None = None
 
 
-def counted(query: exp.Select, most: int) -> exp.Select:
-    """Return the query of the number of rows of a query; it stops behind ``most`` rows."""
-    return exp.select("count(*)").from_(query.limit(most).subquery("counted"))
+def counted(query: exp.Select, limit: int) -> exp.Select:
+    """Return the query of the number of rows of a query; it stops behind ``limit`` rows."""
+    return exp.select("count(*)").from_(query.limit(limit).subquery("counted"))
 
 
 def together(queries: Sequence[Query]) -> Query:

@@ -76,7 +76,7 @@ def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
 def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
     if pretty or plan.result.args.get("with_"):
-        return render(_whole(plan), pretty=pretty, copy=False)
+        return render(_with_statement(plan), pretty=pretty, copy=False)
     steps = ", ".join(map(_named_once, plan.steps))
     result = render(plan.result)
     return f"WITH {steps} {result}" if steps else result
@@ -113,7 +113,7 @@ def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> 
             expressions=[exp.PropertyEQ(this=name, expression=value)]
         )
     copy = exp.Copy(
-        this=exp.Subquery(this=_whole(plan)),
+        this=exp.Subquery(this=_with_statement(plan)),
         kind=False,
         files=[exp.Literal.string(path)],
         params=[exp.CopyParameter(this=exp.Var(this=k), expression=v) for k, v in options.items()],
@@ -129,13 +129,13 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
     table = exp.table_(name, db="main", catalog=catalog)
     if not again:
         return f"CREATE TABLE {render(table)} AS {statement(plan)}"
-    create = exp.Create(this=table, kind="TABLE", expression=_whole(plan), replace=True)
+    create = exp.Create(this=table, kind="TABLE", expression=_with_statement(plan), replace=True)
     return render(create, pretty=True, copy=False)
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:
     """Return the statement that adds the rows of a plan to a table."""
-    return render(exp.insert(_whole(plan), exp.table_(name, db="main", catalog=catalog)))
+    return render(exp.insert(_with_statement(plan), exp.table_(name, db="main", catalog=catalog)))
 
 
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
@@ -170,7 +170,7 @@ def detaching(catalog: str) -> str:
     return render(exp.Detach(this=exp.Var(this=catalog)))
 
 
-def _whole(plan: Plan) -> exp.Query:
+def _with_statement(plan: Plan) -> exp.Query:
     query = plan.result.copy()
     for step in plan.steps:
         query = query.with_(

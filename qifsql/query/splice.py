@@ -160,7 +160,7 @@ def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
 
 
 def _all(condition: exp.Expr, family: _Family) -> exp.Expr:
-    conditions = [_one(condition, family, copy) for copy in family.copies]
+    conditions = [_copied(condition, family, copy) for copy in family.copies]
     return exp.and_(*conditions) if conditions else exp.true()
 
 
@@ -205,7 +205,7 @@ def _items(
         if name is None:
             expressions.append(item)
         else:
-            expressions += [_one(item, families[name], copy) for copy in families[name].copies]
+            expressions += [_copied(item, families[name], copy) for copy in families[name].copies]
     return expressions
 
 
@@ -220,7 +220,7 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
     return next((name for name in names if name in families and name != "qid"), None)
 
 
-def _one(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
+def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
     """Return the copy of an item for one column."""
     around = exp.paren(item.copy())
     for column in list(around.find_all(exp.Column)):

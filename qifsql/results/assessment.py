@@ -208,10 +208,10 @@ def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
     """Return the measures that one record can have; refuse others unless all were requested."""
     names = chosen(measures)
     text = measures if isinstance(measures, str) else ",".join(measures)
-    others = [name for name in names if name not in OF_RECORDS]
-    if others and "all" not in text.casefold():
+    unsuitable = [name for name in names if name not in OF_RECORDS]
+    if unsuitable and "all" not in text.casefold():
         raise InputError(
-            f"{others[0]} is not a measure of one record; records take {', '.join(OF_RECORDS)}"
+            f"{unsuitable[0]} is not a measure of one record; records take {', '.join(OF_RECORDS)}"
         )
     return tuple(name for name in names if name in OF_RECORDS)
 

@@ -12,7 +12,7 @@ from polars.selectors import by_name
 
 from qifsql.presentation import figures, markdown
 from qifsql.presentation.theme import Chart
-from qifsql.results.storage import Content, Origin, check_ending, inert, whole
+from qifsql.results.storage import Content, Origin, atomic_file, check_ending, inert
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -103,5 +103,5 @@ def save_chart(chart: Chart, path: Path, origin: Origin) -> None:
     """Write a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
     check_ending(path, figures.ENDINGS)
     content = figures.content(chart, path.suffix.casefold())
-    with whole(path, origin) as temporary:
+    with atomic_file(path, origin) as temporary:
         temporary.write_bytes(content)

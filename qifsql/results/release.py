@@ -22,7 +22,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, quoted
 from qifsql.query.columns import SHOWABLE
 from qifsql.query.plan import Plan
-from qifsql.results.storage import Origin, check_output, whole, write_manifest, wrong_ending
+from qifsql.results.storage import Origin, atomic_file, check_output, write_manifest, wrong_ending
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
@@ -72,7 +72,7 @@ def write(
     from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
-    with whole(path, origin, engine.partial) as temporary:
+    with atomic_file(path, origin, engine.partial) as temporary:
         written = put(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")

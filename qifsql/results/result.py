@@ -55,7 +55,7 @@ class Result:
         from qifsql.presentation import terminal
 
         notes = [Paragraph(f"note: {note}") for note in self.notes]
-        return terminal.plain([*shown_of(self).parts, *notes], WIDTH)
+        return terminal.plain([*display_of(self).parts, *notes], WIDTH)
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the tables of the terminal and the first chart."""
@@ -63,7 +63,7 @@ class Result:
 
         notes = [Paragraph(note) for note in self.notes]
         drawn = charts(self) if figures.can_draw() else {}
-        return html.fragment([*shown_of(self).parts, *notes], next(iter(drawn.values()), None))
+        return html.fragment([*display_of(self).parts, *notes], next(iter(drawn.values()), None))
 
     @property
     def sql(self) -> str:
@@ -102,7 +102,7 @@ class Result:
         path = Path(path)
         check_ending(path)
         path = check_place(path, self.origin.paths)
-        save(shown_of(self), path)
+        save(display_of(self), path)
         return path
 
     def __bool__(self) -> bool:
@@ -130,7 +130,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class Display:
     """A result in all its formats.
 
     JSON has each table of ``details`` under its name. CSV and Markdown on stdout have them after
@@ -161,12 +161,12 @@ class Shown:
         return view(result.frame, result.details, result.spec)
 
 
-def shown_of(result: Result) -> Shown:
+def display_of(result: Result) -> Display:
     """Return a result as its command shows it."""
     name = result.spec.get("dataset")
     title = f"qifsql: {result.kind} of {name}" if name else f"qifsql: {result.kind}"
-    shown: Callable[..., Shown] = getattr(view_of(result.kind), "shown", Shown)
-    return shown(result=result, title=title)
+    display: Callable[..., Display] = getattr(view_of(result.kind), "display", Display)
+    return display(result=result, title=title)
 
 
 def charts(result: Result) -> dict[str, Chart]:
@@ -178,39 +178,39 @@ def charts(result: Result) -> dict[str, Chart]:
     return drawn
 
 
-def save(shown: Shown, out: Path) -> None:
+def save(display: Display, out: Path) -> None:
     """Write a result to files in the format of their ending, all or none."""
-    write(contents(shown, out), shown.origin)
+    write(contents(display, out), display.origin)
 
 
-def contents(shown: Shown, out: Path) -> dict[Path, Content]:
+def contents(display: Display, out: Path) -> dict[Path, Content]:
     """Return the contents of the files of a result, by path, in the format of ``out``'s ending."""
     from qifsql.results import exports
 
-    ending, origin = out.suffix.casefold(), shown.origin
+    ending, origin = out.suffix.casefold(), display.origin
     if ending == ".html":
         from qifsql.presentation import html
 
         page = html.of_result(
-            shown.title, shown.parts, notes=origin.notes, sql=origin.sql, started=origin.started
+            display.title, display.parts, notes=origin.notes, sql=origin.sql, started=origin.started
         )
         return {out: page}
     if ending in (".json", ".md"):
-        return {out: text(shown, "json" if ending == ".json" else "markdown")}
-    frame, details = shown.result.frame, shown.result.details
+        return {out: text(display, "json" if ending == ".json" else "markdown")}
+    frame, details = display.result.frame, display.result.details
     if ending == ".xlsx":
-        return {out: exports.as_workbook({shown.result.kind: frame, **details}, origin.started)}
+        return {out: exports.as_workbook({display.result.kind: frame, **details}, origin.started)}
     return exports.as_files(out, frame, details)
 
 
-def text(shown: Shown, kind: str) -> str:
+def text(display: Display, kind: str) -> str:
     """Return a result as ``json``, ``csv`` or ``markdown``."""
     from qifsql.results import exports
 
-    frame, details = shown.result.frame, shown.result.details
+    frame, details = display.result.frame, display.result.details
     if kind == "json":
-        document = {"qifsql": __version__, "spec": dict(shown.result.spec)} | dict(shown.more)
+        document = {"qifsql": __version__, "spec": dict(display.result.spec)} | dict(display.more)
         return exports.as_json(document, {"results": frame, **details})
-    aside = {*shown.aside, *(shown.not_in_csv if kind == "csv" else ())}
+    aside = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}
     tables = [table for name, table in details.items() if name not in aside]
     return exports.as_text([frame, *tables], kind)

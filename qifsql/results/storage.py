@@ -25,7 +25,7 @@ from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks
 from qifsql.engine.settings import Settings
-from qifsql.engine.temporary import shown, unfinished
+from qifsql.engine.temporary import public_path, unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
 from qifsql.query import render
 from qifsql.query.plan import Plan
@@ -171,7 +171,7 @@ def manifest(origin: Origin) -> dict[str, Any]:
 def digests(paths: Iterable[str], *, folders: bool = True) -> list[dict[str, Any]]:
     """Return the path, size and digest of each file, with or without its folder."""
     files = [_digest(p) for p in paths]
-    return files if folders else [one | {"path": Path(one["path"]).name} for one in files]
+    return files if folders else [digest | {"path": Path(digest["path"]).name} for digest in files]
 
 
 def wrong_ending(path: Path, endings: Iterable[str]) -> OutputError:
@@ -239,7 +239,7 @@ def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | No
 
 
 @contextmanager
-def whole(
+def atomic_file(
     path: Path, origin: Origin, place: Callable[[Path], Path] | None = None
 ) -> Iterator[Path]:
     """Open a temporary file that replaces ``path`` at the end, or is removed on errors.
@@ -274,7 +274,7 @@ def write(files: Mapping[Path, Content], origin: Origin) -> None:
     note = manifest(origin)
     beside = manifests_beside(files)
     with ExitStack() as stack:
-        ready = {p: stack.enter_context(whole(p, origin)) for p in (*files, *beside.values())}
+        ready = {p: stack.enter_context(atomic_file(p, origin)) for p in (*files, *beside.values())}
         for path, content in files.items():
             if isinstance(content, pl.DataFrame):
                 parquet.write(content, ready[path], note)
@@ -313,7 +313,7 @@ def _inert(text: pl.Expr) -> pl.Expr:
 
 def write_manifest(path: Path, origin: Origin) -> None:
     """Write ``FILE.manifest.json`` next to a file that cannot contain metadata."""
-    with whole(path.with_name(path.name + ENDING), origin) as temporary:
+    with atomic_file(path.with_name(path.name + ENDING), origin) as temporary:
         _write_note(temporary, manifest(origin))
 
 
@@ -328,4 +328,4 @@ def _digest(path: str) -> dict[str, Any]:
         return {"path": path, "bytes": None, "sha256": None}
     with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
-    return {"path": shown(path), "bytes": Path(path).stat().st_size, "sha256": digest}
+    return {"path": public_path(path), "bytes": Path(path).stat().st_size, "sha256": digest}

@@ -163,12 +163,12 @@ def _read(path: Path) -> Stored:
 def _parquet(path: Path) -> Stored:
     note = parquet.manifest(path)
     details, files = {}, [str(path)]
-    for other in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
-        name = other.stem.removeprefix(f"{path.stem}.")
-        beside = parquet.manifest(other) or {}
+    for detail_path in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
+        name = detail_path.stem.removeprefix(f"{path.stem}.")
+        beside = parquet.manifest(detail_path) or {}
         if beside.get("started") == note["started"] and beside.get("sql") == note["sql"]:
-            details[name] = parquet.read(other)
-            files.append(str(other))
+            details[name] = parquet.read(detail_path)
+            files.append(str(detail_path))
     frame = parquet.read(path)
     return Stored(path.stem, str(note["result"]), frame, details, _checked(note), tuple(files))
 

@@ -10,10 +10,10 @@ from qifsql.query.plan import Plan
 from qifsql.results.storage import (
     STREAMED,
     Origin,
+    atomic_file,
     check_ending,
     inert,
     manifest,
-    whole,
     write_manifest,
 )
 
@@ -25,7 +25,7 @@ def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str)
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
-    with whole(path, origin, engine.partial) as temporary:
+    with atomic_file(path, origin, engine.partial) as temporary:
         note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
         if path.suffix.casefold() == ".parquet":
             return engine.copy(plan, temporary, what=what, where=where, note=note)

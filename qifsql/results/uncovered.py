@@ -13,7 +13,7 @@ from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
 from qifsql.results.stored import Stored
 
-MOST = 5  # columns whose numbers a sentence gives
+NUMBERS = 5  # columns whose numbers a sentence gives
 
 Columns = Sequence[ColumnRoles]
 
@@ -97,9 +97,11 @@ def unconsidered(dataset: str, columns: Columns) -> list[str]:
     rest = [_with_role(c.name, c.role) for c in columns if not c.covered]
     if not rest:
         return []
-    one = "{n} column of {dataset} is not considered by any result here: {names}."
-    many = "{n} columns of {dataset} are not considered by any result here: {names}."
-    return [counted(one, many, len(rest), dataset=escaping.cell(dataset), names=_names(rest))]
+    singular = "{n} column of {dataset} is not considered by any result here: {names}."
+    plural = "{n} columns of {dataset} are not considered by any result here: {names}."
+    return [
+        counted(singular, plural, len(rest), dataset=escaping.cell(dataset), names=_names(rest))
+    ]
 
 
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
@@ -151,10 +153,10 @@ def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[
         rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
     if not rest:
         return []
-    one = "{n} column of {dataset} is not considered by the rules: {names}."
-    many = "{n} columns of {dataset} are not considered by the rules: {names}."
+    singular = "{n} column of {dataset} is not considered by the rules: {names}."
+    plural = "{n} columns of {dataset} are not considered by the rules: {names}."
     names = _names([_with_role(*column) for column in rest])
-    return [counted(one, many, len(rest), dataset=escaping.cell(dataset), names=names)]
+    return [counted(singular, plural, len(rest), dataset=escaping.cell(dataset), names=names)]
 
 
 def _measured(frame: pl.DataFrame) -> list[str]:
@@ -162,51 +164,53 @@ def _measured(frame: pl.DataFrame) -> list[str]:
 
     Further sentences name the columns that are not measured, and the reasons.
     """
-    each = frame.filter(pl.col("column").is_not_null())
-    measured = each.filter(pl.col("people").is_not_null()).height
-    whole = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
-    sentences = [_together(row, measured) for row in whole]
-    additions = each.filter(pl.col("added") > 0).sort("added", descending=True, maintain_order=True)
-    if each.height > 1 and additions.height:
+    columns = frame.filter(pl.col("column").is_not_null())
+    measured = columns.filter(pl.col("people").is_not_null()).height
+    totals = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
+    sentences = [_together(row, measured) for row in totals]
+    additions = columns.filter(pl.col("added") > 0).sort(
+        "added", descending=True, maintain_order=True
+    )
+    if columns.height > 1 and additions.height:
         message = (
             "Each column alone, together with the named quasi-identifiers, singles out: {numbers}."
         )
-        sentences.append(said(message, numbers=_most(additions)))
+        sentences.append(said(message, numbers=_greatest_additions(additions)))
     if everybody := additions.filter(pl.col("singled_out") == pl.col("people"))["column"].to_list():
         message = (
             "With {names} everybody is singled out: remove such a column, or name it as the "
             "key if it tells nobody who a person is."
         )
         sentences.append(said(message, names=_names(everybody)))
-    if each["reason"].eq(IGNORED).any():
+    if columns["reason"].eq(IGNORED).any():
         message = (
             'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
         )
         sentences.append(said(message))
-    if each["reason"].eq(OF_NOBODY).any():
+    if columns["reason"].eq(OF_NOBODY).any():
         message = (
             "The records of a synthetic release are nobody's, so nobody is singled out here. Who "
             "knows these columns of people, too, may learn more than the rules measure."
         )
         sentences.append(said(message))
     stated = pl.col("reason").is_in([IGNORED, OF_NOBODY])
-    others = each.filter(~stated).select("column", "reason")  # NULL: measured
-    if others.height:
-        names = [f"{name} ({_reason(why)})" for name, why in others.rows()]
+    unmeasured = columns.filter(~stated).select("column", "reason")  # NULL: measured
+    if unmeasured.height:
+        names = [f"{name} ({_reason(why)})" for name, why in unmeasured.rows()]
         sentences.append(said("Not measured: {names}.", names=_names(names)))
     return sentences
 
 
 def _together(row: dict[str, int], columns: int) -> str:
     if not row["added"]:
-        one = "Together with the named quasi-identifiers, it singles out nobody else."
-        many = "Together with the named quasi-identifiers, they single out nobody else."
-        return counted(one, many, columns)
-    one = (
+        singular = "Together with the named quasi-identifiers, it singles out nobody else."
+        plural = "Together with the named quasi-identifiers, they single out nobody else."
+        return counted(singular, plural, columns)
+    singular = (
         "Together with the named quasi-identifiers, it would single out {share} {people} "
         "({alone} of {all}); without it {before}."
     )
-    many = (
+    plural = (
         "Together with the named quasi-identifiers, they would single out {share} {people} "
         "({alone} of {all}); without them {before}."
     )
@@ -217,28 +221,28 @@ def _together(row: dict[str, int], columns: int) -> str:
         "all": words.count(row["people"]),
         "before": words.count(row["singled_out"] - row["added"]),
     }
-    return counted(one, many, columns, **values)
+    return counted(singular, plural, columns, **values)
 
 
-def _most(additions: pl.DataFrame) -> str:
-    shown = [
+def _greatest_additions(additions: pl.DataFrame) -> str:
+    phrases = [
         f"{escaping.cell(name)} {words.count(n)}"
-        for name, n in additions.head(MOST).select("column", "singled_out").rows()
+        for name, n in additions.head(NUMBERS).select("column", "singled_out").rows()
     ]
-    return ", ".join(shown) + _left_out(additions.height - MOST)
+    return ", ".join(phrases) + _left_out(additions.height - NUMBERS)
 
 
 def _names(names: Sequence[str]) -> str:
     """Return names for a sentence; of very many, only the first and the number of the rest."""
-    shown = [escaping.cell(name) for name in names[: roles.NAMED]]
-    return ", ".join(shown) + _left_out(len(names) - roles.NAMED)
+    cells = [escaping.cell(name) for name in names[: roles.NAMED]]
+    return ", ".join(cells) + _left_out(len(names) - roles.NAMED)
 
 
 def _left_out(n: int) -> str:
     if n <= 0:
         return ""
-    one = ", and {n} more, which is in the table of columns"
-    return counted(one, ", and {n} more, which are in the table of columns", n)
+    singular = ", and {n} more, which is in the table of columns"
+    return counted(singular, ", and {n} more, which are in the table of columns", n)
 
 
 def _with_role(name: str, text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from qifsql.data.option import Form
 from qifsql.data.toml_lines import Route, Step, parse
-from qifsql.errors import InputError, did_you_mean, quoted, several
+from qifsql.errors import InputError, did_you_mean, plural, quoted
 from qifsql.study.forms import Forms
 
 MOST = 20  # errors that are told
@@ -30,7 +30,7 @@ class Reader:
         """Raise InputError if there were errors: a line for each of the first ones in the file."""
         if self._wrongs:
             lines = sorted(self._wrongs, key=self._wrongs.__getitem__)
-            more = [f"and {several(len(lines) - MOST, 'more error')}"] if len(lines) > MOST else []
+            more = [f"and {plural(len(lines) - MOST, 'more error')}"] if len(lines) > MOST else []
             raise InputError("\n".join([*lines[:MOST], *more]))
 
     def tables(self, name: str) -> dict[str, Any]:

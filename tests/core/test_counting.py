@@ -333,7 +333,7 @@ def test_secrets_of_few_values_are_counted_by_tallies_while_there_is_room() -> N
         bound=BoundAttack((), Microdata(DATASET, (), secrets)),
         domain=lambda j: SimpleNamespace(values=values[j]),
     )
-    assert Counts._few(counts) == {1: 8, 3: 8, 4: 7, 6: 1}
+    assert Counts._tallied_values(counts) == {1: 8, 3: 8, 4: 7, 6: 1}
 
 
 def test_a_filter_is_checked_on_its_own_file() -> None:

@@ -38,7 +38,7 @@ from qifsql.errors import (
     QifError,
 )
 from qifsql.query.plan import Plan, Step
-from qifsql.results.storage import Origin, whole
+from qifsql.results.storage import Origin, atomic_file
 from qifsql.results.stream import stream
 
 MARKER = "SECRETCELL42"
@@ -381,10 +381,10 @@ def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
         assert not path.exists()
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), whole(path, Origin.now()) as temporary:
+    with pytest.raises(ZeroDivisionError), atomic_file(path, Origin.now()) as temporary:
         half(temporary)
     assert not list(tmp_path.iterdir())
-    with whole(path, Origin.now()) as temporary:
+    with atomic_file(path, Origin.now()) as temporary:
         temporary.write_text("all of it")
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert path.read_text() == "all of it"
@@ -392,7 +392,7 @@ def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_file_cannot_stand_where_a_folder_is_or_where_none_is(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "out.csv"):
-        with pytest.raises(OutputError), whole(path, Origin.now()):
+        with pytest.raises(OutputError), atomic_file(path, Origin.now()):
             pytest.fail("there is no place for the file")
 
 

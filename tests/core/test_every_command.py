@@ -15,14 +15,14 @@ from answers import Answers, of_each
 from qifsql.presentation import terminal
 from qifsql.results import exports
 from qifsql.results import result as results
-from qifsql.results.result import Shown, contents
+from qifsql.results.result import Display, contents
 
 EVERY = of_each(command_lines.LINES)
 SHOWING = of_each({*command_lines.LINES} - {*command_lines.JSON_LESS})
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
 
 
-def shown(answers: Answers, name: str) -> list[tuple[str, Shown]]:
+def shown(answers: Answers, name: str) -> list[tuple[str, Display]]:
     """The lines of a command, each with the result that it showed."""
     pairs = [(answer.line, answer.shown) for answer in answers.of(name)]
     return [(line, result) for line, result in pairs if result is not None]

@@ -40,13 +40,19 @@ QUANTIFIERS = frozenset(
 )
 # Rooms without quantifiers and pronouns as names; the others follow.
 NOUNS = (
-    *("presentation", "study", "data", "adversary", "measures"),
+    *("adversary", "counting", "data", "engine", "errors", "measures", "options", "presentation"),
+    *("query", "results", "study"),
     "commands.adversaries",
+    "commands.attack",
+    "commands.demo",
     "commands.describe",
     "commands.estimate",
     "commands.link",
     "commands.open",
     "commands.report",
+    "commands.run",
+    "commands.shell",
+    "commands.sql",
     "commands.suda",
     "commands.tables",
     "commands.unhash",

@@ -25,7 +25,7 @@ from qifsql.commands.adversaries.stored_sweep import (
     stored_sweep,
 )
 from qifsql.data.option import complete
-from qifsql.errors import InputError, large, quoted, several
+from qifsql.errors import InputError, large, plural, quoted
 from qifsql.measures.distribution import Distribution
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -168,7 +168,7 @@ def _sizes(text: str, n: int) -> tuple[int, int]:
     if low > high:
         raise InputError(f"--any is written 3 or 1-4, the smaller number first, not {quoted(text)}")
     if high > n:
-        raise InputError(f"the sweep has {several(n, 'quasi-identifier')}, so nobody knows {high}")
+        raise InputError(f"the sweep has {plural(n, 'quasi-identifier')}, so nobody knows {high}")
     return low, high
 
 

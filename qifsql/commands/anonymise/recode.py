@@ -22,7 +22,7 @@ from qifsql.counting.cuts import refused
 from qifsql.counting.passes import Passes
 from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import Scale, own_name, scale_table
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.measures import utility
 from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps, render
@@ -91,7 +91,7 @@ class Recoding:
         if values:
             raise ColumnError(
                 f"the hierarchy of {quoted(self.scales[i - 1].attribute.name)} lacks {values:,} of "
-                f"its values, which {several(people, 'record')} of {self.passes.coded.name} have; "
+                f"its values, which {plural(people, 'record')} of {self.passes.coded.name} have; "
                 "add a line for each"
             )
 

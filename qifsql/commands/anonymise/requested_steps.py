@@ -15,7 +15,7 @@ from qifsql.counting.scales import own_table
 from qifsql.data.types import INTEGERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan
 
@@ -114,7 +114,7 @@ class RequestedSteps:
         if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:
             name, n = quoted(qid.name)[1:-1], int(change.how)
             raise InputError(
-                f"change {quoted(change.text)} may mean the first {several(n, 'digit')} of a code, "
+                f"change {quoted(change.text)} may mean the first {plural(n, 'digit')} of a code, "
                 f"or intervals of width {n}, which show nearly all of it: all values have "
                 f"{digits} digits; write {name}={name}//{10 ** (digits - n)} for digits, "
                 f"{name}={name}//{n}*{n} for intervals"

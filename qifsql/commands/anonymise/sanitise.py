@@ -33,8 +33,8 @@ from qifsql.errors import (
     InputError,
     InternalError,
     did_you_mean,
+    plural,
     quoted,
-    several,
 )
 from qifsql.query.plan import Plan
 from qifsql.study import bounds
@@ -160,7 +160,7 @@ class Work:
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if coded.secrets and passes.broken(self.request.wishes):
             raise InputError(
-                f"not even one class of all {several(coded.records, 'record')} of {self.name} "
+                f"not even one class of all {plural(coded.records, 'record')} of {self.name} "
                 f"keeps {self.request.wishes.diversity}: the most frequent values of the secret "
                 "are too frequent; ask for less"
             )
@@ -190,7 +190,7 @@ class Work:
         if gone > self.request.suppress * coded.records:
             share = -(-gone * 10_000 // coded.records) / 10_000
             raise InputError(
-                f"{several(gone, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
+                f"{plural(gone, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
                 "generalise more"
             )
@@ -322,7 +322,7 @@ class Work:
         if node is None:
             raise InputError(
                 f"no node of the lattice keeps {asks} with at most "
-                f"{several(most, 'record')} suppressed; allow more (--suppress), or add coarser "
+                f"{plural(most, 'record')} suppressed; allow more (--suppress), or add coarser "
                 "steps to the hierarchies"
             )
         if not lattice.optimal:
@@ -360,7 +360,7 @@ class Work:
             raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
         if wishes.k > records:
             raise InputError(
-                f"k is {wishes.k:,}, and {self.name} has {several(records, 'record')}; "
+                f"k is {wishes.k:,}, and {self.name} has {plural(records, 'record')}; "
                 "no class can have so many"
             )
         for secret in coded.secrets:

@@ -74,8 +74,8 @@ def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
         return {numbers[0]: said("after")}
     if max(numbers) > len(releases):
         return {n: counted("{n} dataset", "{n} datasets", n) for n in numbers}
-    shown = [labels([name])[name] for name in releases]
-    texts = [shown[0] if n == 1 else said("and {release}", release=shown[n - 1]) for n in numbers]
+    names = [labels([name])[name] for name in releases]
+    texts = [names[0] if n == 1 else said("and {release}", release=names[n - 1]) for n in numbers]
     return dict(zip(numbers, distinct(texts), strict=True))
 
 

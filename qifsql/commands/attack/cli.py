@@ -4,7 +4,7 @@ from qifsql.commands.attack.spec import AttackOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import groups
-from qifsql.options.groups import Data, Others, Output
+from qifsql.options.groups import Auxiliary, Data, Output
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
 
@@ -25,7 +25,7 @@ def attack(
     *,
     model: groups.Model = "crs",
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     options: AttackOptions,
     charts: Charts,
     output: Output,
@@ -42,7 +42,7 @@ def attack(
         )
     if charts.charts is not None and learns:
         raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
-    source, histogram = others.source(data), options.get("histogram", False)
+    source, histogram = auxiliary.source(data), options.get("histogram", False)
     if not options.get("target") and not links and not options.get("knows"):
         options["histogram"] = charts.histogram(histogram)
     result = run(model, source, settings=settings, **options)

@@ -38,9 +38,9 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
 
     The tables of ``counts`` must be dropped before.
     """
-    whole = _as_records(counts.bound)
+    as_records = _as_records(counts.bound)
     questions = sorted({q for q in after if not q[1]})
-    records = Counts(counts.engine, whole, again=False)
+    records = Counts(counts.engine, as_records, again=False)
     prior, posterior = (records.profiles(questions, prior=p) for p in (True, False))
     counts.plans += records.plans
     records.forget()
@@ -67,8 +67,8 @@ def _as_records(bound: BoundAttack) -> BoundAttack:
     household = bound.microdata.household
     if household is None:
         return bound
-    whole = bound.on(bound.microdata.of_sets(household))
-    return replace(whole, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
+    of_sets = bound.on(bound.microdata.of_sets(household))
+    return replace(of_sets, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
 
 
 def _row(bound: BoundAttack, housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from qifsql.engine.masks import private
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, InternalError, TargetError, several
+from qifsql.errors import InputError, InternalError, TargetError, plural
 from qifsql.measures import bayes, gain
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
@@ -285,18 +285,18 @@ class _Run:
         empty = there - len({row["group"] for row in details["groups"]})
         if not empty:
             return []
-        groups = f"{several(empty, 'group')} of {self.bound.microdata.by.name}"
+        groups = f"{plural(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
     def _sets(self, people: int) -> tuple[str, ...]:
         """Return a note on the sets of records of people with several."""
         if self.bound.microdata.person is None:
             return ()
-        records = several(self.counts.records, "record")
+        records = plural(self.counts.records, "record")
         if self.bound.microdata.null == "drop":
             records += " (without those that miss a value)"
         return (
-            f"the {records} are those of {several(people, 'person')}: the adversary knows all "
+            f"the {records} are those of {plural(people, 'person')}: the adversary knows all "
             "records of a person, and the secret is the set of their values",
         )
 

@@ -137,10 +137,10 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         bars = drawn("success", partial(charts.steps, frame)) if frame.height else []
         return title, bars + parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
-    others = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
+    remaining = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
     frame = people_charts.chances(frame)
     sections = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
-    sections += parts(stored.frame, others, stored.spec)
+    sections += parts(stored.frame, remaining, stored.spec)
     for name in ("histogram", "thresholds"):
         table = people_charts.with_questions(frame, tables, name)
         if not table.is_empty():

@@ -26,7 +26,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import as_names, is_given
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.results.assessment import MEASURES
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -318,7 +318,7 @@ def _levels(
         met = met and rule.met(value, before, row["interval"])
         levels.append(_level(rule, row, value, before, met=met))
     if rule.drifts and last_release and unknown:
-        what = several(unknown, "group" if rule.by is not None else "row")
+        what = plural(unknown, "group" if rule.by is not None else "row")
         raise policy.wrong(
             rule,
             f"the baseline {last_release.name} has no {rule.measure}, or several, for {what} of "

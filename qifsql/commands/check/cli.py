@@ -12,7 +12,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import groups
 from qifsql.options.grouping import described
-from qifsql.options.groups import Data, Others, Output
+from qifsql.options.groups import Auxiliary, Data, Output
 from qifsql.options.runner import Answer
 
 PEOPLE = ("original", "control")  # files to compare a synthetic release with
@@ -67,7 +67,7 @@ EXAMPLES = {
 def check(
     context: typer.Context,
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     options: CheckOptions,
     about: QuestionOptions,
     output: Output,
@@ -129,7 +129,7 @@ def check(
     from qifsql.results.storage import check_ending, check_place, write
     from qifsql.study.policy import read
 
-    source = others.source(data)
+    source = auxiliary.source(data)
     baseline = options.pop("baseline", None)
     adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
     rules = chosen(policy, preset)
@@ -160,7 +160,7 @@ def check(
 
         write({junit: xml(verdict)}, verdict.origin)
     title = f"qifsql: {groups.named(source)} against {rules.name}"
-    return Answer(verdict, notes=notes, shown=view.shown(verdict, title))
+    return Answer(verdict, notes=notes, display=view.display(verdict, title))
 
 
 def _left_out(context: typer.Context, name: str) -> bool:

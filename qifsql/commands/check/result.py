@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from qifsql.adversary.spec import ColumnRoles
-from qifsql.errors import several
+from qifsql.errors import plural
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -88,11 +88,11 @@ class Verdict(Result):
     @property
     def summary(self) -> str:
         """Return how many levels are met, in one sentence."""
-        levels = several(self.frame.height, "level")
+        levels = plural(self.frame.height, "level")
         if self.broken:
             return f"not met: {self.broken:,} of {levels}"
         if self.refused:
-            return f"not met: {several(len(self.refused), 'column')} in no rule"
+            return f"not met: {plural(len(self.refused), 'column')} in no rule"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
 

@@ -13,7 +13,7 @@ from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results import uncovered
 from qifsql.results.kinds import Kind
-from qifsql.results.result import Shown
+from qifsql.results.result import Display
 from qifsql.results.stored import Stored
 from qifsql.study.release_rules import MODEL
 
@@ -41,14 +41,14 @@ def verdict(result: Verdict) -> list[Part]:
     return parts
 
 
-def shown(result: Verdict, title: str) -> Shown:
+def display(result: Verdict, title: str) -> Display:
     """Return a verdict in all its forms."""
     more = {
         "met": result.met,
         "not_considered": list(result.not_considered),
         "columns": [column.plain() for column in result.columns],
     }
-    return Shown(
+    return Display(
         result=result,
         title=title,
         not_in_csv=tuple(result.details),
@@ -158,13 +158,13 @@ def between(row: Mapping[str, Any]) -> str:
 def bounds(text: str) -> str:
     """Return the bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
-    shown = []
+    display = []
     for bound in text.split(" and "):
         first, _, rest = bound.partition(" ")
-        shown.append(
+        display.append(
             said(messages[first], bound=number(rest)) if first in messages else number(bound)
         )
-    return words.listed(shown)
+    return words.listed(display)
 
 
 def finding(row: Mapping[str, Any]) -> str:

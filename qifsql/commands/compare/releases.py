@@ -23,7 +23,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import DatasetError, quoted, several
+from qifsql.errors import DatasetError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
@@ -154,7 +154,7 @@ def _notes(
     for file in files[1:]:
         if sizes[file.number] != sizes[1]:
             notes.append(
-                f"{file.title} has {several(sizes[file.number], 'record')}, the original "
+                f"{file.title} has {plural(sizes[file.number], 'record')}, the original "
                 f"{sizes[1]:,}: shares are of each file's own records"
             )
         file_columns = [c for c in columns if c["file"] == file.number]

@@ -27,7 +27,7 @@ from qifsql.data.readers import openings
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
 from qifsql.results.stream import stream
@@ -215,15 +215,15 @@ def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
         remarks = []
         if lost:
             remarks.append(
-                f"{several(lost, 'person')} in no class: cells have gaps, or they are not in it"
+                f"{plural(lost, 'person')} in no class: cells have gaps, or they are not in it"
             )
         if overlapping:
             remarks.append(
-                f"{several(overlapping, 'person')} in several classes, whose cells overlap: "
+                f"{plural(overlapping, 'person')} in several classes, whose cells overlap: "
                 "the union is taken"
             )
         if gone:
-            remarks.append(f"{several(gone, 'suppressed record')}: {_GONE[bound.spec.suppressed]}")
+            remarks.append(f"{plural(gone, 'suppressed record')}: {_GONE[bound.spec.suppressed]}")
         if remarks:
             notes.append(f"{release.title}: {'; '.join(remarks)}")
     if not crossed.bayes:

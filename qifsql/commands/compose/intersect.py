@@ -15,7 +15,7 @@ from qifsql.commands.compose.locate import Located, locate
 from qifsql.commands.compose.release_steps import read_release
 from qifsql.counting.composition import Bound, Release
 from qifsql.engine.tables import Tables
-from qifsql.errors import DatasetError, several
+from qifsql.errors import DatasetError, plural
 from qifsql.query.splice import splice
 
 LIMIT = 2**120  # products of frequencies times people stay below, so their sums are exact
@@ -173,7 +173,7 @@ def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:
         lost, several_ = row["nowhere"] + row["only_suppressed"], row["in_several"]
         if lost or several_:
             raise DatasetError(
-                f"{bound.people.name} has {several(lost, 'person')} in no class of {release.title} "
-                f"and {several(several_, 'person')} in several: its cells have gaps or "
+                f"{bound.people.name} has {plural(lost, 'person')} in no class of {release.title} "
+                f"and {plural(several_, 'person')} in several: its cells have gaps or "
                 "overlap; correct them, or allow this by leaving --strict out"
             )

@@ -37,10 +37,10 @@ def demo(
     every = demonstration.every(settings=settings)
     title = demonstration.TITLE
     terminal.draw([Heading(title), *view.parts(assessment.frame, {}, assessment.spec)])
-    attack, sweep = (show.Shown(result=result, title=title) for result in (assessment, every))
+    attack, sweep = (show.Display(result=result, title=title) for result in (assessment, every))
     files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
-    for shown, file in zip((attack, attack, sweep), files, strict=True):
-        show.save(shown, file)
+    for display, file in zip((attack, attack, sweep), files, strict=True):
+        show.save(display, file)
     page = folder / "census.html"
     people, labels = demonstration.PEOPLE, demonstration.LABELS
     report([files[0], files[2]], page, title=title, people=people, labels=labels)

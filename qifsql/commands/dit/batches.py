@@ -17,7 +17,7 @@ from qifsql.counting.scales import own_table
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
-from qifsql.errors import several
+from qifsql.errors import plural
 from qifsql.query.render import render
 from qifsql.query.splice import splice
 
@@ -92,7 +92,7 @@ def _remarks(passes: Passes) -> tuple[str, ...]:
     if alone <= SLOW:
         return ()
     return (
-        f"{several(alone, 'person')} alone have a value without which the scale of a "
+        f"{plural(alone, 'person')} alone have a value without which the scale of a "
         "quasi-identifier is another one, so all cuts are searched again without them; coarser "
         "values, as in NAME=EXPRESSION, take less time",
     )

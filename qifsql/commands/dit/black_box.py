@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from qifsql.engine.temporary import MARK
-from qifsql.errors import INTERRUPTED, InputError, Interrupted, several
+from qifsql.errors import INTERRUPTED, InputError, Interrupted, plural
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
 TAIL = 2_000  # last bytes of a command's messages that are kept for --debug
@@ -57,7 +57,7 @@ def missing(without: str, records: Iterable[int]) -> None:
             lacking, first = lacking + 1, first or record
     if lacking:
         raise InputError(
-            f"{several(lacking, 'release')} of {total:,} without a person "
+            f"{plural(lacking, 'release')} of {total:,} without a person "
             f"{'is' if lacking == 1 else 'are'} missing, the first is {path_of(without, first)}; "
             "make them, or look at fewer people with --sample-size"
         )

@@ -28,7 +28,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.masks import private
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query.render import render
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
@@ -140,7 +140,7 @@ def _of_sample(question: Question, records: int) -> tuple[str, ...]:
     if not question.sample or question.sample >= records:
         return ()
     return (
-        f"{question.sample:,} of {several(records, 'record')} were drawn and looked at: the "
+        f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
         "distances of the others may be larger and their best guess may change; no interval is "
         "stated",
     )

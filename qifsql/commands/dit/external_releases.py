@@ -18,7 +18,7 @@ from qifsql.data.readers import LOADED, relation
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
+from qifsql.errors import ColumnError, DatasetError, InputError, plural, quoted
 from qifsql.query.columns import equal, same
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
@@ -132,7 +132,7 @@ class Outside:
         lacking = lacking.join(_dictionary(), on=_known_secret(), join_type="anti")
         if records := self.passes.row(lacking)[0]:
             raise InputError(
-                f"{several(int(records), 'record')} of the releases have a secret "
+                f"{plural(int(records), 'record')} of the releases have a secret "
                 f"{quoted(self.secret.name)} that nobody in "
                 f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
             )

@@ -33,7 +33,7 @@ class World:
 
     def broken(self, wishes: Wishes, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
-        return refused(wishes, (self.secret,), sides, records=self.records, whole=self.whole)
+        return refused(wishes, (self.secret,), sides, records=self.records, totals=self.whole)
 
 
 def compares(wishes: Wishes) -> bool:

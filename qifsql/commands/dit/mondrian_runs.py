@@ -16,7 +16,7 @@ from qifsql.commands.dit.targets import People
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale, own_table
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.query.columns import number
 
 TALLIED = (
@@ -52,7 +52,7 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
         return
     if passes.broken(wishes):
         raise InputError(
-            f"not even one class of all {several(people.coded.records, 'record')} of {people.name} "
+            f"not even one class of all {plural(people.coded.records, 'record')} of {people.name} "
             f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
             "ask for less"
         )
@@ -68,7 +68,7 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
     passes.drop("refused")
     if lacking:
         raise InputError(
-            f"without one of {several(int(lacking), 'person')} not even one class of all other "
+            f"without one of {plural(int(lacking), 'person')} not even one class of all other "
             f"records of {people.name} keeps {wishes.diversity}, so there is no release without "
             "them; ask for less"
         )

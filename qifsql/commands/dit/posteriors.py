@@ -29,7 +29,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
-from qifsql.errors import ColumnError, quoted, several
+from qifsql.errors import ColumnError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
@@ -101,8 +101,8 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
         rows += [(nodes.setdefault(node, len(nodes)), code) for node in way]
     if lacking:
         raise ColumnError(
-            f"the hierarchy of {quoted(secret.name)} lacks {several(lacking, 'value')} of the "
-            f"secret, which {several(people, 'person')} have; add a line for each to "
+            f"the hierarchy of {quoted(secret.name)} lacks {plural(lacking, 'value')} of the "
+            f"secret, which {plural(people, 'person')} have; add a line for each to "
             f"{hierarchy.path}"
         )
     if rows:

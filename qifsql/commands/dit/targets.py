@@ -12,7 +12,7 @@ from qifsql.counting.cuts import fit_secret
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
 from qifsql.engine.protocol import Engine
-from qifsql.errors import DatasetError, InputError, quoted, several
+from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
@@ -92,7 +92,7 @@ def check(people: People, question: Question) -> None:
             continue
         if wishes.k > records - 1:
             raise InputError(
-                f"k is {wishes.k:,}, and {people.name} has {several(records, 'record')}, one less "
+                f"k is {wishes.k:,}, and {people.name} has {plural(records, 'record')}, one less "
                 "without a person; no class can have so many"
             )
         fit_secret(wishes, secret)

@@ -22,7 +22,7 @@ from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, identifier, parse, read, substituted
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 
 ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
@@ -158,7 +158,7 @@ def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[s
     if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
         raise InputError(
             f"value {wrong[0]} of the order is not of type {family(useful.type)}, as "
-            f"{quoted(useful.name)} is ({several(len(wrong), 'such value')})"
+            f"{quoted(useful.name)} is ({plural(len(wrong), 'such value')})"
         )
     return tuple(order)
 

@@ -12,7 +12,7 @@ from qifsql.counting.session import check_records
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Step
 from qifsql.query.splice import splice
@@ -168,8 +168,8 @@ def _check_order(tables: Tables, request: Request) -> None:
     ((n,),) = tables.answer(exp.select(exp.Count(this=exp.Star())).from_("places").where(left))
     if n:
         raise InputError(
-            f"the order lists {several(len(request.order), 'value')}, and useful attribute "
-            f"{quoted(request.useful.name)} has {several(n, 'value')} more; list all of them"
+            f"the order lists {plural(len(request.order), 'value')}, and useful attribute "
+            f"{quoted(request.useful.name)} has {plural(n, 'value')} more; list all of them"
         )
 
 
@@ -182,7 +182,7 @@ def _check_patterns(
     varied = sum(least != greatest for _, _, least, greatest in held)
     if varied:
         raise InputError(
-            f"of {several(varied, 'value')} of {quoted(request.useful.name)} the predicate holds "
+            f"of {plural(varied, 'value')} of {quoted(request.useful.name)} the predicate holds "
             "for some records and not for others, but the local mechanism knows the useful "
             "attribute alone; make all that the predicate reads one attribute, as in "
             "NAME=EXPRESSION, or use --mechanism oblivious"

@@ -18,7 +18,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, did_you_mean, quoted, several
+from qifsql.errors import InputError, did_you_mean, plural, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -125,7 +125,7 @@ def _notes(
     notes = []
     name, places = quoted(request.useful.name), len(counts.people)
     if places and counts.extent.missing:
-        missing = several(counts.extent.missing, "record")
+        missing = plural(counts.extent.missing, "record")
         where = ", last in its order" if "local" in mechanisms else ""
         notes.append(f"{missing} without {name}: a missing value is one of its values{where}")
     if "local" in mechanisms and places > 2:

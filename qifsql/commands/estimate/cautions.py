@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from qifsql.commands.estimate.result import APART
 from qifsql.commands.estimate.sample import Counted, Weights
-from qifsql.errors import quoted, several
+from qifsql.errors import plural, quoted
 from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
 
 ROUGH = Fraction(1, 100)  # below this fraction little is known of people outside the sample
@@ -53,7 +53,7 @@ def cautions(
         return
     if sizes.records < FEW:
         yield (
-            f"{several(sizes.records, 'record')} are too few to fit a model to: take the estimates "
+            f"{plural(sizes.records, 'record')} are too few to fit a model to: take the estimates "
             "for no more than a guess"
             if sizes.records > 1
             else "one record is too few to fit a model to: take the estimates for a guess"
@@ -130,7 +130,7 @@ def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> 
         )
     if counted.complete and sizes.fraction < 1:
         yield (
-            f"of {several(counted.complete, 'block')} the weights add up to no more than the "
+            f"of {plural(counted.complete, 'block')} the weights add up to no more than the "
             "records: they are taken for the whole block of the population"
         )
 

@@ -11,7 +11,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.session import check_records
 from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
-from qifsql.errors import InputError, WeightError, quoted, several
+from qifsql.errors import InputError, WeightError, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.columns import named, same_block, written
 from qifsql.query.plan import Plan, Step
@@ -35,8 +35,8 @@ class Share:
         people = self.population or 0
         if people < records:
             raise InputError(
-                f"a population of {several(people, 'person')} is smaller than the sample of "
-                f"{several(records, 'record')}; give the number of people it was drawn from"
+                f"a population of {plural(people, 'person')} is smaller than the sample of "
+                f"{plural(records, 'record')}; give the number of people it was drawn from"
             )
         return Fraction(records, people)
 
@@ -139,7 +139,7 @@ class Sampled:
             if nobody := int(there) - int(records):
                 raise WeightError(
                     f"weight {quoted(self.bound.microdata.weight.name)} of {self.where} is 0 in "
-                    f"{several(nobody, 'record')}, who would stand for nobody; a sampling weight "
+                    f"{plural(nobody, 'record')}, who would stand for nobody; a sampling weight "
                     "is how many people a record stands for: mend them, or use --where"
                 )
         return int(records)
@@ -159,7 +159,7 @@ class Sampled:
         if total < self.records:
             raise WeightError(
                 f"weights {quoted(weight)} of {self.where} add up to less than its "
-                f"{several(self.records, 'record')}; a sampling weight is how many people a record "
+                f"{plural(self.records, 'record')}; a sampling weight is how many people a record "
                 "stands for, at least 1 on average: is it scaled? write it as NAME=EXPRESSION"
             )
         return Weights(total, smallest, largest)

@@ -17,9 +17,9 @@ from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
-from qifsql.errors import OutputError, quoted, several, unwritable
+from qifsql.errors import OutputError, plural, quoted, unwritable
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, whole
+from qifsql.results.storage import Origin, atomic_file
 from qifsql.study import policy as policies
 from qifsql.study.sources import SAMPLE, resolved
 
@@ -88,7 +88,7 @@ def init(
         csv_options = {name: value for name, value in csv.items() if value}
         filled = _study(path, text, dataset, csv=csv_options, places=places, options=options)
     held = _encoded(filled)
-    with whole(path, Origin.now()) as temporary:
+    with atomic_file(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
         if path.exists():  # written by another process since the first check
             raise OutputError(f"{path} exists; name another file, or remove it")
@@ -194,7 +194,7 @@ def _line(start: str, column: Mapping[str, Any] | None) -> str:
     """Return the line of a column with the guess at its role; an expression has none."""
     if column is None:
         return f"    {start}"
-    values = "" if column["distinct"] is None else f", {several(column['distinct'], 'value')}"
+    values = "" if column["distinct"] is None else f", {plural(column['distinct'], 'value')}"
     role = f"{column['suggested_role']}, {column['why']} (confidence: {column['confidence']})"
     return f"    {start:<{WIDTH}} # {family(column['type'])}{values}: {role}"
 

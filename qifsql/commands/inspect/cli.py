@@ -5,7 +5,7 @@ from typing import Annotated
 from qifsql.commands.inspect.spec import OBJECTS, InspectOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options.groups import Data, Others, Output, named, option
+from qifsql.options.groups import Auxiliary, Data, Output, named, option
 from qifsql.options.runner import Answer, Tell
 
 EXAMPLES = {
@@ -37,7 +37,7 @@ BLOCKS = "Blocks"
 
 def inspect(
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     options: InspectOptions,
     output: Output,
     settings: Settings,
@@ -76,7 +76,7 @@ def inspect(
     if show == "records" and output.format_ is not None:
         raise InputError("records are written to a file alone; leave --format out")
     order, n = order_of(smallest, largest, revealing)
-    source = others.source(data)
+    source = auxiliary.source(data)
     is_streamed = output.out is not None and output.out.suffix.casefold() in STREAMED
     out = output.out if show == "records" or (is_streamed and show in OBJECTS) else None
     limit = n if limit is None else limit

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.commands.levels.steps import Steps, Tables, number
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
@@ -154,7 +154,7 @@ def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
         hint = "; an empty first field is the missing value" if values.missing else ""
         raise InputError(
             f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "
-            f"{several(values.values, 'value')} of secret {quoted(secret)}; add them{hint}"
+            f"{plural(values.values, 'value')} of secret {quoted(secret)}; add them{hint}"
         )
     tables.keep("branches", j, width)
     tables.keep("climbed", j, width)

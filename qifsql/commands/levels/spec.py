@@ -21,7 +21,7 @@ from qifsql.data.option import (
     Option,
     one_of,
 )
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 
 Number = int | float | str | Fraction | Decimal
 Suppressed = Literal["block", "everyone", "out"]
@@ -252,7 +252,7 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
         for secret, there in values.items():
             if thresholds.get(name, 0) > there:
                 raise InputError(
-                    f"{name} = {shown(thresholds[name])} is above the {several(there, 'value')} "
+                    f"{name} = {shown(thresholds[name])} is above the {plural(there, 'value')} "
                     f"that secret {quoted(secret)} has in the release: no block can have so many; "
                     f"require at most {there}"
                 )

@@ -9,7 +9,7 @@ from qifsql.commands.levels.secret_blocks import STAR
 from qifsql.commands.levels.spec import Suppressed
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
-from qifsql.errors import DatasetError, several
+from qifsql.errors import DatasetError, plural
 from qifsql.query.microdata_steps import normal, records_plan
 
 
@@ -33,7 +33,7 @@ def settle(
         "everyone": "their block is everyone, and they are in no other block",
         "out": "they are left out",
     }
-    note = f"{several(there, 'record')} have * as every quasi-identifier: {done[how]}"
+    note = f"{plural(there, 'record')} have * as every quasi-identifier: {done[how]}"
     note = note.replace("1 record have", "1 record has")
     if how == "out":
         microdata = replace(microdata, where=_both(microdata.where, exp.not_(star)))

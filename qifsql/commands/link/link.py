@@ -23,7 +23,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, quoted, several
+from qifsql.errors import DatasetError, plural, quoted
 from qifsql.measures.linkage import Kind, curve, measured
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
@@ -230,8 +230,8 @@ def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
         if keys:
             assert side.key is not None  # noqa: S101 - there is a truth
             raise DatasetError(
-                f"{side.dataset.name} has {several(records, 'record')} of "
-                f"{several(keys, 'person')} with several: the truth {quoted(side.key.name)} must "
+                f"{side.dataset.name} has {plural(records, 'record')} of "
+                f"{plural(keys, 'person')} with several: the truth {quoted(side.key.name)} must "
                 "be unique in each file; first choose one record per person with "
                 "qifsql anonymise --one-per"
             )
@@ -252,12 +252,12 @@ def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) 
     for name, side in zip(("release", "register"), pair, strict=True):
         if n := row[f"{name}_missing"]:
             notes.append(
-                f"{several(n, 'record')} of {side.dataset.name} miss a quasi-identifier and match "
+                f"{plural(n, 'record')} of {side.dataset.name} miss a quasi-identifier and match "
                 "nobody"
             )
     if fewer := sum(k.blocks for k in kinds if k.released > k.registered):
         notes.append(
-            f"in {several(fewer, 'block')} the register has fewer people than the release: it does "
+            f"in {plural(fewer, 'block')} the register has fewer people than the release: it does "
             "not have everybody, so a record that looks unique in it may be somebody else's"
         )
     return tuple(notes)

@@ -17,7 +17,7 @@ from qifsql.results import uncovered
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 
-SHOWN = 20  # rows that are shown of a result without a view
+ROWS = 20  # rows that are shown of a result without a view
 GROUPS = 5  # groups on the second page
 QUESTIONS = 4  # questions about them
 
@@ -193,8 +193,8 @@ def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
 
 def _table(stored: Stored) -> tuple[str, list[Part]]:
     title = f"{stored.kind}: {stored.name}" if stored.kind else stored.name
-    parts: list[Part] = [listings.frame(stored.frame.head(SHOWN))]
-    if (more := stored.frame.height - SHOWN) > 0:
+    parts: list[Part] = [listings.frame(stored.frame.head(ROWS))]
+    if (more := stored.frame.height - ROWS) > 0:
         parts.append(Paragraph(counted("and {n} more row", "and {n} more rows", more)))
     return title, parts
 

@@ -11,7 +11,7 @@ from qifsql.commands.report import chapters
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
 from qifsql.commands.report.spec import ReportOptions
-from qifsql.commands.report.summary import has_risks, others, summary
+from qifsql.commands.report.summary import has_risks, headlines, summary
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.errors import InputError
@@ -143,7 +143,7 @@ def compose(
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
     stored = [s for s in results if reader.private or not s.shows_people]
-    texts = others(stored)
+    texts = headlines(stored)
     has_cards = has_risks(results)
     first = summary(results, () if has_cards else texts, withheld)
     pages = [

@@ -65,7 +65,7 @@ def has_risks(results: Sequence[Stored]) -> bool:
     return bool(_risks(results))
 
 
-def others(results: Sequence[Stored]) -> list[str]:
+def headlines(results: Sequence[Stored]) -> list[str]:
     """Return a sentence or two on each result whose numbers are on no card."""
     with_file = len({str(s.spec.get("dataset", "")) for s in results}) > 1
     texts: dict[str, None] = {}

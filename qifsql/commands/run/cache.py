@@ -29,7 +29,7 @@ from qifsql.data.files import parsed_json
 from qifsql.engine.temporary import unfinished
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
-from qifsql.results.storage import ENDING, Origin, digests, whole
+from qifsql.results.storage import ENDING, Origin, atomic_file, digests
 from qifsql.study.entry import Entry
 
 FORM = 3  # the version of the format of kept results
@@ -153,8 +153,8 @@ class Cache:
                     f"another run has the results in {self.folder}; wait for it, or name another "
                     "folder in [output]"
                 )
-            for left in self.folder.glob("*/.qifsql-*"):
-                left.unlink(missing_ok=True)
+            for remnant in self.folder.glob("*/.qifsql-*"):
+                remnant.unlink(missing_ok=True)
             yield
 
     def check(self, above: Path) -> None:
@@ -202,7 +202,7 @@ class Cache:
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
         sealed = {"files": hashes, "seal": _seal(identity, hashes)}
-        with whole(self.place(identity) / DIGESTS, Origin.now()) as temporary:
+        with atomic_file(self.place(identity) / DIGESTS, Origin.now()) as temporary:
             temporary.write_text(json.dumps(sealed, indent=2) + "\n", "utf-8")
 
     def damaged(self, identity: Identity) -> bool:
@@ -251,7 +251,7 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 
-    def others(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
+    def unused(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
         """Return the results, and the workspaces of unfinished sweeps, that are not in ``used``."""
         places = {path for i in used for path in (self.place(i), self.workspace(i))}
         paths = [path for path in sorted(self.folder.glob("*")) if path not in places]

@@ -7,7 +7,7 @@ import typer
 
 from qifsql.data.option import RUN
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.options import runtime
 from qifsql.options.groups import Output
 from qifsql.options.runner import Answer, Tell
@@ -67,13 +67,13 @@ def run(
             spec, dry_run=dry_run, fresh=fresh, folder=folder, told=tell, settings=settings
         )
     except InputError as e:
-        *others, last = str(e).split("\n")  # one line for each mistake of a study
-        for line in others:
+        *preceding, last = str(e).split("\n")  # one line for each mistake of a study
+        for line in preceding:
             runtime.talk(f"error: {line}")
         raise InputError(last, detail=e.detail) from e
     notes = []
     if result.files:
-        tables = several(len(result.files), "table")
+        tables = plural(len(result.files), "table")
         notes.append(f"{tables} of the study in {folder or spec.folder}")
     if result.report is not None:
         notes.append(f"the report: {result.report}")

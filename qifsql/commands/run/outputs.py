@@ -15,8 +15,16 @@ from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
 from qifsql.data.files import parsed_json
 from qifsql.errors import OutputError
-from qifsql.results.result import Result, Shown, contents
-from qifsql.results.storage import ENDING, Content, Origin, digests, manifests_beside, whole, write
+from qifsql.results.result import Display, Result, contents
+from qifsql.results.storage import (
+    ENDING,
+    Content,
+    Origin,
+    atomic_file,
+    digests,
+    manifests_beside,
+    write,
+)
 from qifsql.study.entry import Entry
 
 LIST = "written.json"
@@ -41,15 +49,15 @@ class Outputs:
         self,
         name: str,
         digest: str,
-        shown: Shown,
+        display: Display,
         cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
         """Write the tables of a name with ``cache_files``; remove tables of an earlier run."""
         files: dict[Path, Content] = {}
         for kind in self.formats:
-            files |= contents(shown, self.folder / f"{name}.{kind}")
+            files |= contents(display, self.folder / f"{name}.{kind}")
         self.check([*files, *manifests_beside(files).values()])
-        write({**(cache_files or {}), **files}, shown.origin)
+        write({**(cache_files or {}), **files}, display.origin)
         self.enter(name, digest, [*files, *manifests_beside(files).values()])
 
     def enter(self, name: str, digest: str, paths: Sequence[Path]) -> None:
@@ -59,7 +67,7 @@ class Outputs:
             if old not in hashes and self._is_ours(old, sha):
                 (self.folder / old).unlink(missing_ok=True)
         self.written[name] = {"digest": digest, "formats": list(self.formats), "files": hashes}
-        with whole(self.list, Origin.now()) as temporary:
+        with atomic_file(self.list, Origin.now()) as temporary:
             temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
 
     def check(self, paths: Sequence[Path]) -> None:
@@ -104,24 +112,24 @@ def _is_result(path: Path) -> bool:
         return False
 
 
-def shown(entry: Entry, result: Result) -> Shown:
+def display(entry: Entry, result: Result) -> Display:
     """Return the result of an entry, ready to be shown."""
     title = f"{entry.name}: {' + '.join(entry.titles)}"
     if isinstance(result, Verdict):
-        return view.shown(result, title)
+        return view.display(result, title)
 
     if entry.kind == "tables":
-        return Shown(result=result, title=title, aside=tables_view.ASIDE)
+        return Display(result=result, title=title, aside=tables_view.ASIDE)
 
     if entry.kind == "synthetic":
-        return Shown(result=result, title=title, aside=synthetic_view.ASIDE)
+        return Display(result=result, title=title, aside=synthetic_view.ASIDE)
     if entry.kind == "suda":
-        return Shown(result=result, title=title, aside=result.details)
+        return Display(result=result, title=title, aside=result.details)
 
     options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
     options["releases"] = "releases" in entry.options
     tables = () if entry.kind == "attack" else result.details
-    return Shown(result=result, title=title, aside=[n for n in tables if not options.get(n)])
+    return Display(result=result, title=title, aside=[n for n in tables if not options.get(n)])
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -30,11 +30,11 @@ from qifsql.errors import (
     Interrupted,
     OutputError,
     QifError,
+    plural,
     quoted,
-    several,
 )
 from qifsql.presentation.language import speaking
-from qifsql.results.result import Result, Shown
+from qifsql.results.result import Display, Result
 from qifsql.results.storage import ENDING, Origin
 from qifsql.study.entries import WHOLE
 from qifsql.study.entry import Entry
@@ -187,7 +187,7 @@ class _Run:
         if (hit := self._find(entry)) is not None:
             self.tell(f"{title}: unchanged")
             if not written.current(entry.name, digest):
-                written.write(entry.name, digest, outputs.shown(entry, hit))
+                written.write(entry.name, digest, outputs.display(entry, hit))
             return Outcome(entry, digest, "unchanged", hit)
         if self.store.damaged(identity):
             self.tell(
@@ -197,12 +197,12 @@ class _Run:
         else:
             self.tell(title)
         result = self._computed(entry, identity)
-        shown = outputs.shown(entry, result)
+        display = outputs.display(entry, result)
         if isinstance(result, Sweep) and not result.complete:
-            written.write(entry.name, "", shown)
+            written.write(entry.name, "", display)
             return Outcome(entry, digest, "incomplete", result)
         files = self.store.files(entry, identity, result)
-        written.write(entry.name, digest, shown, files)
+        written.write(entry.name, digest, display, files)
         self.store.seal(identity, files)
         remove(self.store.workspace(identity))
         return Outcome(entry, digest, "done", result)
@@ -249,7 +249,7 @@ class _Run:
             written.write(WHOLE, digest, table(result, self.study))
         page = self._report(result, digest if len(states) == len(names) else "", written)
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
-        notes = (*result.notes, *self._left(written))
+        notes = (*result.notes, *self._leftovers(written))
         return replace(result, files=tuple(files), notes=notes, report=page)
 
     def _report(self, result: StudyResult, digest: str, written: Outputs) -> Path | None:
@@ -264,17 +264,17 @@ class _Run:
             written.enter(REPORT, digest, [page, page.with_name(page.name + ENDING)])
         return page
 
-    def _left(self, written: Outputs) -> Iterator[str]:
+    def _leftovers(self, written: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
         ours = (WHOLE, REPORT)
         gone = [n for n in written.written if n not in ours and n not in self.identities]
         if gone:
             names = ", ".join(map(quoted, gone))
             yield f"no longer in the study, but with files in {self.study.folder}: {names}"
-        results, sweeps = self.store.others(list(self.identities.values()))
+        results, sweeps = self.store.unused(list(self.identities.values()))
         if results:
             yield (
-                f"{several(len(results), 'result')} of before that this study does not use stay in "
+                f"{plural(len(results), 'result')} of before that this study does not use stay in "
                 f"{self.store.folder}, for when they are asked for again"
             )
         for path in sweeps:
@@ -324,10 +324,10 @@ def _comparison(entry: Entry) -> Any:
     return {name: value for name, value in entry.options.items() if name != "releases"}
 
 
-def table(result: StudyResult, study: Study) -> Shown:
+def table(result: StudyResult, study: Study) -> Display:
     """Return the result of a study, ready to be shown; CSV and Markdown omit the entries."""
     title = f"qifsql: {study.path.name}"
-    return Shown(result=result, title=title, aside=("entries",))
+    return Display(result=result, title=title, aside=("entries",))
 
 
 def _as_written(result: Result, entry: Entry) -> Result:

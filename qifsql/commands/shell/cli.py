@@ -8,7 +8,7 @@ import typer
 
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Others
+from qifsql.options.groups import Auxiliary, Data
 from qifsql.options.runner import Answer
 
 EXAMPLES = {
@@ -24,7 +24,7 @@ EXAMPLES = {
 
 def shell(
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     adversary: Knowledge,
     joining: Joining,
     settings: Settings,
@@ -46,7 +46,7 @@ def shell(
 
     people = sys.stdout.isatty()
     statements = run(
-        others.source(data),
+        auxiliary.source(data),
         **adversary,
         **joining,
         init_only=init_only,

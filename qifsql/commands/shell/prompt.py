@@ -92,13 +92,13 @@ class Prompt(cmd.Cmd):
 
     def _list_views(self) -> None:
         """Show each view with its schema and the first sentence about its rows."""
-        several = len(self.views) > 1
+        with_schema = len(self.views) > 1
         rows = [
-            (*([schema] if several else []), view.name, _short(view.doc))
+            (*([schema] if with_schema else []), view.name, _short(view.doc))
             for schema, listed in self.views.items()
             for view in listed
         ]
-        self.show([*(["schema"] if several else []), "view", "rows"], rows)
+        self.show([*(["schema"] if with_schema else []), "view", "rows"], rows)
 
     def _run(self) -> None:
         statement, self.typed = "\n".join(self.typed), []

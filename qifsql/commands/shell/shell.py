@@ -153,8 +153,8 @@ def views_of(attack: BoundAttack, j: int) -> list[View]:
     folder = "weighted/" if microdata.weight is not None else ""
     counted = ["cells", "blocks"] if j else ["people", "blocks"] if folder else ["owners"]
     counted = [f"{folder}{name}" for name in counted]
-    shown = ["guesses", "revealed"] if j else ["crowds"]
-    after = [*counted, *shown, f"{folder}profile"]
+    answers = ["guesses", "revealed"] if j else ["crowds"]
+    after = [*counted, *answers, f"{folder}profile"]
     *before, people = microdata_steps.steps(microdata)
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
@@ -184,8 +184,8 @@ def _records(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) ->
     """Return ``microdata`` with the user's names, and of one dataset with all other columns."""
     columns = labelled_columns(query, names)
     taken = {column.alias.casefold() for column in columns}
-    others = () if isinstance(attack.microdata.dataset, Collection) else attack.microdata.columns
-    for column in others:
+    unused = () if isinstance(attack.microdata.dataset, Collection) else attack.microdata.columns
+    for column in unused:
         if column.attribute is not None and column.name.casefold() not in taken:
             columns += named([(microdata_steps.normal(column.attribute), column.name)])
             taken.add(column.name.casefold())

@@ -8,7 +8,7 @@ import typer
 from qifsql.commands.sql.spec import SqlOptions
 from qifsql.engine.settings import Settings
 from qifsql.options import groups
-from qifsql.options.groups import Data, Others
+from qifsql.options.groups import Auxiliary, Data
 from qifsql.options.runner import Answer
 
 EXAMPLES = {
@@ -30,7 +30,7 @@ def sql(
     *,
     model: groups.Model = "crs",
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     adversary: SqlOptions,
     settings: Settings,
     step: Annotated[
@@ -53,7 +53,7 @@ def sql(
 
     text = run(
         model,
-        others.source(data),
+        auxiliary.source(data),
         **adversary,
         step=step,
         simple=simple,

@@ -124,11 +124,11 @@ def _about(
 
 def _stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
     """Return a stored result of the same attack, or of one with more models and secrets."""
-    (stored, *others) = read([path])
+    (stored, *further) = read([path])
     request = json.loads(json.dumps(Origin.now().of(attack, spec).spec, default=str))
-    other = [name for name in SAME if request.get(name) != stored.spec.get(name)]
-    if others or stored.kind != "attack" or other:
-        difference = f": {', '.join(other)} differ" if other else ""
+    differing = [name for name in SAME if request.get(name) != stored.spec.get(name)]
+    if further or stored.kind != "attack" or differing:
+        difference = f": {', '.join(differing)} differ" if differing else ""
         raise InputError(
             f"{path} is not a result of this attack{difference}; store one with "
             "qifsql attack ... -o FILE.json"

@@ -133,8 +133,8 @@ def _until(plan: Plan, step: str, microdata: Microdata) -> Plan:
     if microdata.person is not None and step != "records":
         names = {"qid_1": "records"}
     names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
-    shown = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
-    selected = [column.this if column.alias == column.this.name else column for column in shown]
+    renamed = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
+    selected = [column.this if column.alias == column.this.name else column for column in renamed]
     query = exp.select(*(selected or ["*"])).from_(exp.to_table(step))
     return replace(plan, steps=plan.steps[: at + 1], result=query)
 

@@ -21,7 +21,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
-from qifsql.errors import EngineError, InputError, Interrupted, several
+from qifsql.errors import EngineError, InputError, Interrupted, plural
 from qifsql.query import microdata_steps, render
 from qifsql.query.columns import double, number, same
 from qifsql.query.plan import Plan
@@ -82,7 +82,7 @@ class MinimalUniques:
         self.packing = Packing.of(spreads)
         if not self.packing.fits:
             raise InputError(
-                f"{several(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
+                f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
                 "values together: their codes need more than 128 bits; leave some out or make them "
                 "coarser, as in age:5"
             )
@@ -312,7 +312,7 @@ class MinimalUniques:
         free = shutil.disk_usage(self.engine.scratch).free
         if need > free:
             raise EngineError(
-                f"suda of {several(records, 'record')} needs about {_bytes(need)} of disk, and the "
+                f"suda of {plural(records, 'record')} needs about {_bytes(need)} of disk, and the "
                 f"folder for temporary files has {_bytes(free)}; name another with --temp"
             )
 

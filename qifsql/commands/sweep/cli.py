@@ -10,7 +10,7 @@ import typer
 from qifsql.commands.sweep.spec import SweepOptions
 from qifsql.data.option import RUN
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Others, Output, named
+from qifsql.options.groups import Auxiliary, Data, Output, named
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer, Tell
 
@@ -39,7 +39,7 @@ EXAMPLES = {
 
 def sweep(
     data: Data,
-    others: Others,
+    auxiliary: Auxiliary,
     options: SweepOptions,
     charts: Charts,
     output: Output,
@@ -52,7 +52,7 @@ def sweep(
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove
 
-    source = others.source(data)
+    source = auxiliary.source(data)
     name = named(source)
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     shown = {"histogram": options.get("histogram"), "plan": options.get("explain")}

@@ -20,7 +20,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import Layout
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import EngineError, quoted, several
+from qifsql.errors import EngineError, plural, quoted
 from qifsql.presentation import words
 from qifsql.query.microdata_steps import records_plan
 
@@ -312,7 +312,7 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
         free = shutil.disk_usage(place.parent).free
         if free < need:
             raise EngineError(
-                f"a sweep of {several(records, 'record')} needs about {size(need)} of disk, and "
+                f"a sweep of {plural(records, 'record')} needs about {size(need)} of disk, and "
                 f"{place.parent} has {size(free)}; name a folder with more room with {option}"
             )
 
@@ -325,11 +325,11 @@ def preflight(progress: Progress, limit: int | None) -> str:
     threads, people = progress.threads, progress.layouts[0].people
     if limit is None:
         duration = words.duration(progress.remaining())
-        return f"{duration} with {several(threads, 'task')} at a time"
+        return f"{duration} with {plural(threads, 'task')} at a time"
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (
-        f"{words.duration(progress.remaining())} with {several(threads, 'thread')}, "
+        f"{words.duration(progress.remaining())} with {plural(threads, 'thread')}, "
         f"{size(memory)} of memory, {size(disk)} of disk"
     )
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.data.option import DETAILS, FLAG, RUN, SECONDS, SHARE, SIZES, TEXT, TEXTS, Option
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 
 Tell = Callable[[str], None]
 
@@ -171,5 +171,5 @@ def sizes(text: str | None, n: int) -> Sizes:
     if not 1 <= least <= most:
         raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
     if least > n:
-        raise InputError(f"of {several(n, 'quasi-identifier')} no subset has {least}")
+        raise InputError(f"of {plural(n, 'quasi-identifier')} no subset has {least}")
     return Sizes(n, least, min(most, n))

@@ -24,7 +24,7 @@ from qifsql.counting.scales import Spread, dictionary
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.measures.bayes import Success
 from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
@@ -151,9 +151,9 @@ class SweepRun:
         The workspace keeps the coded tables, because another threshold may need more subsets.
         """
         self.spec.tell(
-            f"{several(layouts[0].people, 'record')}, "
-            f"{several(len(self.names), 'quasi-identifier')}: how many of the "
-            f"{several(self.strategy.subsets, 'subset')} are measured depends on the borders"
+            f"{plural(layouts[0].people, 'record')}, "
+            f"{plural(len(self.names), 'quasi-identifier')}: how many of the "
+            f"{plural(self.strategy.subsets, 'subset')} are measured depends on the borders"
         )
         self._run(layouts, self._progress(layouts))
         details = {}
@@ -282,7 +282,7 @@ class SweepRun:
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
-                f"the time is over: {there:,} of {several(self.strategy.subsets, 'subset')} are "
+                f"the time is over: {there:,} of {plural(self.strategy.subsets, 'subset')} are "
                 "complete; run the same command again to resume from here"
             )
         return tuple(notes)
@@ -373,9 +373,9 @@ class SweepRun:
         """Announce the sweep and its expected cost."""
         need = plan.preflight(progress, None if self.on_spark else self.engine.memory)
         self.spec.tell(
-            f"{several(layouts[0].people, 'record')}, "
-            f"{several(self.strategy.subsets, 'subset')} of "
-            f"{several(len(self.names), 'quasi-identifier')}: about {need}"
+            f"{plural(layouts[0].people, 'record')}, "
+            f"{plural(self.strategy.subsets, 'subset')} of "
+            f"{plural(len(self.names), 'quasi-identifier')}: about {need}"
         )
         if self.spec.explain:
             for line in progress.lines([self.names[i] for i in layouts[0].order]):

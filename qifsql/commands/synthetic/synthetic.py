@@ -24,7 +24,7 @@ from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -266,7 +266,7 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
             "made"
         )
     notes += [
-        f"{file.title} has {several(file.records, 'record')}, the original "
+        f"{file.title} has {plural(file.records, 'record')}, the original "
         f"{files.original.records:,}: larger releases overlap more"
         for file in files.releases
         if file.records != files.original.records

@@ -15,7 +15,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.option import csv_row
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.columns import equal, number, same, union
 from qifsql.query.protections import Protection
 
@@ -81,7 +81,7 @@ def nesting(
     ((n,),) = tables.rows(exp.select("count(*)").from_(twice.subquery("twice")))
     if n:
         raise InputError(
-            f"--nested: {several(n, 'value')} of the inner dimension lie in several of the "
+            f"--nested: {plural(n, 'value')} of the inner dimension lie in several of the "
             "outer one; name dimensions where each lies in one"
         )
     return Nesting(tables, text, inner, outer, name)
@@ -134,7 +134,7 @@ def listed(
         ((missing,),) = tables.rows(unlisted)
         if missing:
             raise InputError(
-                f"{several(missing, 'combination')} of the records are not in {title}; add them, "
+                f"{plural(missing, 'combination')} of the records are not in {title}; add them, "
                 "or correct the records"
             )
     return Published(title, edge, Protection(), "possible", structural=True)

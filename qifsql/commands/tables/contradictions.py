@@ -11,7 +11,7 @@ from qifsql.commands.tables.margins import ContradictionError, Published, groupe
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_sets import Budget
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.query.columns import number
 
 SECONDS = 10  # for the exact solution of each set that is tried
@@ -71,7 +71,7 @@ def _where(release: Release, first: Published, second: Published) -> str:
     ((n, line, second_line),) = release.tables.rows(query.where(apart))
     if not n:
         return ""
-    text = f", in {several(n, 'cell')} of what both have"
+    text = f", in {plural(n, 'cell')} of what both have"
     if line is not None and second_line is not None:
         text += (
             f" (the first in line {line} of {first.title}, line {second_line} of {second.title})"

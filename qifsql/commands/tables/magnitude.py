@@ -32,7 +32,7 @@ from qifsql.data.option import as_tuple, names
 from qifsql.data.types import NUMBERS, family, scale_of
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, InputError, quoted, several
+from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
 from qifsql.query.plan import Step
@@ -181,7 +181,7 @@ def measure(
         microdata = bind(catalog, magnitude, where)
         row = check(tables, microdata, rules)
         if row["without_number"]:
-            records = f"{several(row['without_number'], 'record')} of {microdata.dataset.name}"
+            records = f"{plural(row['without_number'], 'record')} of {microdata.dataset.name}"
             notes.append(
                 f"{records} without {quoted(row['number'])} contribute to no cell of "
                 f"{quoted(magnitude.text)}"
@@ -255,9 +255,9 @@ def _scaled(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
     ((records, contributors, negative, largest, scale),) = tables.rows(query)
     if not contributors:
         after = " after the filter (where)" if microdata.where is not None else ""
-        raise InputError(f"{what} is missing in all of {several(records, 'record')}{after}")
+        raise InputError(f"{what} is missing in all of {plural(records, 'record')}{after}")
     if negative or math.isinf(largest):
-        how = f"below 0 in {several(negative, 'record')}" if negative else "infinite"
+        how = f"below 0 in {plural(negative, 'record')}" if negative else "infinite"
         raise InputError(
             f"{what} is {how}: dominance and the p % rule are about finite numbers from 0 on; "
             "correct them, use --where, or sum gains and losses in tables of their own"

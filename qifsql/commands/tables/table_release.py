@@ -16,7 +16,7 @@ from qifsql.commands.tables.published import PublishedTable
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.query.columns import number
 from qifsql.query.protections import Protection
 
@@ -113,9 +113,9 @@ class ReleaseMaker:
         people = records.people
         if count is not None and count != people:
             raise InputError(
-                f"{dataset.name} has {several(people, 'record')}, but --count says {count:,}"
+                f"{dataset.name} has {plural(people, 'record')}, but --count says {count:,}"
             )
-        self._check_total(read, people, f"{dataset.name} has {several(people, 'record')}")
+        self._check_total(read, people, f"{dataset.name} has {plural(people, 'record')}")
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
         published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
         for table in published:
@@ -205,12 +205,12 @@ class ReleaseMaker:
                 (a, b) for a in totals.items() for b in totals.items() if a[1] != b[1]
             )
             raise InputError(
-                f"the published tables contradict each other: {first} has {several(n, 'person')}, "
+                f"the published tables contradict each other: {first} has {plural(n, 'person')}, "
                 f"{second} has {m:,}; correct one of them, or say how it is protected"
             )
         for title, n in totals.items():
             if count is not None and count != n:
-                raise InputError(f"{title} has {several(n, 'person')}, but --count says {count:,}")
+                raise InputError(f"{title} has {plural(n, 'person')}, but --count says {count:,}")
         if not totals and count is None:
             raise InputError(
                 "no exact table and no exact total tells how many people there are in all; name "
@@ -253,7 +253,7 @@ class ReleaseMaker:
         if wrong:
             where = f"the first in line {line}" if line else "not one of them is listed"
             raise InputError(
-                f"the records do not give {table.title}: {several(wrong, 'cell')} cannot have its "
+                f"the records do not give {table.title}: {plural(wrong, 'cell')} cannot have its "
                 f"published count, {where}; check the file, its protection, and the filter"
             )
 

@@ -21,7 +21,7 @@ from qifsql.data.readers import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InputError, quoted, several
+from qifsql.errors import ColumnError, DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -87,7 +87,7 @@ def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputEr
     if digit_count is None:
         return InputError(f"{text}, and most values are no hexadecimal digits; name another column")
     same = next((h for h in HASHES.values() if h.digits == digit_count), None)
-    text += f", but {several(digits[digit_count], 'value')} of {digit_count} digits"
+    text += f", but {plural(digits[digit_count], 'value')} of {digit_count} digits"
     if same is not None:
         return InputError(f"{text}, as {same.name} has; did you mean --hash {same.name}?")
     if digit_count in OTHERS:

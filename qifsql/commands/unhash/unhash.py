@@ -24,7 +24,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, large, quoted, several
+from qifsql.errors import InputError, large, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
@@ -189,10 +189,10 @@ def _notes(
         have = "has" if row["unfit"] == 1 else "have"
         article = "an" if row["hash"].startswith("m") else "a"
         notes.append(
-            f"{several(row['unfit'], 'record')} of {row['records']:,} {have} something other "
+            f"{plural(row['unfit'], 'record')} of {row['records']:,} {have} something other "
             f"than {article} {row['hash']} hash in column {quoted(row['column'])}; shares are of "
             "the others"
         )
     if patterns and (twice := sum(counted["candidates"].to_list()) - row["candidates"]) > 0:
-        notes.append(f"the patterns overlap in {several(twice, 'candidate')}; each is tried once")
+        notes.append(f"the patterns overlap in {plural(twice, 'candidate')}; each is tried once")
     return tuple(notes)

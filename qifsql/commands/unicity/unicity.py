@@ -18,7 +18,7 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, InputError, large, quoted, several
+from qifsql.errors import DatasetError, InputError, large, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -90,14 +90,14 @@ def unicity(
         rows, notes = [], list(bound.microdata.notes)
         if without:
             notes.append(
-                f"{several(without, 'record')} without a key are left out: nothing says "
+                f"{plural(without, 'record')} without a key are left out: nothing says "
                 "whose they are"
             )
         for n in sizes:
             row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
             row |= {"all_people": lengths.people(1), "all_records": records}
             if not row["people"]:
-                notes.append(f"nobody has {several(n, 'different point')}")
+                notes.append(f"nobody has {plural(n, 'different point')}")
             elif lengths.sets(n) <= SUBSETS:
                 row |= {"unicity": trails.exact(n), "method": "exact"}
             else:

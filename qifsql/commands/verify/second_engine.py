@@ -88,7 +88,7 @@ def people(request: Request, name: str, inputs: Inputs, settings: Settings) -> A
     options: dict[str, Any] = dict(request.options)
     script = sql(request.models, request.source, step="microdata", settings=settings, **options)
     with BareDuckDB(inputs.now, settings, name) as bare:
-        *_, answer = bare.run(script, most=MOST + 1)
+        *_, answer = bare.run(script, limit=MOST + 1)
     return answer if len(answer.rows) <= MOST else None
 
 

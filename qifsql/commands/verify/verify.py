@@ -23,7 +23,7 @@ from qifsql.commands.verify.stored_request import RepetitionError, Request, Unfi
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, several
+from qifsql.errors import DatasetError, plural
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
@@ -182,7 +182,7 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
     chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
     every = stored.frame["qids"].n_unique()
-    reason = f"{len(subsets):,} of {several(every, 'subset')} are drawn, and this one is not"
+    reason = f"{len(subsets):,} of {plural(every, 'subset')} are drawn, and this one is not"
     return [
         *verdicts.rows(stored, chosen, repetitions),
         *verdicts.left_out(stored, set(range(stored.frame.height)) - rows, reason),

@@ -29,7 +29,7 @@ from qifsql.presentation import paper, words
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part, Table
 from qifsql.results import exports
 from qifsql.results.assessment import SCHEMA
-from qifsql.results.result import Shown, save
+from qifsql.results.result import Display, save
 from qifsql.results.stored import Stored
 
 pytestmark = pytest.mark.xdist_group("report")  # their fixtures take long
@@ -204,7 +204,7 @@ def test_parquet_and_json_give_the_same_report(tmp_path: Path) -> None:
         folder = tmp_path / ending
         folder.mkdir()
         for name, result in {"risk": attacked, "sweep": swept}.items():
-            shown = Shown(result=result, title=name)
+            shown = Display(result=result, title=name)
             save(shown, folder / f"{name}.{ending}")
         report([folder / f"{n}.{ending}" for n in ("risk", "sweep")], folder / "r.html")
         pages[ending] = (folder / "r.html").read_text("utf-8")
@@ -218,7 +218,7 @@ def test_a_sweep_of_one_fact_has_no_pairs_in_any_form(tmp_path: Path) -> None:
     assert swept.details["interactions"].is_empty()
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        shown = Shown(result=swept, title="sweep")
+        shown = Display(result=swept, title="sweep")
         save(shown, path)
         report([path], tmp_path / f"{ending}.md")
         assert "What to do first" in (tmp_path / f"{ending}.md").read_text("utf-8")
@@ -235,7 +235,7 @@ def test_a_sweep_of_releases_whose_shares_are_undefined_is_told_in_any_form(tmp_
     pages = {}
     for ending in ("parquet", "json"):
         path = tmp_path / f"sweep.{ending}"
-        save(Shown(result=swept, title="sweep"), path)
+        save(Display(result=swept, title="sweep"), path)
         report([path], tmp_path / f"{ending}.md")
         pages[ending] = (tmp_path / f"{ending}.md").read_text("utf-8")
     assert "share of the rise" in pages["json"]
@@ -612,7 +612,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(path, qids=known, secret=[wanted], threshold=0.5, sizes="1-2")
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        shown = Shown(result=result, title=name)
+        shown = Display(result=result, title=name)
         save(shown, folder / f"{name}.parquet")
     told = dict(zip(("title", "people"), (SCRIPT, MARKUP), strict=True))
     results = [folder / f"{name}.parquet" for name in ("attack", "sweep")]

@@ -16,7 +16,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.report.report import report
-from qifsql.results.result import Shown, save
+from qifsql.results.result import Display, save
 
 WANTED = "install playwright and axe-playwright-python to test reports in a browser"
 driver = pytest.importorskip("playwright.sync_api", reason=WANTED)
@@ -131,7 +131,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     swept = qifsql.sweep(source, threshold=0.5, **asked)
     for name, result in {"attack": attacked, "sweep": swept}.items():
-        told = Shown(result=result, title=name)
+        told = Display(result=result, title=name)
         save(told, folder / f"{name}.parquet")
     made = [folder / f"{name}.parquet" for name in ("attack", "sweep")]
     more = {"title": HOSTILE[0], "people": HOSTILE[1], "name_groups": "group"}

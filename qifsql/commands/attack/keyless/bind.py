@@ -134,13 +134,13 @@ def _linking(rule: Rule, schema: Schema) -> Attribute:
         raise ColumnError(
             f"column {quoted(field.name)} of {schema.dataset} is nested; it cannot link records"
         )
-    whole = family(field.type) in INTEGERS
+    is_integer = family(field.type) in INTEGERS
     if rule.kind == "shift" and family(field.type) not in NUMBERS:
         raise ColumnError(
             f"column {quoted(field.name)} of {schema.dataset} is {family(field.type)}, not a "
             f"number, so {rule.shift:+} cannot be added to it"
         )
-    if rule.kind == "shift" and whole and rule.shift != rule.shift.to_integral_value():
+    if rule.kind == "shift" and is_integer and rule.shift != rule.shift.to_integral_value():
         raise InputError(
             f"column {quoted(field.name)} of {schema.dataset} has whole numbers; "
             f"{rule.shift:+} cannot be added to them"
@@ -153,9 +153,9 @@ def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
     tree = plain(attribute)
     if rule.kind == "exact":
         return tree
-    less, whole = rule.shift * steps, family(attribute.type) in INTEGERS
-    number = exp.Literal.number(abs(int(less)) if whole else format(abs(less), "f"))
-    tree = exp.cast(tree, "HUGEINT") if whole else exp.paren(tree)
+    less, is_integer = rule.shift * steps, family(attribute.type) in INTEGERS
+    number = exp.Literal.number(abs(int(less)) if is_integer else format(abs(less), "f"))
+    tree = exp.cast(tree, "HUGEINT") if is_integer else exp.paren(tree)
     return (exp.Sub if less >= 0 else exp.Add)(this=tree, expression=number)
 
 
@@ -180,7 +180,7 @@ def _disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
 
 
 def _check_types(
-    columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, other: Schema
+    columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, later: Schema
 ) -> None:
     """Refuse linking columns of different types: values are not converted."""
     for rule, attribute in columns.items():
@@ -189,7 +189,7 @@ def _check_types(
         if not numbers and comparable(reference.type) != comparable(attribute.type):
             raise ColumnError(
                 f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
-                f"but {family(attribute.type)} in {other.dataset}: values are not converted, "
+                f"but {family(attribute.type)} in {later.dataset}: values are not converted, "
                 "as the text 007 is not the number 7; write both with one type (CSV: "
                 "--all-varchar)"
             )

@@ -17,11 +17,11 @@ from sqlglot import exp
 
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack.keyless.chain import UNIT, Chain
-from qifsql.errors import DatasetError, InputError, quoted, several
+from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-FEW = 100  # fewest pairs to learn from without a key, as some are two people
+ENOUGH_PAIRS = 100  # fewest pairs to learn from without a key, as some are two people
 
 LINKS: dict[str, pl.DataType] = {
     "step": pl.Int64(),
@@ -52,7 +52,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     With a key, they are learned from people in both releases. Without a key, they are learned from
     pairs of records that the exactly matching columns single out in both releases. Some of these
     pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
-    without a key, fewer than ``FEW``.
+    without a key, fewer than ``ENOUGH_PAIRS``.
     """
     law: list[Rule] = []
     notes: list[str] = []
@@ -64,19 +64,19 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
             continue
         pairs, above, room = 0, Fraction(0), Fraction(0)
         for later in range(2, chain.last + 1):
-            n, same, alike, others = _pairs(chain, later, k, keyed=keyed)
+            n, same, alike, total = _pairs(chain, later, k, keyed=keyed)
             pairs += n
-            above += same - Fraction(alike, others)
-            room += n - Fraction(alike, others)
+            above += same - Fraction(alike, total)
+            room += n - Fraction(alike, total)
         if not pairs:
             source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
             raise InputError(
                 f"nothing says how often {quoted(rule.column)} stays: {source} in two releases; "
                 "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
             )
-        if not keyed and pairs < FEW:
+        if not keyed and pairs < ENOUGH_PAIRS:
             raise InputError(
-                f"only {several(pairs, 'pair')} of records are alone with their exact columns in "
+                f"only {plural(pairs, 'pair')} of records are alone with their exact columns in "
                 f"two releases: too few to learn how often {quoted(rule.column)} stays; write a "
                 "number, as in stay=0.93, or name a --key"
             )
@@ -86,7 +86,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
         whom = "of one key" if keyed else "alike in the exact columns and alone with that in both"
         notes.append(
             f"{rule.column} stays with probability {float(stay):.6g}, learned from "
-            f"{several(pairs, 'pair')} of records {whom}"
+            f"{plural(pairs, 'pair')} of records {whom}"
             + ("" if keyed else ": a pair may be two people, so it may be too low")
         )
     return law, notes
@@ -101,8 +101,8 @@ def check_keys(chain: Chain, key: str) -> None:
         ((keys, records, _),) = chain.tables.answer(plan, "checking keys")
         if keys:
             raise DatasetError(
-                f"{release.dataset.name} has {several(records, 'record')} of "
-                f"{several(keys, 'person')} with several: key {quoted(key)} must be unique in each "
+                f"{release.dataset.name} has {plural(records, 'record')} of "
+                f"{plural(keys, 'person')} with several: key {quoted(key)} must be unique in each "
                 "release; first choose one record per person with qifsql anonymise --one-per"
             )
 
@@ -118,10 +118,10 @@ def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, 
         else:
             alone = chain.query("alone", valued=people.name)
             steps.append(Step(name, load("keyless/alone").doc, alone))
-    ((pairs, same, alike, others),) = chain.tables.answer(
+    ((pairs, same, alike, total),) = chain.tables.answer(
         Plan(tuple(steps), chain.query("stays")), "learning how often values stay"
     )
-    return int(pairs), int(same), int(alike), int(others)
+    return int(pairs), int(same), int(alike), int(total)
 
 
 def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
@@ -194,7 +194,7 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
 
 def _bins(step: int, best_links: Sequence[tuple[float, int, int, int]]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for number, links_of_bin in groupby(best_links, key=lambda one: round(100 * one[0])):
+    for number, links_of_bin in groupby(best_links, key=lambda link: round(100 * link[0])):
         group = list(links_of_bin)
         n = sum(records for _, _, records, _ in group)
         predicted = sum((Fraction(c) * records for c, _, records, _ in group), Fraction(0)) / n

@@ -104,8 +104,8 @@ class Chain:
         columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
         for column, name in {"exact": "exact_share", **columns}.items():
             window = exp.Window(this=total.this.copy(), partition_by=[exp.column(column)])
-            part, whole = (exp.cast(tree.copy(), "DOUBLE") for tree in (window, total))
-            query = query.select(exp.alias_(exp.Div(this=part, expression=whole), name))
+            numerator, denominator = (exp.cast(tree.copy(), "DOUBLE") for tree in (window, total))
+            query = query.select(exp.alias_(exp.Div(this=numerator, expression=denominator), name))
         return query
 
     def _explosion(self, earlier: int, later: int) -> int:
@@ -127,13 +127,13 @@ class Chain:
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
             both = [exp.column("exact"), exp.column(f"qid_{k}")]
-            one, other = (
+            earlier_kinds, later_kinds = (
                 exp.select(*both, "count(*) AS n").from_(table).group_by(*both).subquery(name)
                 for table, name in ((f"kinds_{earlier}", "one"), (f"spots_{later}", "other"))
             )
             alike = [same(exp.column(c.name, "one"), exp.column(c.name, "other")) for c in both]
-            query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(one)
-            query = query.join(other, on=exp.and_(*alike))
+            query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(earlier_kinds)
+            query = query.join(later_kinds, on=exp.and_(*alike))
             ((pairs,),) = self.tables.answer(query, "counting candidates")
             option = (int(pairs or 0), column.name)
             least = option if least is None or option < least else least

@@ -35,7 +35,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import quoted, several
+from qifsql.errors import plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.results.assessment import INDIVIDUAL, SCHEMA
 from qifsql.results.result import Result
@@ -263,7 +263,7 @@ def _notes(steps: pl.DataFrame, chain: Chain) -> list[str]:
             )
         elif without := row["records"] - row["with_candidates"]:
             notes.append(
-                f"{several(without, 'record')} of {name} have no candidate in {after}: by the "
+                f"{plural(without, 'record')} of {name} have no candidate in {after}: by the "
                 "rules these people are not in it"
             )
     return notes

@@ -25,7 +25,7 @@ answer changes any more.
 from sqlglot import exp
 
 from qifsql.commands.attack.keyless.chain import Chain, double
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
@@ -52,10 +52,10 @@ def match(chain: Chain) -> tuple[str, ...]:
     notes = [APPROXIMATE]
     for earlier, later in chain.pairs:
         if records := _match(chain, earlier, later):
-            one, other = (chain.releases[i - 1].dataset.name for i in (earlier, later))
+            before, after = (chain.releases[i - 1].dataset.name for i in (earlier, later))
             notes.append(
                 f"after {ROUNDS} rounds of belief propagation the links of "
-                f"{several(records, 'record')} of {one} to {other} had not quite settled"
+                f"{plural(records, 'record')} of {before} to {after} had not quite settled"
             )
     chain.matched = True
     for earlier, later in chain.pairs:
@@ -136,9 +136,9 @@ def _flows(chain: Chain, earlier: int, later: int) -> Step:
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:
-        one, other = (chain.releases[i - 1].dataset.name for i in (earlier, later))
+        release, following = (chain.releases[i - 1].dataset.name for i in (earlier, later))
         raise InputError(
-            f"{float(expected):,.10g} people of {one} are expected in {other}, which has "
+            f"{float(expected):,.10g} people of {release} are expected in {following}, which has "
             f"{after:,} records, each of one person; let the presence be at most "
             f"{10_000 * after // before / 10_000:.4f}"
         )

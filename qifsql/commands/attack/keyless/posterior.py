@@ -47,7 +47,7 @@ class Outcomes:
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
         counted = [self._counted(j, 1, 0) for j in range(self.secrets + 1)]
         self.chain.tables.drop("endings")
-        return [self._outcome([one]) for one in counted]
+        return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
         """Return the same outcomes from all releases, linked without a key."""
@@ -168,10 +168,10 @@ class Outcomes:
                 f"nobody of {self.chain.tables.where} can be observed as the target, so there is "
                 "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
-        blocks, total, most, certain, revealing, matches = (
+        blocks, total, expected, certain, revealing, matches = (
             sum(int(row[c]) for row in rows) for c in (0, 1, 2, 3, 4, 6)
         )
         worst = max(float(row[5]) for row in rows)
         people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
-        success = Success(Fraction(certain, total), Fraction(most, total), worst, int(people))
+        success = Success(Fraction(certain, total), Fraction(expected, total), worst, int(people))
         return Outcome(success, blocks, revealing, matches)

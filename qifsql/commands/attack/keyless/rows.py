@@ -71,8 +71,8 @@ def standing(
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
     records = chain.records[0]
-    one = records == 1
-    priors = [Success(Fraction(one), Fraction(1, records), 1 / records, int(one))]
+    is_single = records == 1
+    priors = [Success(Fraction(is_single), Fraction(1, records), 1 / records, int(is_single))]
     priors += [_prior(chain, j) for j in range(1, len(secrets) + 1)]
     rows = []
     for m in models:
@@ -92,8 +92,8 @@ def standing(
 def _prior(chain: Chain, j: int) -> Success:
     """Return the prior success for a secret."""
     query = chain.of_secret("secret_counts", j)
-    ((n, most, values),) = chain.tables.answer(query, "counting secrets")
-    share = Fraction(int(most), int(n))
+    ((n, greatest, values),) = chain.tables.answer(query, "counting secrets")
+    share = Fraction(int(greatest), int(n))
     return Success(Fraction(values == 1), share, float(share), int(n) if values == 1 else 0)
 
 

@@ -14,7 +14,7 @@ from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.option import as_names, check_names
-from qifsql.errors import InputError, several
+from qifsql.errors import InputError, plural
 
 MODELS = ("crl", "cal", "irl", "ial")
 REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
@@ -75,7 +75,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
     for what, names in (("key", keys), ("truth", truths)):
         if len(names) not in (0, 1, len(datasets)):
             raise InputError(
-                f"{several(len(names), what)} for {several(len(datasets), 'dataset')}; name one "
+                f"{plural(len(names), what)} for {plural(len(datasets), 'dataset')}; name one "
                 "for all of them, or one for each"
             )
     law = rules(options.get("link") or ())

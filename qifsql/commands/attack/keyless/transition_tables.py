@@ -9,7 +9,7 @@ from qifsql.data.expressions import column
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -48,21 +48,21 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
         raise InputError(f"{name} has no transitions; each line is from, to, probability")
     if unfit:
         raise InputError(
-            f"{several(unfit, 'line')} of {name} have a value that is no "
+            f"{plural(unfit, 'line')} of {name} have a value that is no "
             f"{family(drifting.type)}, as column {quoted(drifting.name)} is"
         )
     if wrong:
         raise InputError(
-            f"{several(wrong, 'line')} of {name} have no probability from 0 to 1; mend them"
+            f"{plural(wrong, 'line')} of {name} have no probability from 0 to 1; mend them"
         )
     if twice:
         raise InputError(
-            f"{name} has {several(twice, 'line')} for a from and to that another line has; each "
+            f"{name} has {plural(twice, 'line')} for a from and to that another line has; each "
             "pair has one probability"
         )
     if unsound:
         raise InputError(
-            f"the probabilities of {unsound:,} of {several(values, 'value')} that {name} leads "
+            f"the probabilities of {unsound:,} of {plural(values, 'value')} that {name} leads "
             "from do not add up to 1; mend them (what stays is a transition, too)"
         )
 

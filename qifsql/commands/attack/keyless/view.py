@@ -11,7 +11,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
-SHOWN = 10  # lines of the shown calibration
+LINES = 10  # lines of the shown calibration
 GUESSED = {
     (False, False): (
         "Someone who links the releases guesses {what} correctly with probability {linked}."
@@ -47,9 +47,13 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
         heads = [said("step"), said("records"), said("with candidates")]
         table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
         for step, records, linkable, chance, right in steps.iter_rows():
-            shown = "" if right is None else words.percent(right)
+            share = "" if right is None else words.percent(right)
             table.add_row(
-                str(step), words.count(records), words.count(linkable), words.percent(chance), shown
+                str(step),
+                words.count(records),
+                words.count(linkable),
+                words.percent(chance),
+                share,
             )
         parts.append(table)
     if "calibration" in tables:
@@ -119,8 +123,10 @@ def _links(row: Row) -> str:
         )
     text = said(message, **values)
     if row.get("one_to_one"):
-        one = "A record of a later release belongs to at most one person, so people compete for it."
-        text = f"{text} {said(one)}"
+        note = (
+            "A record of a later release belongs to at most one person, so people compete for it."
+        )
+        text = f"{text} {said(note)}"
     if row["link_accuracy"] is None:
         return text
     right = "In truth, {share} of the best links are right."
@@ -129,11 +135,11 @@ def _links(row: Row) -> str:
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
     """Return the share of right links by their probability in the model."""
-    bins = frame.with_columns((pl.col("bin") // SHOWN).clip(upper_bound=SHOWN - 1)).sort("bin")
+    bins = frame.with_columns((pl.col("bin") // LINES).clip(upper_bound=LINES - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))
     for number, n, predicted, right in pooled(bins, "bin").iter_rows():
-        low, high = SHOWN * number, SHOWN * (number + 1) - (number < SHOWN - 1)
+        low, high = LINES * number, LINES * (number + 1) - (number < LINES - 1)
         chance = said("{low} to {high}", low=low, high=f"{high} %")
         table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
     fits = (

@@ -25,7 +25,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import several
+from qifsql.errors import plural
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.measures.intervals import wilson
@@ -103,7 +103,7 @@ def attack(
     for file, column in zip(files.files, ("records", "train_records"), strict=True):
         if dropped := file.records - rows[0][column]:
             notes.append(
-                f"{dropped:,} of {several(file.records, 'record')} of {file.title} with missing "
+                f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
                 "values are left out"
             )
     return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
@@ -123,9 +123,9 @@ def rehearse(
 
 def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[str, Any]:
     """Return the row of a secret, without the time."""
-    people, one = scores.people, scores.values == 1
+    people, is_constant = scores.people, scores.values == 1
     share = Fraction(scores.prior, people)
-    before = Success(Fraction(one), share, float(share), people if one else 0)
+    before = Success(Fraction(is_constant), share, float(share), people if is_constant else 0)
     after = Success(
         Fraction(scores.certain, people),
         scores.right / people,

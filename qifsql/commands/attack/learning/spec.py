@@ -95,10 +95,10 @@ def _check_model(model: str | Sequence[str]) -> None:
 
 
 def _people(source: Source) -> Dataset:
-    each = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
-    if len(each) != 1:
+    files = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
+    if len(files) != 1:
         raise InputError(
             "an attack that learns (learn) has one file of people; name one, and the file to learn "
             "from with --learn"
         )
-    return each[0]
+    return files[0]

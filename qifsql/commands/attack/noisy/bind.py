@@ -99,15 +99,15 @@ def scaled(
     share the bits that are left, and are rounded.
     """
     exact = {q.number: _exact_scale(q, wholes) for q in noisy}
-    left = BITS - people.bit_length()
-    left -= sum(scale.bit_length() for scale in exact.values() if scale is not None)
+    spare_bits = BITS - people.bit_length()
+    spare_bits -= sum(scale.bit_length() for scale in exact.values() if scale is not None)
     rounded = [number for number, scale in exact.items() if scale is None]
-    bits = min(FINEST, left // len(rounded)) if rounded else 0
+    bits = min(FINEST, spare_bits // len(rounded)) if rounded else 0
     scales = tuple(
         replace(q, scale=exact[q.number] or 2 ** max(0, bits), rounded=exact[q.number] is None)
         for q in noisy
     )
-    if left < 0 or (rounded and bits < COARSEST) or relative_error(scales, people) > INEXACT:
+    if spare_bits < 0 or (rounded and bits < COARSEST) or relative_error(scales, people) > INEXACT:
         raise InputError(
             "the laws of knows need more digits together than are added exactly; write "
             "probabilities with fewer digits, weigh records with smaller numbers, or let fewer "
@@ -149,12 +149,12 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
         width = int(law.number)
         return [(j, 1) for j in range(-width, width + 1)]
     deviation = float(law.number)
-    most = math.ceil(6 * law.number)
+    widest = math.ceil(6 * law.number)
     # The lower tail is computed, where differences keep their digits.
     normal = NormalDist(0, deviation)
-    tail = [normal.cdf(-(j - 0.5)) - normal.cdf(-(j + 0.5)) for j in range(1, most + 1)]
+    tail = [normal.cdf(-(j - 0.5)) - normal.cdf(-(j + 0.5)) for j in range(1, widest + 1)]
     middle = normal.cdf(0.5) - normal.cdf(-0.5)
-    whole = middle + 2 * math.fsum(tail)
-    parts = [max(1, round(Fraction(p) / Fraction(whole) * scale)) for p in tail]
+    total = middle + 2 * math.fsum(tail)
+    parts = [max(1, round(Fraction(p) / Fraction(total) * scale)) for p in tail]
     sides = [(sign * j, part) for j, part in enumerate(parts, 1) for sign in (-1, 1)]
     return sorted([*sides, (0, scale - 2 * sum(parts))])

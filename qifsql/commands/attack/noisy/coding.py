@@ -15,7 +15,7 @@ from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted, several
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.columns import double, number, same, same_block
 from qifsql.query.plan import Plan, Step
@@ -89,7 +89,7 @@ class Coded:
         ``place`` means ``places``, by default the others that are not known exactly.
         """
         number_of_qid = qid.number if qid else 0
-        others = [i for i in self.places if i != number_of_qid] if places is None else places
+        positions = [i for i in self.places if i != number_of_qid] if places is None else places
         values: dict[str, int | Sequence[int]] = {"everybody": self.people}
         if qid is not None:
             values |= {
@@ -99,7 +99,7 @@ class Coded:
         query = splice(
             f"noisy/{name}",
             width=self.width,
-            places=others,
+            places=positions,
             numbers={**values, **(numbers or {})},
             tables=tables,
         )
@@ -178,10 +178,10 @@ class Coded:
             exp.select("frequency").distinct().from_(exp.table_(name)).limit(FREQUENCIES + 1)
         )
         rows = self.tables.rows(frequencies)
-        others = [self.people - int(f) for (f,) in rows if int(f) != self.people]
+        complements = [self.people - int(f) for (f,) in rows if int(f) != self.people]
         if len(rows) > FREQUENCIES:
             return None
-        scale = qid.law.number.denominator * math.lcm(*others)
+        scale = qid.law.number.denominator * math.lcm(*complements)
         return scale if scale.bit_length() <= BITS else None
 
     def _law(self, qid: NoisyQid, listed: tuple[Dataset, Step] | None) -> None:
@@ -219,7 +219,7 @@ class Coded:
         ((least, greatest, broken),) = self.tables.rows(self._about(qid, "whole"))
         if broken:
             raise InputError(
-                f"{several(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
+                f"{plural(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
                 "does not fit it; round it, as in --qids NAME=round(COLUMN)"
             )
         least, greatest = int(least or 0), int(greatest or 0)
@@ -269,7 +269,7 @@ class Coded:
         _refuse_lines(dataset.name, qid, unfit=unfit, wrong=wrong, twice=twice)
         if unsound:
             raise InputError(
-                f"the probabilities of {unsound:,} of {several(values, 'value')} in "
+                f"the probabilities of {unsound:,} of {plural(values, 'value')} in "
                 f"{dataset.name} do not add up to 1; a value that may be known as itself needs a "
                 "line for that, too"
             )
@@ -282,16 +282,16 @@ def _refuse_lines(name: str, qid: NoisyQid, *, unfit: int, wrong: int, twice: in
     attribute = qid.attribute
     if unfit:
         raise InputError(
-            f"{several(unfit, 'line')} of {name} have a value that is no "
+            f"{plural(unfit, 'line')} of {name} have a value that is no "
             f"{family(attribute.type)}, as {quoted(attribute.name)} is"
         )
     if wrong:
         raise InputError(
-            f"{several(wrong, 'line')} of {name} have no probability from 0 to 1; correct them"
+            f"{plural(wrong, 'line')} of {name} have no probability from 0 to 1; correct them"
         )
     if twice:
         raise InputError(
-            f"{name} has {several(twice, 'line')} for a value and a label that another line has; "
+            f"{name} has {plural(twice, 'line')} for a value and a label that another line has; "
             "each pair has one probability"
         )
 

@@ -16,7 +16,7 @@ from qifsql.measures.intervals import mean_of_chances
 from qifsql.query.columns import equal
 from qifsql.query.plan import Plan, Step
 
-MOST = 10_000  # people who are drawn where the user names no number
+USUAL = 10_000  # people who are drawn where the user names no number
 FEWEST = 400
 COMPARED = 1_000_000_000  # pairs of a drawn person and a combination, unless that draws too few
 PARTS = 2**60
@@ -28,7 +28,7 @@ class Draws:
     def __init__(self, coded: Coded, *, seed: int, draws: int | None = None) -> None:
         self.coded = coded
         ((_, _, alike),) = coded.tables.rows(coded.query("sizes"))
-        self.number = draws or max(FEWEST, min(MOST, int(COMPARED / float(alike))))
+        self.number = draws or max(FEWEST, min(USUAL, int(COMPARED / float(alike))))
         numbers = {"seed": seed, "draws": self.number}
         query = coded.query("drawn", places=coded.places, numbers=numbers)
         coded.tables.make("drawn", query)
@@ -71,14 +71,14 @@ class Draws:
             return (
                 exp.select(
                     "draw",
-                    exp.alias_(exp.Max(this=_product(exp.column("heaviest"), weight)), "best"),
-                    exp.alias_(exp.Sum(this=_product(exp.column("weight"), weight)), "total"),
+                    exp.alias_(exp.Max(this=_times("heaviest", weight)), "best"),
+                    exp.alias_(exp.Sum(this=_times("weight", weight)), "total"),
                     exp.alias_(exp.Sum(this=exp.column("people")), "possible"),
                 )
                 .from_(pairs.subquery("pairs"))
                 .group_by("draw")
             )
-        mass = exp.alias_(exp.Sum(this=_product(exp.column("mass"), weight)), "mass")
+        mass = exp.alias_(exp.Sum(this=_times("mass", weight)), "mass")
         by_secret = exp.select("draw", "secret", mass).from_(pairs.subquery("pairs"))
         by_secret = by_secret.group_by("draw", "secret")
         return (
@@ -110,14 +110,15 @@ class Draws:
             query = query.join(
                 exp.table_(law).as_(seen), on=equal(exp.column("code", seen), label.copy())
             )
-            other = _product(exp.column("frequency", seen), exp.column("other", law))
+            frequency = exp.column("frequency", seen)
+            mistaken = exp.Mul(this=frequency, expression=exp.column("other", law))
             right = equal(label.copy(), exp.column(f"place_{qid.number}", table))
-            factors.append(exp.Case().when(right, exp.column("same", law)).else_(other))
+            factors.append(exp.Case().when(right, exp.column("same", law)).else_(mistaken))
             conditions = [exp.GT(this=factors[-1].copy(), expression=exp.Literal.number(0))]
             query = query.where(*conditions)
         likelihood: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
         for factor in factors:
-            likelihood = _product(likelihood, factor)
+            likelihood = exp.Mul(this=likelihood, expression=factor)
         return query.select(exp.alias_(likelihood, "likelihood"))
 
 
@@ -125,5 +126,5 @@ def _of_code(law: str, table: str, qid: NoisyQid) -> exp.Expr:
     return equal(exp.column("code", law), exp.column(f"place_{qid.number}", table))
 
 
-def _product(one: exp.Expr, other: exp.Expr) -> exp.Mul:
-    return exp.Mul(this=one, expression=other)
+def _times(column: str, weight: exp.Expr) -> exp.Mul:
+    return exp.Mul(this=exp.column(column), expression=weight)

@@ -51,12 +51,12 @@ def order(coded: Coded) -> list[NoisyQid]:
     return sorted(coded.noisy, key=cost)
 
 
-def measure(coded: Coded, secret: int = 0, *, most: int = PAIRS) -> Outcome | None:
+def measure(coded: Coded, secret: int = 0, *, limit: int = PAIRS) -> Outcome | None:
     """Return the exact success at a secret, or at re-identification (0).
 
-    Returns None before a step of more than ``most`` pairs.
+    Returns None before a step of more than ``limit`` pairs.
     """
-    states = eliminate(coded, secret, most=most)
+    states = eliminate(coded, secret, limit=limit)
     if states is None:
         return None
     ((blocks, total, best, certain, worst),) = coded.tables.answer(coded.query("success"))
@@ -81,11 +81,13 @@ class States:
     closed: bool
 
 
-def eliminate(coded: Coded, secret: int, *, most: int = PAIRS, keep: bool = False) -> States | None:
+def eliminate(
+    coded: Coded, secret: int, *, limit: int = PAIRS, keep: bool = False
+) -> States | None:
     """Create the table ``known``: a row per combination that may be known, with the best guess.
 
-    ``keep``: the tables of the earlier steps stay. Returns None before a step of more than ``most``
-    pairs.
+    ``keep``: the tables of the earlier steps stay. Returns None before a step of more than
+    ``limit`` pairs.
     """
     tables = coded.tables
     if secret:
@@ -105,12 +107,12 @@ def eliminate(coded: Coded, secret: int, *, most: int = PAIRS, keep: bool = Fals
         else:
             count, view = coded.query("law_pairs", qid, tables=names), "spread"
         ((more,),) = tables.rows(count)
-        if more <= most:
+        if more <= limit:
             view = f"secret_{view}" if secret else view
             tables.make(f"state_{i + 1}", coded.query(view, qid, tables=names))
         if qid.mistaken:
             tables.drop("choices")
-        if more > most:
+        if more > limit:
             tables.drop(*tables_left)
             return None
         pairs += int(more)
@@ -126,11 +128,11 @@ def _likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
     """Return whether the true value is always the likeliest to be known."""
     if not secret:
         return True
-    same, other = (
+    same, different = (
         exp.column("same"),
         exp.Mul(this=exp.column("frequency"), expression=exp.column("other")),
     )
-    margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=other)))
+    margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=different)))
     ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
     return bool(least >= 0)
 

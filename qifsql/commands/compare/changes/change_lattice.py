@@ -165,7 +165,7 @@ class States:
             (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             records, _, _, _, listed, spanned = row
-            sizes = (spanned, scale.whole) if scale.by_distance else (listed, scale.values)
+            sizes = (spanned, scale.length) if scale.by_distance else (listed, scale.values)
             penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
             self._penalties[j, state] = penalty
         return self._penalties[j, state]

@@ -18,7 +18,7 @@ from qifsql.counting.spans import Raw
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import several
+from qifsql.errors import plural
 from qifsql.query.plan import Plan
 from qifsql.study.bounds import Bound
 
@@ -97,7 +97,7 @@ class Work:
                 generalisation.length(qid, exp.table_(f"places_{j}"), self.tables.rows)
                 for j, qid in enumerate(qids, 1)
             ]
-            rungs = generalisation.usual(qids, [s.whole for s in scales], lengths, self.trees)
+            rungs = generalisation.usual(qids, [s.length for s in scales], lengths, self.trees)
         forms = [[as_values(q)] for q in self.bound.microdata.qids]
         # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
@@ -120,7 +120,7 @@ class Work:
             all(rule.monotone for rule in rules),
             measure,
             lambda outcomes: all(rule.met(outcomes) for rule in rules),
-            lambda share, n: progress("searching", share, f"{several(n, 'change')} measured"),
+            lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
         )
         chosen = search.find()
         self.tried = search.tried
