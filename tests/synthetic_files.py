@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import oracle_synthetic as oracle
 import polars as pl
 from hypothesis import strategies as st
+
+from qifsql.reference.synthetic_releases import Person
 
 Line = tuple[str | None, int | None, str | None]
 lines = st.lists(
@@ -25,7 +26,7 @@ def frame(rows: Sequence[Line]) -> pl.DataFrame:
     return pl.DataFrame(each, schema=HELD, orient="row")
 
 
-def plain(rows: Sequence[Line]) -> list[oracle.Person]:
+def plain(rows: Sequence[Line]) -> list[Person]:
     return [((q, r), t) for q, r, t in rows]
 
 

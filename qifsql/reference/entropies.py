@@ -82,7 +82,7 @@ def bayes_security(channel: Joint) -> Fraction:
     for (block, v), p in channel.items():
         rows.setdefault(v, {})[block] = p
     overlaps = (
-        sum((min(p, other[b]) for b, p in row.items() if b in other), Fraction())
-        for row, other in combinations(rows.values(), 2)
+        sum((min(p, second[b]) for b, p in first.items() if b in second), Fraction())
+        for first, second in combinations(rows.values(), 2)
     )
     return min(overlaps, default=Fraction(1))

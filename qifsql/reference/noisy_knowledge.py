@@ -40,12 +40,12 @@ def normal(deviation: float) -> Law:
     unit, far = deviation * math.sqrt(2), math.ceil(FAR * deviation)
     tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]
     parts = {j: tail[j - 1] - tail[j] for j in range(1, far + 1)} | {0: 2 * (1 - tail[0])}
-    whole = 2 * sum(parts.values()) - parts[0]
+    total = 2 * sum(parts.values()) - parts[0]
 
     def law(v: Any, _: Chances) -> Chances:
         if v is None:
             return {v: Fraction(1)}
-        return {v + sign * j: p / whole for j, p in parts.items() for sign in (1, -1) if p}
+        return {v + sign * j: p / total for j, p in parts.items() for sign in (1, -1) if p}
 
     return law
 
@@ -95,12 +95,12 @@ class Crowd:
 class Knowledge:
     """All that may be known of people alike, and the people who may be meant by it.
 
-    ``laws`` has for each column what may be known of its values, in parts of ``whole``.
+    ``laws`` has for each column what may be known of its values, in parts of ``scale``.
     """
 
     people: Blocks
     laws: Sequence[Mapping[Any, Mapping[Any, int]]]
-    whole: int
+    scale: int
 
     @classmethod
     def of(cls, people: Blocks, laws: Sequence[Law]) -> "Knowledge":
@@ -157,12 +157,12 @@ class Knowledge:
     def success(self, crowds: Iterable[Crowd]) -> Success:
         """Return the success (M153) and certainty (M154) over all that may be known."""
         cells = [cell for values in self.people.values() for cell in values.values()]
-        whole = sum(int(cell.weight) for cell in cells) * self.whole
+        weight = sum(int(cell.weight) for cell in cells) * self.scale
         seen = list(crowds)
-        sure = Fraction(sum(crowd.total for crowd in seen if crowd.possible == 1), whole)
+        sure = Fraction(sum(crowd.total for crowd in seen if crowd.possible == 1), weight)
         return Success(
             sure,
-            Fraction(sum(crowd.best for crowd in seen), whole),
+            Fraction(sum(crowd.best for crowd in seen), weight),
             max(Fraction(crowd.best, crowd.total) for crowd in seen),
             int(sure * sum(cell.people for cell in cells)),
         )
@@ -171,4 +171,4 @@ class Knowledge:
         """Return the expected success about a person with these values (M157)."""
         parts = ((crowds[notion], part) for notion, part in self.notions(true))
         sums = (part * Fraction(crowd.best, crowd.total) for crowd, part in parts)
-        return sum(sums, Fraction()) / self.whole
+        return sum(sums, Fraction()) / self.scale

@@ -23,13 +23,13 @@ def subsets(names: Iterable[Any]) -> list[Members]:
 def minimal(family: Iterable[Members]) -> set[Members]:
     """Return the sets of the family that contain no other of it (M37)."""
     members = set(family)
-    return {s for s in members if not any(other < s for other in members)}
+    return {s for s in members if not any(part < s for part in members)}
 
 
 def maximal(family: Iterable[Members]) -> set[Members]:
     """Return the sets of the family that no other of it contains (M37)."""
     members = set(family)
-    return {s for s in members if not any(other > s for other in members)}
+    return {s for s in members if not any(superset > s for superset in members)}
 
 
 def minimal_sample_uniques(rows: Rows, qids: Names, target: Mapping[str, object]) -> set[Members]:

@@ -15,7 +15,7 @@ Unique = frozenset[str]
 
 
 def minimal_uniques(
-    rows: Rows, qids: Names, most: int, *, omit_missing: bool = False
+    rows: Rows, qids: Names, max_size: int, *, omit_missing: bool = False
 ) -> list[set[Unique]]:
     """Return for every record the sets that single it out, of which no smaller part does (M140)."""
     cells = [{q: value(row[q]) for q in qids} for row in rows]
@@ -27,24 +27,26 @@ def minimal_uniques(
             for place, key in enumerate(keys):
                 if times[key] == 1 and not (omit_missing and None in key):
                     unique[place].add(frozenset(subset))
-    return [{s for s in sets if len(s) <= most and not any(t < s for t in sets)} for sets in unique]
+    return [
+        {s for s in sets if len(s) <= max_size and not any(t < s for t in sets)} for sets in unique
+    ]
 
 
-def score(uniques: set[Unique], n: int, most: int) -> Fraction:
+def score(uniques: set[Unique], n: int, max_size: int) -> Fraction:
     """Compute the SUDA score (M142): (n - m)! for each of m attributes, over paths not walked."""
-    rest = factorial(n - most - 1) if most < n - 1 else 1
+    rest = factorial(n - max_size - 1) if max_size < n - 1 else 1
     return sum((Fraction(factorial(n - len(s)), rest) for s in uniques), Fraction(0))
 
 
 def contributions(
-    uniques: Sequence[set[Unique]], qids: Names, most: int
+    uniques: Sequence[set[Unique]], qids: Names, max_size: int
 ) -> dict[str, Fraction | None]:
     """Return the share of all scores in minimal uniques that hold each attribute (M143)."""
     n = len(qids)
-    total = sum((score(sets, n, most) for sets in uniques), Fraction(0))
+    total = sum((score(sets, n, max_size) for sets in uniques), Fraction(0))
     parts = {q: [{s for s in sets if q in s} for sets in uniques] for q in qids}
     return {
-        q: sum((score(sets, n, most) for sets in part), Fraction(0)) / total if total else None
+        q: sum((score(sets, n, max_size) for sets in part), Fraction(0)) / total if total else None
         for q, part in parts.items()
     }
 
@@ -67,6 +69,11 @@ def powers(scores: Sequence[Fraction], n: int) -> list[float]:
     return [float(s) ** (1 + (8 - n) / 20) for s in scores if s]
 
 
+def sum_of_inverses(powers: Sequence[float]) -> float:
+    """Return the sum of score^-Q."""
+    return sum(1 / power for power in powers)
+
+
 def dis_suda(scores: Sequence[Fraction], rows: Rows, qids: Names, f: Fraction) -> list[float]:
     """Compute DIS-SUDA of each record (M145), 0 without a score.
 
@@ -76,6 +83,6 @@ def dis_suda(scores: Sequence[Fraction], rows: Rows, qids: Names, f: Fraction) -
     if not dis:
         return [0.0] * len(scores)
     u, _ = alone_and_paired(rows, qids)
-    total = sum(1 / power for power in powers(scores, len(qids)))
+    total = sum_of_inverses(powers(scores, len(qids)))
     gap = float(u / dis - u)
     return [1 / (1 + gap / (powers([s], len(qids))[0] * total)) if s else 0.0 for s in scores]

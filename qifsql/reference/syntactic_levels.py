@@ -156,16 +156,16 @@ def bites(blocks: Iterable[Counts], totals: Counts, factor: Fraction | int) -> d
 
 @dataclass(frozen=True)
 class Measure:
-    """A level: of one block, the name of its requirement, and how it is shown and required.
+    """A level: of one block, the name of its requirement, and how it is reported and required.
 
     The level of a release is the smallest over its blocks where ``least``, else the largest;
-    ``shown`` makes of it the number that is reported, from the totals.
+    ``report`` makes of it the number that is reported, from the totals.
     """
 
     of: Callable[[Counts, Counts], Level]
     aim: str
     least: bool = False
-    shown: Callable[[Any, Counts], Level] | None = None
+    report: Callable[[Any, Counts], Level] | None = None
     keeps: Callable[[Counts, Counts, Fraction], bool] | None = None
 
     def holds(self, counts: Counts, totals: Counts, aim: Fraction) -> bool:
@@ -190,12 +190,12 @@ MEASURES = {
     "t_ordered": Measure(t_ordered, "t"),
     "basic_beta": Measure(basic_beta, "beta"),
     "enhanced_beta": Measure(
-        basic_beta, "enhanced_beta", shown=enhanced_beta, keeps=keeps_enhanced_beta
+        basic_beta, "enhanced_beta", report=enhanced_beta, keeps=keeps_enhanced_beta
     ),
     "delta_disclosure": Measure(
         farthest,
         "delta",
-        shown=lambda factor, _: math.log(factor),
+        report=lambda factor, _: math.log(factor),
         keeps=lambda counts, totals, aim: math.log(farthest(counts, totals)) < aim,
     ),
 }
@@ -236,9 +236,9 @@ def assess(
         for counts in blocks
         if aim is not None and not measure.holds(counts, totals, aim)
     ]
-    shown = measure.shown(worst, totals) if measure.shown else worst
+    number = measure.report(worst, totals) if measure.report else worst
     return {
-        "value": None if shown == math.inf else shown,
+        "value": None if number == math.inf else number,
         "people_at_worst": sum(at_worst),
         "blocks_at_worst": len(at_worst),
         "worst_size": max(at_worst),

@@ -34,7 +34,7 @@ IMPORTERS = {  # library -> the rooms that may import it
     "click": ("options", "app"),
     "rich": ("presentation", "options"),
     "altair": ("presentation",),
-    "jinja2": ("presentation", "query.shapes"),
+    "jinja2": ("presentation", "query.shapes", "commands.explain.examples.templates"),
     "markupsafe": ("presentation",),
     "vl_convert": ("presentation",),
     "starlette": ("commands.open.server",),

@@ -41,12 +41,13 @@ QUANTIFIERS = frozenset(
 # Rooms without quantifiers and pronouns as names; the others follow.
 NOUNS = (
     *("adversary", "counting", "data", "engine", "errors", "measures", "options", "presentation"),
-    *("query", "results", "study"),
+    *("query", "reference", "results", "study"),
     "commands.adversaries",
     "commands.attack",
     "commands.demo",
     "commands.describe",
     "commands.estimate",
+    "commands.explain",
     "commands.link",
     "commands.open",
     "commands.report",

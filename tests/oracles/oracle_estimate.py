@@ -2,30 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from decimal import Decimal, localcontext
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
-Blocks = Mapping[int, int]  # blocks of the sample by their size
+from qifsql.reference.sample_estimates import Blocks
 
 
 def sizes(values: Iterable[Hashable]) -> dict[int, int]:
     """Return how many values occur how often."""
     return dict(Counter(Counter(values).values()))
-
-
-def zayatz(blocks: Blocks, population: int) -> Fraction:
-    """The chance that a unique of the sample is one of the population (Zayatz 1991)."""
-    n = sum(size * count for size, count in blocks.items())
-    u = sum(blocks.values())
-
-    def once(size: int) -> Fraction:
-        """Of a block of that size exactly one person is drawn: hypergeometric."""
-        ways = size * math.comb(population - size, n - 1)
-        return Fraction(ways, math.comb(population, n))
-
-    likely = sum(Fraction(count, u) * once(size) for size, count in blocks.items())
-    return Fraction(blocks.get(1, 0), u) * once(1) / likely if likely else Fraction(0)
 
 
 def pitman_likelihood(blocks: Blocks, alpha: float, theta: float) -> float:
@@ -74,21 +59,6 @@ def shlosser(blocks: Blocks, q: Fraction) -> Fraction:
     once = sum(i * q * (1 - q) ** (i - 1) * n for i, n in items)
     ratio = (up / down) * (unseen / once) ** 2 if down and once else Fraction(0)
     return sum(blocks.values()) + blocks.get(1, 0) * ratio
-
-
-def risk(size: int, share: Fraction) -> float:
-    """E(1/F | f) with F negative binomial: the recursion of Franconi and Polettini, with digits
-    enough for what it loses."""
-    if share >= 1:
-        return 1 / size
-    with localcontext() as context:
-        context.prec = 120 + 4 * size
-        p = Decimal(share.numerator) / Decimal(share.denominator)
-        odds = (1 - p) / p
-        found = -p.ln() / odds
-        for i in range(1, size):
-            found = (1 / Decimal(i) - found) / odds
-        return float(found)
 
 
 def risk_summed(size: int, p: float, terms: int = 5000) -> float:

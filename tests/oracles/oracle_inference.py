@@ -3,17 +3,13 @@
 Every release without one record is made anew; naive Bayes is the formula of Bayes in fractions.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oracle_anonymise import Limits, allowed, mondrian, ordered, places, value
 
 from qifsql.reference.microdata import Row
-
-Believed = dict[Any, Fraction]
-Cell = Callable[[Any], bool]
-Record = tuple[Sequence[Cell], Any]  # the cells of a record of a release, and its secret
+from qifsql.reference.naive_bayes import Belief, Cell, Record, bayes
 
 
 def cells(values: Sequence[Any], kind: str) -> Cell:
@@ -36,24 +32,7 @@ def released(
     return found
 
 
-def bayes(release: Sequence[Record], own: Sequence[Any], domain: Sequence[Any]) -> Believed:
-    """Bernoulli naive Bayes on the TF-TF encoding, alpha 1, of who encodes to all ones."""
-    weights = {}
-    for secret in domain:
-        of_class = [shown for shown, s in release if s == secret]
-        weight = Fraction(len(of_class))
-        for j, v in enumerate(own):
-            weight *= Fraction(sum(shown[j](v) for shown in of_class) + 1, len(of_class) + 2)
-        weights[secret] = weight
-    total = sum(weights.values())
-    return {secret: weight / total for secret, weight in weights.items()}
-
-
-def l1(p: Believed, q: Believed) -> Fraction:
-    return sum((abs(p[s] - q[s]) for s in p), Fraction(0))
-
-
-def guess(p: Believed) -> Any:
+def guess(p: Belief) -> Any:
     """The most probable value, of several the first."""
     return max(p, key=lambda s: p[s])
 
@@ -83,7 +62,7 @@ def releases(
 
 def believed(
     rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
-) -> list[tuple[Believed, Believed]] | None:
+) -> list[tuple[Belief, Belief]] | None:
     """Return what is believed of each person with and without them."""
     made = releases(rows, qids, secret, limits)
     if made is None:

@@ -5,31 +5,10 @@ quasi-identifiers and a secret, with None as a value.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-Person = tuple[tuple[object, ...], object]
-File = Sequence[Person]
-
-
-def confidence(train: File, person: Person) -> Fraction:
-    """Return the share of the person's secret among the records alike, or among all records."""
-    alike = [t for q, t in train if q == person[0]] or [t for _, t in train]
-    return Fraction(alike.count(person[1]), len(alike))
-
-
-def chance(train: File, person: Person) -> Fraction:
-    """Return the chance that one of the most frequent values, drawn evenly, is the person's."""
-    alike = [t for q, t in train if q == person[0]] or [t for _, t in train]
-    counts = Counter(alike)
-    best = [t for t, n in counts.items() if n == max(counts.values())]
-    return Fraction(best.count(person[1]), len(best))
-
-
-def is_confident(share: Fraction, base: Fraction, level: Fraction) -> bool:
-    """Return whether a confidence is beyond a base rate by more than this part of the rest."""
-    return base < 1 and (share - base) / (1 - base) > level
+from qifsql.reference.synthetic_releases import File, chance, confidence, gain
 
 
 def scores(people: File, train: File, level: Fraction) -> dict[str, Any]:
@@ -39,9 +18,7 @@ def scores(people: File, train: File, level: Fraction) -> dict[str, Any]:
     present = [p for p in people if any(q == p[0] for q, _ in train)]
     blocks = Counter(q for q, _ in people)
     right = {q: sum(chance(train, p) for p in people if p[0] == q) for q in blocks}
-    rapid = sum(
-        is_confident(confidence(train, p), Fraction(values[p[1]], n), level) for p in people
-    )
+    rapid = sum(gain(confidence(train, p), Fraction(values[p[1]], n)) > level for p in people)
     return {
         "records": n,
         "blocks": len(blocks),

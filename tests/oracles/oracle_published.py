@@ -3,20 +3,28 @@
 Written from the definitions alone: a dataset is an array of non-negative whole counts over all
 combinations of values; it is consistent if each of its margins lies in the interval that a
 published cell stands for. The closed forms are those of Dobra and Fienberg (PNAS 2000). Attributes
-are told by their numbers, values are anything that can be hashed. Nothing is shared with the
-package.
+are told by their numbers, values are anything that can be hashed.
 """
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
 
-Cell = tuple[Hashable, ...]
-Dims = tuple[int, ...]
+from qifsql.reference import published_tables
+from qifsql.reference.published_tables import (
+    Cell,
+    ClosedForm,
+    Dims,
+    count,
+    domains,
+    guesses,
+    of,
+    success,
+)
+
 Interval = tuple[int, float]  # the upper end may be infinite
 Array = tuple[int, ...]  # one count for each cell of the problem, in its order
 Told = Mapping[Cell, int | None]  # published cells, None where the count is hidden
@@ -49,21 +57,6 @@ class Table:
             return "exact"
         name, *variant = self.kind.split()
         return " ".join([f"{name}{'<' if name == 'suppress' else ':'}{self.number}", *variant])
-
-
-def of(cell: Sequence[Hashable], dims: Dims) -> Cell:
-    """Return the values of some attributes."""
-    return tuple(cell[i] for i in dims)
-
-
-def count(people: Sequence[Cell], dims: Dims) -> Counter[Cell]:
-    """Return how many people have each combination of values."""
-    return Counter(of(person, dims) for person in people)
-
-
-def domains(people: Sequence[Cell]) -> tuple[Cell, ...]:
-    """Return the values of each attribute that occur."""
-    return tuple(tuple(dict.fromkeys(column)) for column in zip(*people, strict=True))
 
 
 # What is published, and what it says.
@@ -245,15 +238,6 @@ def vulnerability(counts: Mapping[Cell, int | Fraction], people: int, *, secret:
     return Fraction(sum(best.values())) / people
 
 
-def guesses(means: Mapping[Cell, Fraction]) -> dict[Cell, list[Cell]]:
-    """Return the best guesses of the secret (last) for each combination of the others: all ties."""
-    tied: dict[Cell, list[Cell]] = {}
-    for known in dict.fromkeys(c[:-1] for c in means):
-        most = max(m for c, m in means.items() if c[:-1] == known)
-        tied[known] = [c for c, m in means.items() if c[:-1] == known and m == most]
-    return tied
-
-
 def close_call(means: Mapping[Cell, Fraction], within: float = 1e-6) -> bool:
     """Return whether two guesses are nearly as good but not equally good."""
     for known, tied in guesses(means).items():
@@ -261,14 +245,6 @@ def close_call(means: Mapping[Cell, Fraction], within: float = 1e-6) -> bool:
         if any(0 < most - m < within for c, m in means.items() if c[:-1] == known):
             return True
     return False
-
-
-def success(tied: Mapping[Cell, Sequence[Cell]], counts: Mapping[Cell, int]) -> Fraction:
-    """Return for how many people guesses are right; of equally good ones the mean."""
-    return sum(
-        (Fraction(sum(counts[c] for c in cells), len(cells)) for cells in tied.values()),
-        Fraction(0),
-    )
 
 
 def row(
@@ -352,28 +328,10 @@ def running_intersection(sets: Sequence[frozenset[int]]) -> list[tuple[Dims, Dim
     return None
 
 
-@dataclass(frozen=True)
-class ClosedForm:
-    """Bounds and mean of each cell by the formulas for decomposable sets of exact tables."""
-
-    bounds: dict[Cell, tuple[int, int]]
-    means: dict[Cell, Fraction]
-
-
 def closed_form(people: Sequence[Cell], sets: Sequence[Dims]) -> ClosedForm | None:
     """Return the closed forms for exact tables of all attributes; None: not decomposable."""
-    values = domains(people)
-    assert set().union(*sets) == set(range(len(values)))
+    assert set().union(*sets) == set(range(len(domains(people))))
     order = running_intersection([frozenset(s) for s in sets])
     if order is None:
         return None
-    margins = {dims: count(people, dims) for pair in order for dims in pair}
-    found, means = {}, {}
-    for cell in product(*values):
-        inside = [margins[c][of(cell, c)] for c, _ in order]
-        between = [margins[s][of(cell, s)] for _, s in order[1:]]
-        found[cell] = (max(0, sum(inside) - sum(between)), min(inside))
-        means[cell] = (
-            Fraction(math.prod(inside), math.prod(between)) if min(inside) else Fraction(0)
-        )
-    return ClosedForm(found, means)
+    return published_tables.closed_form(people, order)

@@ -10,8 +10,8 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-Person = tuple[tuple[object, ...], object]
-File = Sequence[Person]
+from qifsql.reference.synthetic_releases import File, chance, success
+
 Predicate = Callable[[Any], object]
 
 
@@ -47,24 +47,6 @@ def measures(original: File, synthetic: File, control: File | None) -> dict[str,
         found["individual_leak"] = success(s, d) - success(s, control)
         found["population_knowledge"] = success(s, control) - constant(control)
     return found
-
-
-def guesses(synthetic: File, q: tuple[object, ...]) -> list[object]:
-    """Return the best guesses about a person: the most frequent values among equal records."""
-    alike = [t for other, t in synthetic if other == q] or [t for _, t in synthetic]
-    counts = Counter(alike)
-    return [t for t, n in counts.items() if n == max(counts.values())]
-
-
-def chance(synthetic: File, person: Person) -> Fraction:
-    """Return the chance that one of the best guesses, drawn evenly, is right."""
-    best = guesses(synthetic, person[0])
-    return Fraction(best.count(person[1]), len(best))
-
-
-def success(synthetic: File, people: File) -> Fraction:
-    """Return the share of people about whom the adversary is right."""
-    return sum((chance(synthetic, person) for person in people), Fraction()) / len(people)
 
 
 def constant(people: File) -> Fraction:
@@ -171,20 +153,6 @@ def nearest_linked(
     for person in people:
         ones, twos = choices(person, first), choices(person, second)
         total += Fraction(sum(bool(a & b) for a in ones for b in twos), len(ones) * len(twos))
-    return total
-
-
-def linked(synthetic: File, people: File, first: Sequence[int]) -> Fraction:
-    """Return how many people's halves are linked by two draws of equal records."""
-    total = Fraction()
-    second = [i for i in range(len(people[0][0])) if i not in first]
-    for q, _ in people:
-        one, two = (
-            {n for n, (s, _) in enumerate(synthetic) if all(s[i] == q[i] for i in half)}
-            for half in (first, second)
-        )
-        if one and two:
-            total += Fraction(len(one & two), len(one) * len(two))
     return total
 
 

@@ -1,7 +1,8 @@
 """Explain each measure: formula, direction, range, source, and a worked example.
 
-The texts are in ``measures.toml``, next to this module. The example is computed from the counts of
-a small table of the samples (thesis Table 3.2), so it cannot differ from the result of an attack.
+The texts are in ``measures.toml``, next to this module. The example is a template there, filled in
+from the counts of a small table of the samples (thesis Table 3.2), so it cannot differ from the
+result of an attack.
 """
 
 import re
@@ -12,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, overload
 
-from qifsql.commands.explain.examples.catalogue import EXAMPLES, table
+from qifsql.commands.explain.examples import templates
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.result import Explanation
 from qifsql.data.files import bundled
@@ -64,7 +65,12 @@ def explain(
     origin = origin.about({"measure": name}, counted.paths, *counted.plans)
     if name is not None:
         return _explained(name, sample, origin)
-    return tuple(_explained(each, sample, origin) for each in _texts())
+    return tuple(_explained(name, sample, origin) for name in _texts())
+
+
+def example(name: str, sample: Sample) -> tuple[str, ...]:
+    """Return the worked example of a measure, line by line, from the counts of a small table."""
+    return templates.lines(_texts()[name]["example"], sample)
 
 
 def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
@@ -82,7 +88,7 @@ def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
         tuple(text.get("notes", ())),
         tuple(text.get("columns", ())),
         tuple(text.get("aliases", ())),
-        (*table(sample), *EXAMPLES[name](sample)),
+        example(name, sample),
         origin,
     )
 
@@ -107,8 +113,8 @@ def _names() -> dict[str, str]:
     names = {name: name for name in _texts()}
     for kind in ("aliases", "columns"):
         for name, text in _texts().items():
-            for other in text.get(kind, ()):
-                names.setdefault(other, name)
+            for alias in text.get(kind, ()):
+                names.setdefault(alias, name)
     return names
 
 
@@ -131,14 +137,14 @@ def _used(glossary: str, text: str) -> Iterable[str]:
 
 @cache
 def _file() -> dict[str, dict[str, Any]]:
-    """Return the texts of ``measures.toml``, each on one line."""
+    """Return the texts of ``measures.toml``, each on one line; examples are templates."""
     text = Path(__file__).with_name("measures.toml").read_text(encoding="utf-8")
     return {name: _folded(entries) for name, entries in tomllib.loads(text).items()}
 
 
 def _folded(text: Any) -> Any:
     if isinstance(text, dict):
-        return {name: _folded(part) for name, part in text.items()}
+        return {k: part if k == "example" else _folded(part) for k, part in text.items()}
     if isinstance(text, list):
         return [_folded(part) for part in text]
     return " ".join(text.split())
@@ -151,13 +157,13 @@ def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
     """
     from qifsql.commands.inspect.inspect import inspect  # texts without an example need no engine
 
-    shown = inspect(
+    partition = inspect(
         bundled("data-samples") / TABLE, qids=[QIDS, BY], secret=SECRET, limit=0, settings=settings
     )
     cells = {
         (str(row[QIDS]), str(row[BY])): {
             str(count["value"]): int(count["records"]) for count in row[f"counts_{SECRET}"]
         }
-        for row in shown.frame.sort(QIDS, BY).iter_rows(named=True)
+        for row in partition.frame.sort(QIDS, BY).iter_rows(named=True)
     }
-    return Sample(QIDS, BY, SECRET, cells), shown.origin
+    return Sample(QIDS, BY, SECRET, cells), partition.origin

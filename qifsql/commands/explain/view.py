@@ -13,22 +13,22 @@ def listed(explanations: Sequence[Explanation]) -> list[Part]:
     return [listings.rows(heads, [(e.name, e.title, ", ".join(e.columns)) for e in explanations])]
 
 
-def explained(one: Explanation) -> list[Part]:
+def explained(explanation: Explanation) -> list[Part]:
     """Return all texts about a measure."""
     parts = {
-        "meaning": one.meaning,
-        "formula": one.formula,
-        "where": "\n".join(one.symbols),
-        "direction": one.direction,
-        "range": one.range,
-        "notes": "\n".join(one.notes),
-        "example": "\n".join(one.example),
-        "columns": ", ".join(one.columns),
-        "also called": ", ".join(one.aliases),
-        "source": "\n".join((one.source, *one.works)),
+        "meaning": explanation.meaning,
+        "formula": explanation.formula,
+        "where": "\n".join(explanation.symbols),
+        "direction": explanation.direction,
+        "range": explanation.range,
+        "notes": "\n".join(explanation.notes),
+        "example": "\n".join(explanation.example),
+        "columns": ", ".join(explanation.columns),
+        "also called": ", ".join(explanation.aliases),
+        "source": "\n".join((explanation.source, *explanation.works)),
     }
     sheet = Table.of(["", ""])
     for name, text in parts.items():
         if text:
             sheet.add_row(name, text)
-    return [Heading(one.title), sheet]
+    return [Heading(explanation.title), sheet]

@@ -28,6 +28,7 @@ from qifsql.measures import uniqueness as sp
 from qifsql.measures.gammas import harmonic, log_rising
 from qifsql.measures.roots import root
 from qifsql.measures.uniqueness import Sizes
+from qifsql.reference import sample_estimates as se
 
 BLOCKS = st.dictionaries(st.integers(1, 40), st.integers(1, 30), min_size=1, max_size=8)
 MIXED = st.builds(  # some are unique, some are not
@@ -67,7 +68,7 @@ def test_a_root_is_where_the_function_is_0(zero: float, below: float, above: flo
 @example({1: 3, 2: 1, 90: 1}, Fraction(9, 10))
 def test_zayatz_is_bayes_with_the_hypergeometric(blocks: dict[int, int], fraction: Fraction):
     sample = Sizes(blocks, fraction)
-    wanted = oracle.zayatz(blocks, sample.population) * blocks.get(1, 0) / fraction
+    wanted = se.zayatz(blocks, sample.population) * blocks.get(1, 0) / fraction
     wanted = min(wanted, Fraction(sample.population))
     assert sp.zayatz(sample).number == pytest.approx(float(wanted), rel=1e-11)
 
@@ -75,7 +76,7 @@ def test_zayatz_is_bayes_with_the_hypergeometric(blocks: dict[int, int], fractio
 def test_zayatz_with_large_blocks_is_the_same():
     blocks = {1: 500, 2: 80, 70: 3, 900: 2, 2000: 1}
     fraction = Fraction(1, 50)
-    wanted = oracle.zayatz(blocks, Sizes(blocks, fraction).population) * 500 / fraction
+    wanted = se.zayatz(blocks, Sizes(blocks, fraction).population) * 500 / fraction
     assert sp.zayatz(Sizes(blocks, fraction)).number == pytest.approx(float(wanted), rel=1e-9)
 
 
@@ -206,7 +207,7 @@ def test_risks_are_exact_for_small_and_large_blocks(tmp_path: Path, size: int, s
     rows = [(1,)] * size + [(2,)]
     file, out = write(tmp_path / "a.parquet", rows, {"a": pl.Int64}), tmp_path / "r.parquet"
     qifsql.estimate(file, qids="a", fraction=share, records=out)
-    wanted = oracle.risk(size, Fraction(share))
+    wanted = se.risk(size, Fraction(share))
     assert pl.read_parquet(out)["risk"][0] == pytest.approx(wanted, rel=1e-12)
     if Fraction(share) > Fraction(1, 4) and size < 100:
         assert wanted == pytest.approx(oracle.risk_summed(size, float(Fraction(share))), rel=1e-9)
@@ -248,7 +249,7 @@ def test_weighted_samples_are_those_of_the_oracle(
     total: dict[Any, Fraction] = defaultdict(Fraction)
     for person, weight in zip(people, weights, strict=True):
         total[block(person)] += Fraction(weight)
-    wanted = [oracle.risk(size[b], min(size[b] / total[b], 1)) for b in map(block, people)]
+    wanted = [se.risk(size[b], min(size[b] / total[b], 1)) for b in map(block, people)]
     found = pl.read_parquet(folder / "r.parquet")
     assert found["risk"].to_list() == pytest.approx(wanted, rel=1e-12)
     assert found["block_size"].to_list() == [size[block(p)] for p in people]
@@ -351,7 +352,10 @@ def test_a_risk_that_is_too_low_is_said(tmp_path: Path):
     rows = [(i,) for i in range(1000)] + [(i,) for i in range(5)]
     file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64})
     done = qifsql.estimate(file, qids="a", fraction="0.02")
-    match, risk = 0.02 * 995 / (0.02 * 995 + 2 * 0.98 * 5), oracle.risk(1, Fraction(1, 50))
+    match, risk = (
+        0.02 * 995 / (0.02 * 995 + 2 * 0.98 * 5),
+        se.risk(1, Fraction(1, 50)),
+    )
     assert done.details["individual"]["unique_match"][0] == pytest.approx(match)
     assert match > 2 * risk
     (said,) = [note for note in done.notes if "too low" in note]

@@ -16,9 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import oracle_estimate
 import oracle_households
-import oracle_inference
 import oracle_learning
 import oracle_noise
 import oracle_published as op
@@ -38,13 +36,11 @@ from qifsql.commands.compose import measures
 from qifsql.commands.dp.scenario import SCENARIO
 from qifsql.commands.dp.tradeoff import TRADEOFF
 from qifsql.commands.estimate import estimate
-from qifsql.commands.explain.examples.catalogue import EXAMPLES
-from qifsql.commands.explain.examples.levels import SKEW
+from qifsql.commands.explain.examples.attacks import BELIEF, PENALTY, SKEW, WEIGHT
 from qifsql.commands.explain.examples.sample import Sample
 from qifsql.commands.explain.examples.subsets import STUDENT, THRESHOLD, UNSEEN
-from qifsql.commands.explain.examples.success import BELIEF, PENALTY, WEIGHT
 from qifsql.commands.explain.examples.tables import DOMINANCE, HIDDEN, P_PERCENT, SMALL
-from qifsql.commands.explain.explain import explain
+from qifsql.commands.explain.explain import example, explain
 from qifsql.commands.explain.result import SCHEMA as FIELDS
 from qifsql.commands.explain.result import Explanation, frame
 from qifsql.commands.link.link import CONFIDENCE, LINKED
@@ -61,11 +57,14 @@ from qifsql.counting import losses
 from qifsql.errors import InputError
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
-from qifsql.reference import microdata
+from qifsql.reference import microdata, naive_bayes
+from qifsql.reference import published_tables as pt
 from qifsql.reference import quasi_identifier_sets as su
+from qifsql.reference import sample_estimates as se
 from qifsql.reference import sample_uniques as oracle_suda
 from qifsql.reference import success as oracle
 from qifsql.reference import syntactic_levels as ol
+from qifsql.reference import synthetic_releases as sr
 from qifsql.results.assessment import ALL, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA
 from qifsql.results.result import Result
 
@@ -458,11 +457,11 @@ def promises(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
 def samples(sizes: Mapping[str, int]) -> dict[str, Callable[[], Any]]:
     """The people as half of a population, and as two releases that are linked by the block."""
     blocks, half, n = Counter(sizes.values()), Fraction(1, 2), sum(sizes.values())
-    chance = oracle_estimate.zayatz(blocks, 2 * n)
+    chance = se.zayatz(blocks, 2 * n)
     return {
         "population_uniques": lambda: blocks[1] / half * chance,
         "individual_risk": lambda: sum(
-            k * size * oracle_estimate.risk(size, half) for size, k in blocks.items()
+            k * size * se.risk(size, half) for size, k in blocks.items()
         ),
         "link_vulnerability": lambda: Fraction(9 * len(sizes), 10 * n),
         "noisy_knowledge": lambda: Fraction(7 * len(sizes) + 3, 10 * n),
@@ -515,8 +514,8 @@ def published(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
         total = 0
         for some in blocks.values():
             tables = [op.Table((i,)) for i in (0, 1)]
-            told = tuple((table, dict(op.count(some, table.dims))) for table in tables)
-            problem = op.Problem(op.domains(some), len(some), told)
+            told = tuple((table, dict(pt.count(some, table.dims))) for table in tables)
+            problem = op.Problem(pt.domains(some), len(some), told)
             total += max(
                 op.vulnerability(op.margin(problem, x, (0, 1)), 1, secret=True)
                 for x in op.consistent(problem)
@@ -545,7 +544,7 @@ def published(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
         "certain_inference": lambda: single,
         "bracket": greatest,
         "believed": lambda: op.vulnerability(naive.means, n, secret=True),
-        "actual": lambda: op.success(op.guesses(naive.means), Counter(people)) / n,
+        "actual": lambda: pt.success(pt.guesses(naive.means), Counter(people)) / n,
         "small_cells": lambda: sum(k < SMALL for c in counts.values() for k in c.values()),
         "group_disclosure": lambda: single,
         "undone": undone,
@@ -571,9 +570,7 @@ def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
             "singling_out_some": lambda: _singled_out_by_ranges(rows),
             "linkability_nearest": lambda: _nearest_links(rows),
             "linkability_risk": lambda: _links(rows),
-            "inference_risk": lambda: _beyond(
-                *(oracle_synthetic.success(files[1], f) for f in files[::2])
-            ),
+            "inference_risk": lambda: _beyond(*(sr.success(files[1], f) for f in files[::2])),
             "nearer_original": lambda: oracle_synthetic.distances(*files)["nearer_original"],
             "classifier_leak": lambda: found["individual_leak"],
             "rapid": lambda: oracle_learning.scores(*files[:2], Fraction(3, 10))["rapid"],
@@ -584,7 +581,7 @@ def synthetic(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     )
 
 
-def _singled_out(original: oracle_synthetic.File, release: oracle_synthetic.File) -> Fraction:
+def _singled_out(original: sr.File, release: sr.File) -> Fraction:
     conditions = oracle_synthetic.predicates(release, [0])
     right = oracle_synthetic.singled_out(conditions, original, len(original))
     return right / len(conditions) if conditions else Fraction(0)
@@ -611,7 +608,7 @@ def _links(rows: list[dict[str, str]]) -> Fraction:
     """Return the risk of linking the column k with g in a copy; the last group is the control."""
     everybody = [((row["k"], row["g"]), None) for row in rows]
     control = [person for person in everybody if person[0][1] == _last_group(rows)]
-    rights = [oracle_synthetic.linked(everybody, f, [0]) / len(f) for f in (everybody, control)]
+    rights = [sr.linked(everybody, f, [0]) / len(f) for f in (everybody, control)]
     return _beyond(*rights)
 
 
@@ -634,12 +631,12 @@ def owed(rows: list[dict[str, Any]]) -> Fraction:
         return Fraction(0)
     domain = sorted({row["s"] for row in rows})
     p, q = (
-        oracle_inference.bayes(
+        naive_bayes.bayes(
             [([lambda v, k=row["k"]: v == k], row["s"]) for row in some], [block], domain
         )
         for some in (rows, others)
     )
-    return oracle_inference.l1(p, q) / 2
+    return naive_bayes.l1(p, q) / 2
 
 
 def special(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
@@ -787,11 +784,13 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
 
 
 @given(st.lists(st.tuples(*map(st.sampled_from, ("abcd", "xy", "pqr"))), min_size=1, max_size=14))
-def test_examples_of_any_table_end_with_what_the_oracle_says(people: list[Record]) -> None:
+def test_examples_of_any_table_end_with_what_the_oracle_says(
+    every: dict[str, Explanation], people: list[Record]
+) -> None:
     sample, wanted = counted(people), expected(people)
-    assert set(wanted) == set(EXAMPLES)
-    for name, example in EXAMPLES.items():
-        assert last(example(sample)) == near(wanted[name]()), name
+    assert set(wanted) == set(every)
+    for name, value in wanted.items():
+        assert last(example(name, sample)) == near(value()), name
 
 
 def test_every_column_and_every_name_of_a_measure_is_explained(
@@ -860,7 +859,6 @@ def test_an_unknown_name_is_an_error_that_says_what_there_is(asked: str, hint: s
 
 def test_every_explanation_is_complete(every: dict[str, Explanation]) -> None:
     assert list(every) == [e.name for e in explain()]
-    assert set(every) == set(EXAMPLES)
     for e in every.values():
         texts = (e.title, e.meaning, e.formula, e.direction, e.range, e.source)
         assert all(texts), e.name

@@ -17,6 +17,7 @@ import qifsql
 from qifsql.errors import InputError
 from qifsql.measures.intervals import excess, wilson
 from qifsql.measures.release_measures import one_of
+from qifsql.reference import synthetic_releases as sr
 
 
 def close(value: float | None, expected: Fraction | float | None) -> bool:
@@ -46,13 +47,13 @@ def test_all_questions_are_answered_as_by_the_oracle(
         one = [c for i in (0, 1) for c in oracle.predicates(s, [i])]
         for which, predicates in (("one", one), ("all", oracle.predicates(s, [0, 1]))):
             _check_predicates(f"singling_out_{which}", predicates, (d, h), measured)
-        rights = [oracle.linked(s, people, [0]) for people in (d, h)]
+        rights = [sr.linked(s, people, [0]) for people in (d, h)]
         assert close(measured["linkability"], rights[0] / len(d))
         assert close(measured["linkability_control"], rights[1] / len(h))
         assert measured["linkability_chance"] == 1 / len(s)
         shares = [rights[0] / len(d), rights[1] / len(h)]
         assert close(measured["linkability_risk"], beyond(*shares))
-        successes = oracle.success(s, d), oracle.success(s, h)
+        successes = sr.success(s, d), sr.success(s, h)
         assert close(measured["inference_risk"], beyond(*successes))
         for name, value in oracle.distances(d, s, h, plain([*release, *second])).items():
             assert close(measured[name], value), name
@@ -61,7 +62,7 @@ def test_all_questions_are_answered_as_by_the_oracle(
 def _check_predicates(
     name: str,
     predicates: list[oracle.Predicate],
-    files: tuple[list[oracle.Person], list[oracle.Person]],
+    files: tuple[list[sr.Person], list[sr.Person]],
     measured: dict[str, float | None],
 ) -> None:
     number = len(predicates)

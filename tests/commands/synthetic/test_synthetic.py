@@ -24,6 +24,7 @@ from qifsql.commands.synthetic import wide_cells
 from qifsql.counting.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
+from qifsql.reference import synthetic_releases as sr
 
 
 def check(measured: Mapping[str, float | None], expected: Mapping[str, Any]) -> None:
@@ -189,11 +190,11 @@ def test_groups_and_records_are_those_of_the_oracle(
         others = [p for i, p in enumerate(plain(control)) if i % 2 == group]
         row = groups.filter(group=str(group)).row(0, named=True)
         assert (row["people"], row["control"]) == (len(members), len(others))
-        right = float(oracle.success(plain(release), members))
+        right = float(sr.success(plain(release), members))
         assert row["success_original"] == right
         assert row["prior_original"] == float(oracle.constant(members))
         if others:
-            leak = oracle.success(plain(release), members) - oracle.success(plain(release), others)
+            leak = sr.success(plain(release), members) - sr.success(plain(release), others)
             assert row["individual_leak"] == float(leak)
     written = pl.read_parquet(path)
     assert written["record"].to_list() == list(range(1, len(original) + 1))
@@ -205,7 +206,7 @@ def test_groups_and_records_are_those_of_the_oracle(
         assert row["replicated_unique"] == (in_d[q] == in_s[q] == 1)
         assert row["certain_t"] == (len(values_s.get(q, ())) == 1)
         assert row["disclosed_t"] == (values_s.get(q) == {t})
-        assert row["success_t"] == float(oracle.chance(plain(release), (q, t)))
+        assert row["success_t"] == float(sr.chance(plain(release), (q, t)))
     for name in ("UiO", "UiOiS", "repU", "iS", "Dorig", "DiS", "DiSCO", "DiSDiO"):
         whole = values(result)[name]
         each = groups.select((pl.col(name) * pl.col("people")).sum()).item() / len(original)

@@ -1,14 +1,15 @@
-"""A small table as counts, and sums over it as text, for worked examples."""
+"""A small table as counts, for worked examples."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from qifsql.measures import entropy as measures
+from qifsql.reference import channel
+from qifsql.reference.channel import Joint
 
 Values = Mapping[str, int]  # people who have each value of the secret
-Lines = tuple[str, ...]
+Blocks = Mapping[str, Values]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Sample:
         """Return the values in each block, by its title: ``age 25``."""
         names = dict.fromkeys(block for block, _ in self.cells)
         return {
-            f"{self.qid} {name}": _together(n for (b, _), n in self.cells.items() if b == name)
+            f"{self.qid} {name}": together(n for (b, _), n in self.cells.items() if b == name)
             for name in names
         }
 
@@ -49,9 +50,14 @@ class Sample:
         ]
 
     @property
+    def joint(self) -> Joint:
+        """Return the joint distribution of blocks and values."""
+        return channel.joint(self.rows, [self.qid], self.secret)
+
+    @property
     def values(self) -> dict[str, int]:
         """Return how many people have each value."""
-        return _together(self.cells.values())
+        return together(self.cells.values())
 
     @property
     def people(self) -> int:
@@ -64,17 +70,20 @@ class Sample:
         return {block: sum(values.values()) for block, values in self.blocks.items()}
 
     @property
-    def modes(self) -> list[int]:
-        """Return how many people have the likeliest value of each block."""
-        return [max(values.values()) for values in self.blocks.values()]
+    def alone(self) -> dict[str, int]:
+        """Return the blocks of one person."""
+        return {block: size for block, size in self.sizes.items() if size == 1}
+
+    @property
+    def certain(self) -> dict[str, int]:
+        """Return the people of the blocks that have one value."""
+        return {block: self.sizes[block] for block, v in self.blocks.items() if len(v) == 1}
 
     @property
     def chances(self) -> dict[str, Fraction]:
         """Return the chance of the best guess of the secret in each block."""
-        return {
-            block: Fraction(mode, size)
-            for (block, size), mode in zip(self.sizes.items(), self.modes, strict=True)
-        }
+        sizes = self.sizes
+        return {b: Fraction(max(v.values()), sizes[b]) for b, v in self.blocks.items()}
 
     @property
     def by_chance(self) -> dict[Fraction, int]:
@@ -95,60 +104,30 @@ class Sample:
         }
 
     @property
+    def groups_of(self) -> dict[str, dict[str, int]]:
+        """Return how many people of each group are in each block."""
+        groups: dict[str, dict[str, int]] = {}
+        for (block, group), values in self.cells.items():
+            groups.setdefault(f"{self.qid} {block}", {})[group] = sum(values.values())
+        return groups
+
+    @property
     def part(self) -> tuple[str, "Sample"]:
-        """Return the first group: the release, in examples with a population."""
+        """Return the first group: the release, in examples with a population or an original."""
         return next(iter(self.groups.items()))
 
+    @property
+    def release(self) -> list[tuple[str, int, int]]:
+        """Return each block of the first group: its people there, and among everybody."""
+        return [(block, n, self.sizes[block]) for block, n in self.part[1].sizes.items()]
 
-def entropy(values: Values) -> float:
-    """Return Shannon entropy of the values, in bits."""
-    return measures.entropy((n, 1) for n in values.values())
-
-
-def tries(values: Values) -> int:
-    """Return the sum of the guesses needed for all these people, the most frequent value first."""
-    return sum(i * n for i, n in enumerate(sorted(values.values(), reverse=True), 1))
-
-
-def over(parts: Iterable[int], whole: int) -> str:
-    """Return a sum over a whole, with its value: ``(3 + 2 + 1)/10 = 6/10 = 0.6``."""
-    listed = list(parts)
-    total = sum(listed)
-    terms = f"({plus(listed)})/{whole} = " if len(listed) > 1 else ""
-    return equal(f"{terms}{total}/{whole}", Fraction(total, whole))
+    @property
+    def control(self) -> tuple[str, "Sample"]:
+        """Return the last group: the control, in examples of synthetic releases."""
+        return list(self.groups.items())[-1]
 
 
-def equal(terms: str, value: Fraction | float) -> str:
-    """Return terms and their value: ``1/8 = 0.125``."""
-    return f"{terms} = {number(value)}"
-
-
-def number(value: Fraction | float) -> str:
-    """Return a number as a short decimal."""
-    return f"{round(float(value), 12) + 0.0:.6g}"
-
-
-def plus(parts: Iterable[object]) -> str:
-    """Return the terms of a sum: ``3 + 2 + 1``."""
-    return " + ".join(map(str, parts))
-
-
-def counted(values: Values) -> str:
-    """Return how many people have each value: ``3 yes, 2 no``."""
-    return ", ".join(f"{n} {value}" for value, n in values.items())
-
-
-def shown(blocks: Mapping[str, Values]) -> Lines:
-    """Return a line for each block: ``age 25: 3 yes, 2 no``."""
-    return tuple(f"{block}: {counted(values)}" for block, values in blocks.items())
-
-
-def persons(n: int) -> str:
-    """Return a number of people: ``1 person``, ``4 people``."""
-    return "1 person" if n == 1 else f"{n} people"
-
-
-def _together(counts: Iterable[Values]) -> dict[str, int]:
+def together(counts: Iterable[Values]) -> dict[str, int]:
     """Add the counts of equal values; return the most frequent value first."""
     total: Counter[str] = Counter()
     for values in counts:

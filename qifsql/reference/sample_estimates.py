@@ -1,0 +1,41 @@
+"""Uniques of a population, and individual risk, estimated from a sample (M69, M73)."""
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TypeAlias
+
+Blocks: TypeAlias = Mapping[int, int]
+"""The number of blocks of the sample by their size."""
+
+
+def zayatz(blocks: Blocks, population: int) -> Fraction:
+    """Return the chance that a unique of the sample is one of the population (M69)."""
+    n = sum(size * count for size, count in blocks.items())
+    u = sum(blocks.values())
+
+    def once(size: int) -> Fraction:
+        """Return the chance that of a block exactly one person is drawn: hypergeometric."""
+        ways = size * math.comb(population - size, n - 1)
+        return Fraction(ways, math.comb(population, n))
+
+    likely = sum(Fraction(count, u) * once(size) for size, count in blocks.items())
+    return Fraction(blocks.get(1, 0), u) * once(1) / likely if likely else Fraction(0)
+
+
+def risk(size: int, share: Fraction) -> float:
+    """Compute E(1/F | f) with F negative binomial (M73), by a recursion over the size f.
+
+    Decimals have enough digits for what the recursion loses.
+    """
+    if share >= 1:
+        return 1 / size
+    with localcontext() as context:
+        context.prec = 120 + 4 * size
+        p = Decimal(share.numerator) / Decimal(share.denominator)
+        odds = (1 - p) / p
+        mean = -p.ln() / odds
+        for i in range(1, size):
+            mean = (1 / Decimal(i) - mean) / odds
+        return float(mean)
