@@ -43,9 +43,14 @@ NOUNS = (
     *("adversary", "counting", "data", "engine", "errors", "measures", "options", "presentation"),
     *("query", "reference", "results", "study"),
     "commands.adversaries",
+    "commands.anonymise",
     "commands.attack",
+    "commands.check",
+    "commands.compose",
     "commands.demo",
     "commands.describe",
+    "commands.dit",
+    "commands.dp",
     "commands.estimate",
     "commands.explain",
     "commands.link",
@@ -55,11 +60,12 @@ NOUNS = (
     "commands.shell",
     "commands.sql",
     "commands.suda",
+    "commands.synthetic",
     "commands.tables",
     "commands.unhash",
     "commands.unicity",
+    "commands.verify",
 )
-NOT_YET = {f"commands.tables.{name}" for name in ("margins", "proofs", "fit")}
 CLAUSE = r"(?:What|How|Whether|Where|Who|Which|When|That)(?:ever|m|se)?\b"
 NOUN_CLAUSE = re.compile(CLAUSE)
 LIKELY = re.compile(rf"^\s*[rR]?(?:\"\"\"|'''|\"|'){CLAUSE}", re.M)  # before a module is parsed
@@ -149,7 +155,6 @@ def a_name_is_a_noun(project: Project) -> Iterator[Finding]:
     for module in project.modules.values():
         is_of_nouns = f"{module.name}.".startswith(tuple(f"{room}." for room in NOUNS))
         words = PARTICIPLES | QUANTIFIERS if is_of_nouns else PARTICIPLES
-        words = PARTICIPLES if module.name in NOT_YET else words
         for name, line in _bound(module):
             bare = name.strip("_").casefold()
             is_constant = bare in QUANTIFIERS and name.isupper()

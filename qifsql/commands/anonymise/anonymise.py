@@ -107,17 +107,17 @@ def anonymise(
         work = Work(engine, catalog, attack, request, meter)
         row = work.run(ending)
         suffixes = {column.number: column.suffixes for column in work.cells}
-        shown = write.columns(attack, catalog.schema.columns, request.drop, suffixes)
-        rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, shown)
+        columns = write.columns(attack, catalog.schema.columns, request.drop, suffixes)
+        rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, columns)
         final = write.plan(rows, ending)
         description = _plain(attack, request, where, catalog.dataset)
-        left = [c for c in attack.columns if c.name in {column.name for column in shown}]
-        revealing, plans = dependents(engine, attack, attack.qids, left)
+        written = [c for c in attack.columns if c.name in {column.name for column in columns}]
+        revealing, plans = dependents(engine, attack, attack.qids, written)
         statements = [*openings(catalog.dataset), *openings(dataset), *work.passes.statements]
         statements += [statement(plan, pretty=True) for plan in (*plans, final)]
         origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
         origin = origin.listing(write.released(attack, rows))
-        names = [column.name for column in shown]
+        names = [column.name for column in columns]
         meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))

@@ -43,13 +43,13 @@ class Loss:
     penalty: float
 
     @staticmethod
-    def of(generalised: int, covered: int, whole: int, *, suppressed: int, records: int) -> "Loss":
+    def of(generalised: int, covered: int, length: int, *, suppressed: int, records: int) -> "Loss":
         """Return the loss of the cells of ``records``, of which some are ``suppressed``.
 
         Of all others: those that are ``generalised``, and what their cells cover in all, of the
-        ``whole`` length of the scale or number of its values (``utility.penalty``).
+        ``length`` of the scale or the number of its values (``utility.penalty``).
         """
-        penalty = utility.penalty(covered, whole, suppressed=suppressed, records=records)
+        penalty = utility.penalty(covered, length, suppressed=suppressed, records=records)
         return Loss((generalised + suppressed) / records, float(penalty))
 
 
@@ -299,9 +299,9 @@ def lost(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
     by_set = column.kind == "listed"
     written, generalised, covered = _sums(passes, column, by_set=by_set)
     check_sets(column, written)
-    whole = column.scale.values if by_set else column.scale.span
+    length = column.scale.values if by_set else column.scale.span
     records = passes.coded.records
-    return Loss.of(generalised, covered, whole, suppressed=suppressed, records=records)
+    return Loss.of(generalised, covered, length, suppressed=suppressed, records=records)
 
 
 def check_sets(column: Cells, values: int) -> None:

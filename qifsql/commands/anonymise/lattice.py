@@ -2,14 +2,14 @@
 
 Each quasi-identifier has steps 0 (as it is) to its height; a node is a step of each. A node is
 coarser than another where none of its steps is lower. Records of classes that break a limit are
-suppressed; a node is *allowed* where at most ``most`` records are. Classes of a coarser node are
+suppressed; a node is *allowed* where at most ``limit`` records are. Classes of a coarser node are
 unions of those of a finer one, because every step merges values of the one before (that is checked
 where steps are made).
 
 What the search leaves out, and why no better node is lost:
 
 1. *Coarser nodes of an allowed node are allowed*, and finer nodes of one that is not are not, where
-   ``monotone`` is set. Without suppression (``most`` = 0) every class of the finer node keeps the
+   ``monotone`` is set. Without suppression (``limit`` = 0) every class of the finer node keeps the
    limits, and each limit holds of a union if it holds of its parts: sizes and numbers of distinct
    values grow; entropy is concave; with r_1 the most frequent value and T the sum from the l-th
    value on, r_1(A + B) <= r_1(A) + r_1(B) < c (T(A) + T(B)) <= c T(A + B), because the l - 1 most
@@ -117,7 +117,7 @@ class Loss:
 class Lattice:
     """A search: ``heights``, the loss, how a node is measured, and the records to suppress at most.
 
-    ``most`` is less than all records.
+    ``limit`` is less than all records.
 
     ``keeps`` returns whether the release of a node keeps all bounds; where ``falling`` is set, that
     of every coarser node does, too. ``late`` says whether the time is up. ``best`` is the best
@@ -128,7 +128,7 @@ class Lattice:
     heights: Node
     loss: Loss
     measure: Callable[[Node], Measured]
-    most: int
+    limit: int
     monotone: bool
     late: Callable[[], bool]
     keeps: Callable[[Node], bool] = lambda _node: True
@@ -178,7 +178,7 @@ class Lattice:
         allowed = [
             (self.loss.of(node, m), self._risk(m), node)
             for node, m in self.nodes.items()
-            if m.suppressed <= self.most and self._keeps(node)
+            if m.suppressed <= self.limit and self._keeps(node)
         ]
         least: Fraction | None = None
         for _, risk, node in sorted(allowed):
@@ -216,7 +216,7 @@ class Lattice:
 
     def _known_refused(self, node: Node) -> bool:
         """Return whether a node is known not to be allowed, by a coarser one that is not."""
-        return any(_finer(node, other) for other in self.refused)
+        return any(_finer(node, refused) for refused in self.refused)
 
     def _keeps(self, node: Node) -> bool:
         """Return whether the release of a node keeps all bounds; each is measured once."""
@@ -234,7 +234,7 @@ class Lattice:
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)
         measured = self.nodes[node]
-        if measured.suppressed > self.most:
+        if measured.suppressed > self.limit:
             if self.monotone:
                 self._refuse(node)
             return False
@@ -274,6 +274,6 @@ class Lattice:
             node, going = next(((n, True) for n in allowed), (node, False))
 
 
-def _finer(node: Node, other: Node) -> bool:
+def _finer(node: Node, coarser: Node) -> bool:
     """Return whether a node is at least as fine as another."""
-    return all(a <= b for a, b in zip(node, other, strict=True))
+    return all(a <= b for a, b in zip(node, coarser, strict=True))

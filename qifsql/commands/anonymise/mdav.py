@@ -51,23 +51,23 @@ def group(passes: Passes, wishes: Wishes, within: int) -> bool:
     partition(passes, Wishes(wishes.k), small=size)
     parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
     cut = passes.row(exp.select(parts).from_(own_table("done")))[0] > 1
-    now, then, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
-    left = passes.make(now, "near")
+    near, near_next, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
+    ungrouped = passes.make(near, "near")
     passes.drop("done")
-    nothing(passes, now)
+    nothing(passes, near)
     nobody = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
-    passes.keep("carried", nobody.from_(own_table(now)).where("FALSE"))
+    passes.keep("carried", nobody.from_(own_table(near)).where("FALSE"))
     turn = 0
-    while left:
-        passes.look(passes.people(now))
+    while ungrouped:
+        passes.look(passes.people(near))
         passes.set("turn", turn)
-        passes.make("poles", "poles", near=now)
-        passes.make("groups", "groups", numbers, near=now)
-        passes.add("done", "grouped", near=now)
-        left = passes.make(then, "near_next", near=now)
+        passes.make("poles", "poles", near=near)
+        passes.make("groups", "groups", numbers, near=near)
+        passes.add("done", "grouped", near=near)
+        ungrouped = passes.make(near_next, "near_next", near=near)
         passes.drop("carried")
         passes.make("carried", "carried", numbers)
-        passes.drop(now, "poles", "groups")
-        now, then, turn = then, now, turn + 1
-    passes.drop(now, "carried")
+        passes.drop(near, "poles", "groups")
+        near, near_next, turn = near_next, near, turn + 1
+    passes.drop(near, "carried")
     return cut

@@ -139,8 +139,8 @@ class Recoding:
         ]
         self.passes.keep("left_by_steps", together(parts))
 
-    def measure(self, node: Node, most: int) -> Measured:
-        """Return the classes of a node; what suppressed records lose, if at most ``most``."""
+    def measure(self, node: Node, limit: int) -> Measured:
+        """Return the classes of a node; what suppressed records lose, if at most ``limit``."""
         table, rows = self._source(node)
         if table not in self.texts:
             self.texts[table] = render.statement(self.measuring(table))
@@ -151,7 +151,7 @@ class Recoding:
         if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
             self._roll_up(node, table, rows)
         counts = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
-        if not 0 < suppressed <= most:
+        if not 0 < suppressed <= limit:
             return counts
         penalty, entropy = self._suppression(node)
         return replace(counts, penalty=penalty, entropy=entropy)
@@ -170,8 +170,8 @@ class Recoding:
         rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
         penalty = entropy = Fraction(0)
         for scale, (_, listed, spanned, lost) in zip(self.scales, rows, strict=True):
-            left, whole = (spanned, scale.span) if scale.interval else (listed, scale.values)
-            penalty += Fraction(int(left), whole or 1)
+            covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
+            penalty += Fraction(int(covered), length or 1)
             entropy += Fraction(int(lost), 1 << 40)
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells

@@ -93,8 +93,8 @@ def lost(recoding: Recoding, i: int, s: int) -> Loss:
     """Return what a quasi-identifier loses at a step in the release that was made."""
     columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
     row = recoding.passes.row(recoding.of_steps("lost_by_cells", i, columns))
-    shown, generalised, listed, spanned = map(int, row)
+    released, generalised, listed, spanned = map(int, row)
     scale, records = recoding.scales[i - 1], recoding.passes.coded.records
-    covered, all_of_it = (spanned, scale.span) if scale.interval else (listed, scale.values)
-    suppressed = records - shown
-    return Loss.of(generalised, covered, all_of_it, suppressed=suppressed, records=records)
+    covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
+    suppressed = records - released
+    return Loss.of(generalised, covered, length, suppressed=suppressed, records=records)

@@ -106,9 +106,9 @@ class RequestedSteps:
         if qid is None or change.kind != "coarser" or family(qid.type) not in INTEGERS:
             return
         ends = exp.select("min(value)::HUGEINT", "max(value)::HUGEINT")
-        ((least, most),) = self._rows(ends.from_(own_table(scales.scale_table(change.qid))))
-        digits = len(str(most or 0))
-        years = least is not None and least >= YEARS[0] and most <= YEARS[1]
+        ((least, greatest),) = self._rows(ends.from_(own_table(scales.scale_table(change.qid))))
+        digits = len(str(greatest or 0))
+        years = least is not None and least >= YEARS[0] and greatest <= YEARS[1]
         if least is None or least < 1 or len(str(least)) != digits or years:
             return
         if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:

@@ -182,10 +182,10 @@ class Work:
     def _sizes(self) -> dict[str, Any]:
         """Return the sizes of the classes; InputError where too many records are suppressed."""
         coded = self.passes.coded
-        blocks, classes, shown, smallest, largest, gone = self.passes.row(
+        blocks, classes, released, smallest, largest, gone = self.passes.row(
             self.passes.query("sizes")
         )
-        if shown + gone != coded.records:
+        if released + gone != coded.records:
             raise InternalError("some records are in no class; please report this")
         if gone > self.request.suppress * coded.records:
             share = -(-gone * 10_000 // coded.records) / 10_000
@@ -194,7 +194,7 @@ class Work:
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
                 "generalise more"
             )
-        sizes = {"blocks": blocks, "classes": classes, "shown": shown, "suppressed": gone}
+        sizes = {"blocks": blocks, "classes": classes, "shown": released, "suppressed": gone}
         return sizes | {"smallest_class": smallest, "largest_class": largest}
 
     def _summary(
@@ -203,10 +203,10 @@ class Work:
         columns = self.details["quasi_identifiers"]
         shares = [columns[name].to_list() for name in ("generalised", "certainty_penalty")]
         generalised, penalty = (math.fsum(s) / len(s) for s in shares)
-        shown = sizes.pop("shown")
+        released = sizes.pop("shown")
         return {
             **sizes,
-            "average_class": shown / sizes["classes"] if sizes["classes"] else None,
+            "average_class": released / sizes["classes"] if sizes["classes"] else None,
             "generalised": generalised,
             "certainty_penalty": penalty,
             "penalty": penalty,
@@ -285,8 +285,8 @@ class Work:
         loss = replace(penalties, name=request.minimise)
         if request.minimise == "entropy":
             loss = replace(loss, steps=[[s.entropy for s in steps] for steps in losses])
-        most = int(request.suppress * records)
-        if most:
+        limit = int(request.suppress * records)
+        if limit:
             recoding.make_left()
         total = math.prod(height + 1 for height in recoding.heights)
         began = time.monotonic()
@@ -295,7 +295,7 @@ class Work:
             spent = (time.monotonic() - began) / request.time_budget
             done = max(len(lattice.nodes) / total, min(1.0, spent))
             self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
-            return recoding.measure(node, most)
+            return recoding.measure(node, limit)
 
         def keeps(node: Node) -> bool:
             risks = recoding.risks(node) if self.rules else []
@@ -305,11 +305,11 @@ class Work:
             recoding.heights,
             loss,
             measure,
-            min(most, records - 1),
-            monotone=request.wishes.monotone(suppressing=most > 0),
+            min(limit, records - 1),
+            monotone=request.wishes.monotone(suppressing=limit > 0),
             late=lambda: time.monotonic() - began > request.time_budget,
             keeps=keeps,
-            falling=most == 0 and all(rule.monotone for rule in self.rules),
+            falling=limit == 0 and all(rule.monotone for rule in self.rules),
         )
         node = lattice.search()
         limits = [request.wishes.words] if request.wishes.k > 1 or request.wishes.of_secret else []
@@ -322,7 +322,7 @@ class Work:
         if node is None:
             raise InputError(
                 f"no node of the lattice keeps {asks} with at most "
-                f"{plural(most, 'record')} suppressed; allow more (--suppress), or add coarser "
+                f"{plural(limit, 'record')} suppressed; allow more (--suppress), or add coarser "
                 "steps to the hierarchies"
             )
         if not lattice.optimal:

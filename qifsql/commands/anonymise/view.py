@@ -27,18 +27,18 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     last = [said("changes")] * recoded
     table = Table.of([*heads, said("generalised"), said("penalty"), *last], right=(1, 3, 4))
     columns = tables["quasi_identifiers"].rows(named=True)
-    for one in columns:
-        changes = [" + ".join(map(escaping.cell, one["changes"]))] if recoded else []
+    for losses in columns:
+        changes = [" + ".join(map(escaping.cell, losses["changes"]))] if recoded else []
         table.add_row(
-            escaping.cell(one["quasi_identifier"]),
-            words.count(one["values"]),
-            _cells().get(one["cells"], one["cells"]),
-            *_shares(one),
+            escaping.cell(losses["quasi_identifier"]),
+            words.count(losses["values"]),
+            _cells().get(losses["cells"], losses["cells"]),
+            *_shares(losses),
             *changes,
         )
     table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
-    counts = {one["quasi_identifier"]: one.get("suppressed_cells") for one in columns}
+    counts = {losses["quasi_identifier"]: losses.get("suppressed_cells") for losses in columns}
     if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
         message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
         parts.insert(1, Paragraph(said(message, columns=escaping.cell(words.listed(hidden)))))
@@ -87,14 +87,14 @@ def _frontier(nodes: pl.DataFrame) -> list[Part]:
     """Return the nodes with the least loss of the frontier of risk against loss."""
     heads = [said("penalty"), said("best guess"), said("suppressed"), said("classes")]
     table = Table.of([*heads, said("smallest"), said("changes")], right=range(5))
-    for one in nodes.head(NODES).iter_rows(named=True):
+    for node in nodes.head(NODES).iter_rows(named=True):
         table.add_row(
-            words.percent(one["penalty"]),
-            words.percent(one["risk"]),
-            words.count(one["suppressed"]),
-            words.count(one["classes"]),
-            words.count(one["smallest_class"]),
-            " + ".join(map(escaping.cell, one["changes"])) or said("(as it is)"),
+            words.percent(node["penalty"]),
+            words.percent(node["risk"]),
+            words.count(node["suppressed"]),
+            words.count(node["classes"]),
+            words.count(node["smallest_class"]),
+            " + ".join(map(escaping.cell, node["changes"])) or said("(as it is)"),
         )
     meaning = said(
         "Other nodes of the lattice that keep the limits: each next one loses more and leaves less "
@@ -131,9 +131,9 @@ def describe(row: Mapping[str, Any]) -> str:
         text += " " + _optimal(row)
     if not row["suppressed"]:
         return text
-    one = "{n} record suppressed (*): it may be anybody's."
-    many = "{n} records suppressed (*): they may be anybody."
-    return f"{text} {counted(one, many, row['suppressed'])}"
+    singular = "{n} record suppressed (*): it may be anybody's."
+    plural = "{n} records suppressed (*): they may be anybody."
+    return f"{text} {counted(singular, plural, row['suppressed'])}"
 
 
 def _optimal(row: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ RECORD = "record"
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutColumn:
     """A column of the release: of the input, or the cells of a quasi-identifier by its number.
 
     ``suffix`` tells the columns of one quasi-identifier apart.
@@ -38,7 +38,7 @@ class Rows:
     dataset: Dataset
     read: Dataset
     columns: tuple[Column, ...]
-    shown: tuple[Shown, ...]
+    released: tuple[OutColumn, ...]
 
 
 def columns(
@@ -46,7 +46,7 @@ def columns(
     there: Sequence[Column],
     drop: Sequence[str],
     suffixes: Mapping[int, Sequence[str]] | None = None,
-) -> tuple[Shown, ...]:
+) -> tuple[OutColumn, ...]:
     """Return the columns of the release in the order of the input; computed columns come last.
 
     ``suffixes``: of the columns of each quasi-identifier by its number; one that is left out has
@@ -61,22 +61,24 @@ def columns(
     expressions = {q.name: i for i, q in enumerate(microdata.qids, 1) if not _plain(q.expression)}
     used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
     out = _dropped(microdata, there, drop)
-    parts: list[Shown] = []
+    parts: list[OutColumn] = []
     for n, column in enumerate(there, 1):
         if column.source_name in qid_columns:
-            parts.append(Shown(column.name, qid=qid_columns[column.source_name]))
+            parts.append(OutColumn(column.name, qid=qid_columns[column.source_name]))
         elif column.name in expressions:
-            parts.append(Shown(column.name, qid=expressions.pop(column.name)))
+            parts.append(OutColumn(column.name, qid=expressions.pop(column.name)))
         elif n not in out and column.source_name not in used:
-            parts.append(Shown(column.name, column=n))
-    parts += [Shown(name, qid=i) for name, i in expressions.items()]
+            parts.append(OutColumn(column.name, column=n))
+    parts += [OutColumn(name, qid=i) for name, i in expressions.items()]
     return tuple(parts) if suffixes is None else _parted(parts, suffixes)
 
 
-def _parted(parts: Sequence[Shown], suffixes: Mapping[int, Sequence[str]]) -> tuple[Shown, ...]:
+def _parted(
+    parts: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
+) -> tuple[OutColumn, ...]:
     """Return the columns with those of each quasi-identifier in place of one."""
     names = {part.name.casefold() for part in parts}
-    columns: list[Shown] = []
+    columns: list[OutColumn] = []
     for part in parts:
         endings = ("",) if part.qid is None else suffixes.get(part.qid, ())
         columns += [replace(part, name=part.name + e, suffix=e) for e in endings]
@@ -91,17 +93,17 @@ def _parted(parts: Sequence[Shown], suffixes: Mapping[int, Sequence[str]]) -> tu
 
 def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """Return notes on the columns of the release for its readers."""
-    plain_columns = [rows.columns[s.column - 1] for s in rows.shown if s.column is not None]
-    names = {s.name.removesuffix(s.suffix) for s in rows.shown}
+    plain_columns = [rows.columns[s.column - 1] for s in rows.released if s.column is not None]
+    names = {s.name.removesuffix(s.suffix) for s in rows.released}
     sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
     gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in gone
     ]
-    if others := roles.unnamed(released(microdata, rows)):
+    if unnamed := roles.unnamed(released(microdata, rows)):
         lines.append(
-            f"released as they are, and no part of what makes a class: {others}; leave out "
+            f"released as they are, and no part of what makes a class: {unnamed}; leave out "
             "with --drop what tells people apart"
         )
     return [*lines, *(release.changed(plain_columns) if ending == ".parquet" else ())]
@@ -110,10 +112,10 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the columns of the input and of the release, with their roles."""
     secrets = read(*(s.expression for s in microdata.secrets))
-    shown = {s.name.removesuffix(s.suffix): s for s in rows.shown}
+    columns = {s.name.removesuffix(s.suffix): s for s in rows.released}
     column_roles = []
     for column in rows.columns:
-        part = shown.pop(column.name, None)
+        part = columns.pop(column.name, None)
         if part is None:
             column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
         elif part.qid is not None:
@@ -121,7 +123,7 @@ def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
         else:
             of_secret = (roles.SECRET,) * (column.source_name in secrets)
             column_roles.append(ColumnRoles(column.name, of_secret))
-    return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in shown)]
+    return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in columns)]
 
 
 def plan(rows: Rows, ending: str) -> Plan:
@@ -135,22 +137,22 @@ def plan(rows: Rows, ending: str) -> Plan:
     texts = dataset is not rows.read
     inner = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
     for n, column in enumerate(rows.columns, 1):
-        if any(s.column == n for s in rows.shown):
+        if any(s.column == n for s in rows.released):
             cell = exp.Column(this=identifier(column.source_name))
             inner.append(exp.alias_(cell, f"column_{n}"))
     numbered = exp.select(*inner).from_(relation(dataset)).subquery("numbered")
-    names = release.aliases([s.name for s in rows.shown])
+    names = release.aliases([s.name for s in rows.released])
     outer: list[exp.Expr] = []
-    for shown, name in zip(rows.shown, names, strict=True):
-        value: exp.Expr = exp.column(f"cell_{shown.qid}{shown.suffix}", table="cells")
-        if shown.column is not None:
-            value = exp.column(f"column_{shown.column}", table="numbered")
-            if not texts and release.as_text(rows.columns[shown.column - 1].type, ending):
+    for part, name in zip(rows.released, names, strict=True):
+        value: exp.Expr = exp.column(f"cell_{part.qid}{part.suffix}", table="cells")
+        if part.column is not None:
+            value = exp.column(f"column_{part.column}", table="numbered")
+            if not texts and release.as_text(rows.columns[part.column - 1].type, ending):
                 value = exp.cast(value, "VARCHAR")
         outer.append(exp.alias_(value, identifier(name)))
     query = exp.select(*outer).from_(numbered)
-    for table, key, other in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
-        same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=other))
+    for table, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
+        same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
         query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
 

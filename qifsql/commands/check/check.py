@@ -174,19 +174,19 @@ def against(
         for rule, model in rules:
             rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
     compared = comparison.comparisons(levels, source, settings) if levels.comparisons else []
-    for each in compared:
-        for rule in each.rules:
-            rows_by_rule[rule.number, None] = _compared(levels, rule, each, last_release)
+    for release in compared:
+        for rule in release.rules:
+            rows_by_rule[rule.number, None] = _compared(levels, rule, release, last_release)
     pairs = [(rule.number, model) for rule in levels.rules for model in rule.models or (None,)]
     frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
-    everything = [*results, *(each.result for each in compared)]
+    everything = [*results, *(release.result for release in compared)]
     notes = dict.fromkeys(note for result in everything for note in result.notes)
     notes.pop(NOT_LINKED, None)  # rules about links name two sources
     rest = _coverage(levels, source, results, compared, settings)
-    whole = _origin(origin, levels, last_release, (results, compared), rest)
+    verdict_origin = _origin(origin, levels, last_release, (results, compared), rest)
     wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
     remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
-    return Verdict.of(frame, whole, (*remarks, *notes), rest.frame)
+    return Verdict.of(frame, verdict_origin, (*remarks, *notes), rest.frame)
 
 
 def _coverage(
@@ -207,7 +207,8 @@ def _coverage(
     try:
         return coverage.coverage(
             spec,
-            [result.origin.columns for result in results] + [each.columns for each in compared],
+            [result.origin.columns for result in results]
+            + [release.columns for release in compared],
             secrets=as_names(adversary.get("secret")),
             groups=adversary.get("by") if unused else None,
             unmeasured=unmeasured,
@@ -263,8 +264,8 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]
             kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
     for rules in kinds.values():
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
-        first, *others = columns or (None,)  # the first also answers rules without groups
-        for by in (first, *others):
+        first, *next_columns = columns or (None,)  # the first also answers rules without groups
+        for by in (first, *next_columns):
             yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
 
 
@@ -334,8 +335,8 @@ def _level(
     about |= {"success": row[rule.measure] if rule.chance is not None else None}
     about |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
     low, high = row.get("interval") or (None, None)
-    whole = row | about | {"low": low, "high": high}
-    return {name: whole.get(name) for name in SCHEMA}
+    row_of_level = row | about | {"low": low, "high": high}
+    return {name: row_of_level.get(name) for name in SCHEMA}
 
 
 def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -370,13 +371,15 @@ def _origin(
 ) -> Origin:
     """Return the origin of the verdict: all attacks, the policy and the baseline."""
     results, compared = answers
-    origins = [result.origin for result in (*results, *(each.result for each in compared))]
-    specs = [result.origin.spec for result in results] + [each.origin_spec for each in compared]
+    origins = [result.origin for result in (*results, *(release.result for release in compared))]
+    specs = [result.origin.spec for result in results] + [
+        release.origin_spec for release in compared
+    ]
     spec: dict[str, Any] = {}
-    for each in reversed(specs):
-        spec |= each
-    spec["models"] = list(dict.fromkeys(m for each in specs for m in each["models"]))
-    spec["secrets"] = max((each["secrets"] for each in specs), key=len)
+    for options in reversed(specs):
+        spec |= options
+    spec["models"] = list(dict.fromkeys(m for options in specs for m in options["models"]))
+    spec["secrets"] = max((options["secrets"] for options in specs), key=len)
     spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
     spec["unnamed"] = policy.unnamed
     spec["rules"] = [
@@ -390,12 +393,12 @@ def _origin(
         }
         for rule in policy.rules
     ]
-    paths = [path for each in origins for path in each.paths]
+    paths = [path for part in origins for path in part.paths]
     paths += [str(policy.file), *(last_release.files if last_release else ())]
-    plans = [*(plan for each in origins for plan in each.plans), *rest.plans]
-    statements = [statement for each in origins for statement in each.statements]
-    whole = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
-    return whole.listing(rest.columns)
+    plans = [*(plan for part in origins for plan in part.plans), *rest.plans]
+    statements = [statement for part in origins for statement in part.statements]
+    verdict_origin = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
+    return verdict_origin.listing(rest.columns)
 
 
 def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:

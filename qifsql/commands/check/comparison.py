@@ -113,12 +113,12 @@ def rehearse(policy: Policy, source: Source, settings: Settings | None) -> None:
 
 def release_of(policy: Policy, source: Source) -> Dataset:
     """Return the release that is checked; InputError if there are several files."""
-    each = source.datasets if isinstance(source, Collection) else datasets(source)
-    if len(each) != 1:
+    files = source.datasets if isinstance(source, Collection) else datasets(source)
+    if len(files) != 1:
         rule = policy.comparisons[0]
         message = f"rule {rule.number} is about one synthetic release; check each file by itself"
         raise policy.wrong(rule, message, "model")
-    return each[0]
+    return files[0]
 
 
 def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
@@ -129,9 +129,9 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]
     columns: Sequence[str | None] = list(
         dict.fromkeys(rule.by for rule in rules if rule.by is not None)
     )
-    first, *others = columns or [None]  # the first also answers rules without groups
-    for by in (first, *others):
-        answerable = tuple(r for r in rules if by == (first if r.by is None else r.by))
+    first_column, *later_columns = columns or [None]  # the first also answers rules without groups
+    for by in (first_column, *later_columns):
+        answerable = tuple(r for r in rules if by == (first_column if r.by is None else r.by))
         questions = any(rule.measure in OF_QUESTIONS for rule in answerable)
         options = {n: v for n, v in shared.items() if n != "split" or questions}
         yield by, answerable, {**options, "by": by, "questions": questions}

@@ -65,7 +65,7 @@ def coverage(
         if groups is not None:
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
-        same = [others for others in attacked if [c.name for c in others] == names]
+        same = [columns for columns in attacked if [c.name for c in columns] == names]
         unused = (roles.IN_NO_RULE,)  # secrets that are named, but that no attack uses
         columns = [
             replace(c, roles=unused) if not c.roles and c.name in secrets else c
@@ -95,13 +95,13 @@ def _measured(
     reasons = [
         (c, _reason(c, of_one_file=isinstance(bound.microdata.dataset, Dataset))) for c in uncovered
     ]
-    several = [c.attribute for c, why in reasons if c.attribute is not None and not why]
-    if not several:
+    measured = [c.attribute for c, why in reasons if c.attribute is not None and not why]
+    if not measured:
         return [_row(c, reason=why) for c, why in reasons], []
-    counts = _Uniques(engine, bound.microdata, several)
+    counts = _Uniques(engine, bound.microdata, measured)
     people, before = counts.of([])
-    _, everything = counts.of(several)
-    settled = everything == before or len(several) == 1  # fewer columns single out no more people
+    _, everything = counts.of(measured)
+    settled = everything == before or len(measured) == 1  # fewer columns single out no more people
     rows = [_row(None, people, everything, before)]
     for column, why in reasons:
         if why or column.attribute is None:
@@ -141,13 +141,13 @@ class _Uniques:
     apply to the named quasi-identifiers only, so uncovered columns leave nobody out.
     """
 
-    def __init__(self, engine: Engine, microdata: Microdata, several: Sequence[Attribute]) -> None:
+    def __init__(self, engine: Engine, microdata: Microdata, columns: Sequence[Attribute]) -> None:
         conditions = [microdata.where] if microdata.where is not None else []
         conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
         everything = replace(
             microdata,
-            qids=(*microdata.qids, *several),
+            qids=(*microdata.qids, *columns),
             where=where,
             null="distinct",
             secrets=(),

@@ -158,13 +158,13 @@ def between(row: Mapping[str, Any]) -> str:
 def bounds(text: str) -> str:
     """Return the bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
-    display = []
+    texts = []
     for bound in text.split(" and "):
         first, _, rest = bound.partition(" ")
-        display.append(
+        texts.append(
             said(messages[first], bound=number(rest)) if first in messages else number(bound)
         )
-    return words.listed(display)
+    return words.listed(texts)
 
 
 def finding(row: Mapping[str, Any]) -> str:

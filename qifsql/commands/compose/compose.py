@@ -139,12 +139,12 @@ def _composed(
         curves += measures.curve(i, n, levels, step.curve, bayes=crossed.bayes)
     last = crossed.steps[-1]
     counts = (last.summary, last.by_release, last.chances)
-    each = [
+    releases = [
         measures.release(release.title, n, row, counts, release.number)
         for release, row in zip(bound.releases, crossed.findings, strict=True)
     ]
     details = {
-        "releases": pl.DataFrame(each, schema=measures.RELEASES, orient="row"),
+        "releases": pl.DataFrame(releases, schema=measures.RELEASES, orient="row"),
         "curve": pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
     }
     if last.truths is not None:

@@ -170,10 +170,10 @@ def _exact(tables: Tables, bound: Bound) -> bool:
 def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:
     """Refuse people in no class of a release, or in several."""
     for release, row in zip(bound.releases, findings, strict=True):
-        lost, several_ = row["nowhere"] + row["only_suppressed"], row["in_several"]
-        if lost or several_:
+        lost, ambiguous = row["nowhere"] + row["only_suppressed"], row["in_several"]
+        if lost or ambiguous:
             raise DatasetError(
                 f"{bound.people.name} has {plural(lost, 'person')} in no class of {release.title} "
-                f"and {plural(several_, 'person')} in several: its cells have gaps or "
+                f"and {plural(ambiguous, 'person')} in several: its cells have gaps or "
                 "overlap; correct them, or allow this by leaving --strict out"
             )

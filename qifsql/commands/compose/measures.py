@@ -97,9 +97,9 @@ whose true value is left, the perfect breaches that are right, and the best gues
 likely values the smallest) that are right. Shares are of ``located``."""
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: int, total: int) -> float | None:
     """Return the share of a part in a whole, rounded once; None if the whole is 0."""
-    return part / whole if whole else None
+    return part / total if total else None
 
 
 def success(chances: Iterable[Row], release: int, people: int) -> float | None:
@@ -150,7 +150,7 @@ def release(
     counted, sums, chances = step
     clear = counted["located"] - counted["contradictions"]
     totals: Row = next((s for s in sums if s["release"] == number), {})
-    left = totals.get("effective", 0) - counted["posterior"]
+    drop = totals.get("effective", 0) - counted["posterior"]
     return {
         "release": title,
         **{name: finding[name] for name in ("records", "classes", "smallest_class", "suppressed")},
@@ -160,7 +160,7 @@ def release(
         "only_suppressed": finding["only_suppressed"],
         "partition_size": share(totals.get("size", 0), clear),
         "effective_anonymity": share(totals.get("effective", 0), clear),
-        "drop": share(left, clear),
+        "drop": share(drop, clear),
         "vulnerable": totals.get("vulnerable", 0),
         "vulnerable_share": share(totals.get("vulnerable", 0), people),
         "perfect_breach": totals.get("breached", 0),

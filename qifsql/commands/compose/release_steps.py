@@ -81,9 +81,9 @@ def _load(tables: Tables, bound: Bound) -> None:
     tables.make("people", query)
 
 
-def _equal(columns: Sequence[str], one: str, other: str) -> list[exp.Expr]:
+def _equal(columns: Sequence[str], table: str, other_table: str) -> list[exp.Expr]:
     """Return the conditions that columns of two tables are equal."""
-    return [equal(exp.column(c, one), exp.column(c, other)) for c in columns]
+    return [equal(exp.column(c, table), exp.column(c, other_table)) for c in columns]
 
 
 def _key(key: Column) -> exp.Expr:

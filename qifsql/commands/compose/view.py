@@ -26,10 +26,10 @@ KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "cu
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of each release and all together, sentences, and the confidence curve."""
     row = frame.row(-1, named=True)
-    each = tables["releases"].to_dicts()
+    releases = tables["releases"].to_dicts()
     parts: list[Part] = [
         Heading(_heading(row, spec)),
-        _releases(row, each),
+        _releases(row, releases),
         Paragraph(said(CLASS)),
         Paragraph(sentence(row), strong=True),
     ]
@@ -52,9 +52,9 @@ def _heading(row: Row, spec: Spec) -> str:
     )
 
 
-def _releases(row: Row, each: Sequence[Row]) -> Table:
+def _releases(row: Row, releases: Sequence[Row]) -> Table:
     """Return a table with a column for each release and one for all together."""
-    heads = ["", *(escaping.cell(r["release"]) for r in each), said("together")]
+    heads = ["", *(escaping.cell(r["release"]) for r in releases), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
     def add(
@@ -65,8 +65,8 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
         both: str = "",
         rare: bool = False,
     ) -> None:
-        if not rare or any(r[column] for r in each):
-            table.add_row(name, *(show(r[column]) for r in each), both)
+        if not rare or any(r[column] for r in releases):
+            table.add_row(name, *(show(r[column]) for r in releases), both)
 
     add(said("records"), "records")
     add(said("classes"), "classes")
@@ -76,13 +76,13 @@ def _releases(row: Row, each: Sequence[Row]) -> Table:
     add(said("in several"), "in_several", rare=True)
     add(said("in no class"), "in_no_class", rare=True)
     add(said("in none but suppressed"), "only_suppressed", rare=True)
-    none = [""] * len(each)
+    none = [""] * len(releases)
     table.add_row(said("found in all"), *none, words.count(row["located"]))
     if row["contradictions"]:
         table.add_row(said("contradictions"), *none, words.count(row["contradictions"]))
     add(said("records like them"), "partition_size", _number)
-    possible, left = said("values possible (effective anonymity)"), row["effective_posterior"]
-    add(possible, "effective_anonymity", _number, both=_number(left))
+    possible, together = said("values possible (effective anonymity)"), row["effective_posterior"]
+    add(possible, "effective_anonymity", _number, both=_number(together))
     breached, vulnerable = words.count(row["perfect_breach"]), words.count(row["vulnerable"])
     add(said("people with a single value"), "perfect_breach", both=breached)
     add(said("people with fewer values together"), "vulnerable", both=vulnerable)
@@ -191,8 +191,8 @@ def _right(row: Row) -> str:
 def _of(n: int, people: int) -> str:
     """Return a number of people, with its share of all people."""
     share = _percent(n / people if people else None)
-    whole = words.persons(people)
-    return said("{n} of {people} ({share})", n=words.count(n), people=whole, share=share)
+    everybody = words.persons(people)
+    return said("{n} of {people} ({share})", n=words.count(n), people=everybody, share=share)
 
 
 def _count(n: int | None) -> str:

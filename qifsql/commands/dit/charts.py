@@ -93,11 +93,11 @@ def summary(frame: pl.DataFrame) -> Chart:
     )
     heads = [name for name in _names().values() if name in set(rows["panel"])]
     kinds = list(dict.fromkeys(rows["limits"]))
-    middle, most = said("mean"), said("largest")
+    middle, largest = said("mean"), said("largest")
     long = pl.concat(
         [
             rows.select("k", "limits", "panel", "low", "high", value="mean", what=pl.lit(middle)),
-            rows.select("k", "limits", "panel", value="max", what=pl.lit(most)),
+            rows.select("k", "limits", "panel", value="max", what=pl.lit(largest)),
         ],
         how="diagonal",
     )

@@ -148,9 +148,9 @@ def _of_sample(question: Question, records: int) -> tuple[str, ...]:
 
 def _releases(question: Question) -> list[Dataset]:
     """Return the release files that the user names, as datasets."""
-    whole = [] if question.release is None else [Dataset.open(question.release)]
+    release = [] if question.release is None else [Dataset.open(question.release)]
     single = () if question.without is None else black_box.paths(question.without)
-    return [*whole, *([Dataset("releases", "csv", single)] if single else [])]
+    return [*release, *([Dataset("releases", "csv", single)] if single else [])]
 
 
 def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:

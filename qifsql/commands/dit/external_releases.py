@@ -30,12 +30,12 @@ LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, 
 
 
 class Outside:
-    """The reader of a run's releases; ``whole`` is the file of the release with everybody."""
+    """The reader of a run's releases; ``release`` is the file of the release with everybody."""
 
     def __init__(self, passes: Passes, maker: Maker, run: int) -> None:
         attack, engine = maker.attack, maker.engine
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
-        self.whole = maker.whole()
+        self.release = maker.release_of_everybody()
         self.plain = maker.question.as_values
         self.tables = Tables(engine, "reading releases", attack.microdata.dataset.name)
         self.secret = attack.microdata.secrets[0]
@@ -53,7 +53,7 @@ class Outside:
 
         Raises ColumnError, DatasetError or InputError if a release cannot be used.
         """
-        for i, (number, path) in enumerate([(WHOLE, self.whole), *files.items()]):
+        for i, (number, path) in enumerate([(WHOLE, self.release), *files.items()]):
             self._show(number, path, first=not i)
         self._number_secrets()
         for raw in self.raws:
@@ -74,7 +74,7 @@ class Outside:
             if self.types.setdefault(file_column.name, type_) != type_:
                 raise ColumnError(
                     f"column {quoted(file_column.name)} of {title} is {family(type_)}, but "
-                    f"{family(self.types[file_column.name])} in {self.whole.name}; write all "
+                    f"{family(self.types[file_column.name])} in {self.release.name}; write all "
                     "releases with the same types"
                 )
         cells = [
@@ -153,7 +153,7 @@ class Outside:
         return Generalised(
             raw,
             1,
-            self.whole.name,
+            self.release.name,
             raw.name,
             self.types[raw.name],
             plain=raw.name in self.plain,

@@ -22,18 +22,18 @@ NOTHING = 2**31 - 1  # the code if no value of the secret disappears
 class World:
     """The whole release that limits compare with: its table, secret and number of records.
 
-    ``whole`` is the name of the table, without ``_1``. ``gone`` is the code of the secret's value
+    ``table`` is its name, without ``_1``. ``gone`` is the code of the secret's value
     that nobody has any more, or ``NOTHING``.
     """
 
-    whole: str
+    table: str
     secret: Secret
     records: int
     gone: int = NOTHING
 
     def broken(self, wishes: Wishes, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
-        return refused(wishes, (self.secret,), sides, records=self.records, totals=self.whole)
+        return refused(wishes, (self.secret,), sides, records=self.records, totals=self.table)
 
 
 def compares(wishes: Wishes) -> bool:
@@ -50,17 +50,17 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
         return worlds
     taken = exp.select("secret").distinct().from_(own_table("targets"))
     for (code,) in sorted(passes.stream.rows(render(taken))):
-        whole = f"whole_without_{code}"
+        name = f"whole_without_{code}"
         numbers = {"wanted_code": code}
-        left = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
-        step = Step("dictionary", "One row per value that is left.", left)
-        values = passes.keep(f"{whole}_1", Plan((step,), splice("anonymise/whole")))
+        rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
+        step = Step("dictionary", "One row per value that is left.", rest)
+        values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
         before = passes.row(
-            exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{whole}_1"))
+            exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{name}_1"))
         )
         world_secret = replace(secret, values=values, before=int(before[0]))
         gone = code if values < secret.values else NOTHING
-        worlds[code] = World(whole, world_secret, coded.records - 1, gone)
+        worlds[code] = World(name, world_secret, coded.records - 1, gone)
     return worlds
 
 
@@ -96,10 +96,10 @@ def _move(passes: Passes, i: int, scale: Scale) -> None:
     lonely = splice("dit/lonely", tables=tables, numbers=numbers)
     for spot, code in passes.stream.rows(render(lonely)):
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
-        left = splice("dit/left_over", numbers=spot_numbers)
+        remaining = splice("dit/left_over", numbers=spot_numbers)
         steps = (
             measured,
-            Step("measured", "One row per value left.", left),
+            Step("measured", "One row per value left.", remaining),
             Step("without_value", "One row per value left: its place.", splice("anonymise/scale")),
         )
         moved = splice("dit/moved", tables=tables, numbers=spot_numbers)

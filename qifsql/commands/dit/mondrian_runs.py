@@ -42,7 +42,7 @@ def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None
     forest.grow(passes, wishes, worlds)
     _tally(passes, people.scales, joint=joint)
     passes.make("totals", "dit/totals", whole="whole_1")
-    passes.drop(*(f"{w.whole}_1" for code, w in worlds.items() if code != NOBODY))
+    passes.drop(*(f"{w.table}_1" for code, w in worlds.items() if code != NOBODY))
     passes.drop(*GONE)
 
 

@@ -32,7 +32,7 @@ class Maker:
     settings: Settings
     wishes: Wishes | None = None
 
-    def whole(self) -> Path:
+    def release_of_everybody(self) -> Path:
         """Return the release with everybody."""
         if self.question.method == FILES:
             return Path(self.question.release or "")

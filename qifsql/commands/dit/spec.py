@@ -256,8 +256,8 @@ def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
         raise InputError("k is missing; give the smallest number of records per class, as in --k 5")
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
-    each = l or (None,)
-    return tuple(Wishes.of(one, l=diverse, **more) for one in k for diverse in each)
+    diversities = l or (None,)
+    return tuple(Wishes.of(size, l=diversity, **more) for size in k for diversity in diversities)
 
 
 def _method(options: DitOptions, *, files: bool) -> str:

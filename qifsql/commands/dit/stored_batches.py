@@ -65,11 +65,11 @@ class Store:
                 "with --restart, or name another file with --store"
             )
             with ledger.readable(damaged):
-                other = self._other(parsed_json(text))
-            if other:
+                differing = self._differing_settings(parsed_json(text))
+            if differing:
                 raise InputError(
-                    f"{path} is the store of another question: {', '.join(other)} differ; repeat "
-                    "that command to resume it, start over with --restart, or name another "
+                    f"{path} is the store of another question: {', '.join(differing)} differ; "
+                    "repeat that command to resume it, start over with --restart, or name another "
                     "file with --store"
                 )
             ledger.check(stream, held, damaged)
@@ -95,7 +95,7 @@ class Store:
         empty = [exp.cast(exp.null(), type_).as_(column) for column, type_ in columns.items()]
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
 
-    def _other(self, question: Mapping[str, Any]) -> list[str]:
+    def _differing_settings(self, question: Mapping[str, Any]) -> list[str]:
         """Return the names of the settings that differ from those in the store."""
         ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
         before = parsed_json(text)

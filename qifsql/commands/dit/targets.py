@@ -58,10 +58,10 @@ def aim(passes: Passes, people: People, question: Question) -> list[int]:
     """
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
-    few = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
+    people_per_batch = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
     if question.method == FILES:
         passes.keep("whose", exp.select("record", "record AS target").from_(own_table("coded")))
-        passes.make("aimed", "dit/records_aimed", numbers | few)
+        passes.make("aimed", "dit/records_aimed", numbers | people_per_batch)
         return _batches(passes)
     passes.make("targets", "dit/targets", numbers)
     passes.make("whose", "dit/whose")
@@ -73,7 +73,7 @@ def aim(passes: Passes, people: People, question: Question) -> list[int]:
         sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
         passes.make("aimed", "dit/aimed", sizes)
     else:
-        passes.make("aimed", "dit/people_aimed", few)
+        passes.make("aimed", "dit/people_aimed", people_per_batch)
     passes.drop("targets")
     return _batches(passes)
 

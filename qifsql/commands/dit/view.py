@@ -22,19 +22,19 @@ KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distributi
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return sentences about the runs, a table by run and distance, and its explanation."""
     rows = frame.to_dicts()
-    each = [row for row in rows if row["distance"] == "emd"]
-    parts: list[Part] = [Paragraph(_describe(each[0], spec))]
-    if _sampled(each[0], spec):
+    runs = [row for row in rows if row["distance"] == "emd"]
+    parts: list[Part] = [Paragraph(_describe(runs[0], spec))]
+    if _sampled(runs[0], spec):
         parts.append(
             Paragraph(said("All results below are about these people, who were drawn at random."))
         )
-    parts += [Paragraph(_explain(row, named=len(each) > 1), strong=True) for row in _ends(each)]
+    parts += [Paragraph(_explain(row, named=len(runs) > 1), strong=True) for row in _ends(runs)]
     parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     endless = max(rows, key=lambda row: row["infinite"])
     parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
-    parts.append(Paragraph(_of_sample(each[0]) if _sampled(each[0], spec) else _epsilon(each)))
+    parts.append(Paragraph(_of_sample(runs[0]) if _sampled(runs[0], spec) else _epsilon(runs)))
     return parts
 
 
@@ -93,13 +93,13 @@ def _explain(row: Row, *, named: bool) -> str:
             "{run}: a person's own record changes the guess about them by at most {most} "
             "percentage points, {mean} on average."
         )
-    mean, most = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
+    mean, largest = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
     values = {"run": charts.run(row)} if named else {}
-    other = said("The best guess stays the same for everybody.")
+    best_guess = said("The best guess stays the same for everybody.")
     if row["different"]:
         share = words.frequency(row["different"])
-        other = said("For {share} the best guess becomes another value.", share=share)
-    return f"{said(text, mean=mean, most=most, **values)} {other}"
+        best_guess = said("For {share} the best guess becomes another value.", share=share)
+    return f"{said(text, mean=mean, most=largest, **values)} {best_guess}"
 
 
 def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:

@@ -44,7 +44,7 @@ class Request:
     mark: str
     answers: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
-    whole: bool
+    integers: bool
 
     @property
     def useful(self) -> Attribute:
@@ -73,8 +73,8 @@ def bind(
             f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
         )
     roles = {
-        "useful": _one(options["useful"], schema, USEFUL),
-        "secret": _one(options["secret"], schema, names.SECRET),
+        "useful": _single_column(options["useful"], schema, USEFUL),
+        "secret": _single_column(options["secret"], schema, names.SECRET),
     }
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
@@ -89,11 +89,11 @@ def bind(
     people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
     alone = all(read(tree) <= {mark} for tree in marked)
     answers = tuple(_sure(tree) for tree in marked) if alone else None
-    whole = _whole(what, options["domain"], order)
-    return Request(people, mark, answers, _order(order, what, catalog), whole)
+    integers = _is_integer_domain(what, options["domain"], order)
+    return Request(people, mark, answers, _order(order, what, catalog), integers)
 
 
-def _one(text: str, schema: Schema, role: str) -> Attributes:
+def _single_column(text: str, schema: Schema, role: str) -> Attributes:
     """Return the column or named expression of a role; refuse several."""
     attributes = names.attributes([text], schema, role)
     if len(attributes) != 1:
@@ -110,8 +110,8 @@ def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
     mark = "useful"
     while any(c.source_name.casefold() == mark for c in schema.columns):
         mark += "_"
-    others = tuple(c for c in schema.columns if c.name != useful.name)
-    return mark, replace(schema, columns=(Column(useful.name, mark, useful.type), *others))
+    unchanged = tuple(c for c in schema.columns if c.name != useful.name)
+    return mark, replace(schema, columns=(Column(useful.name, mark, useful.type), *unchanged))
 
 
 def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
@@ -126,7 +126,7 @@ def _sure(tree: exp.Expr) -> exp.Expr:
     return exp.func("coalesce", exp.paren(tree), exp.false())
 
 
-def _whole(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
+def _is_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
     """Return whether all whole numbers between the least and the greatest value may occur."""
     if domain not in DOMAINS:
         raise InputError(f"a domain is one of {', '.join(DOMAINS)}, not {quoted(domain)}")
@@ -194,8 +194,8 @@ def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
         exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
         for i, tree in enumerate(conditions)
     ]
-    total = reduce(lambda one, other: exp.Add(this=one, expression=other), bits)
-    return exp.cast(exp.paren(total), "BIGINT")
+    bit_sum = reduce(lambda total, bit: exp.Add(this=total, expression=bit), bits)
+    return exp.cast(exp.paren(bit_sum), "BIGINT")
 
 
 def listed(request: Request) -> exp.Query:

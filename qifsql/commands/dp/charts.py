@@ -74,8 +74,8 @@ def _labels(frame: pl.DataFrame) -> pl.Series:
 
     Large epsilons get labels first: points of small epsilons lie close together.
     """
-    most = max(frame["privacy_loss"].max(), frame["privacy_loss_max"].max())  # type: ignore[type-var]
-    high, wide = max(float(most) - 1.0, 1e-9), 1.0 - float(frame["utility_min"].min()) or 1.0  # type: ignore[arg-type]
+    greatest = max(frame["privacy_loss"].max(), frame["privacy_loss_max"].max())  # type: ignore[type-var]
+    high, wide = max(float(greatest) - 1.0, 1e-9), 1.0 - float(frame["utility_min"].min()) or 1.0  # type: ignore[arg-type]
     labels: list[str | None] = [None] * frame.height
     taken: list[tuple[object, float, float]] = []
     for i in sorted(range(frame.height), key=lambda i: -frame["epsilon"][i]):

@@ -135,12 +135,12 @@ def _places(
             "give it with --order a,b,c, or use --mechanism oblivious,randomised_response"
         )
     _check_places(useful.name, extent.useful_values)
-    if request.whole:
+    if request.integers:
         _check_places(useful.name, _answer(tables, "span")[0][0] or 1)
         _make(tables, "whole")
     else:
         tables.make("listed", bind.listed(request))
-    _make(tables, "places", listed="whole" if request.whole else "listed")
+    _make(tables, "places", listed="whole" if request.integers else "listed")
     _check_order(tables, request)
     held = _answer(tables, "held")
     patterns = {place: least for place, _, least, _ in held}
@@ -162,10 +162,10 @@ def _check_order(tables: Tables, request: Request) -> None:
     """Refuse an order that leaves values out."""
     if not request.order:
         return
-    left = exp.and_(
+    unlisted = exp.and_(
         exp.column("position").is_(exp.null()), exp.not_(exp.column("useful").is_(exp.null()))
     )
-    ((n,),) = tables.answer(exp.select(exp.Count(this=exp.Star())).from_("places").where(left))
+    ((n,),) = tables.answer(exp.select(exp.Count(this=exp.Star())).from_("places").where(unlisted))
     if n:
         raise InputError(
             f"the order lists {plural(len(request.order), 'value')}, and useful attribute "

@@ -54,7 +54,7 @@ def dp(
     """
     origin = Origin.now(settings, "dp")
     options = complete(options, DpOptions)
-    each, mechanisms = epsilons.read(options["epsilon"]), _mechanisms(options["mechanism"])
+    levels, mechanisms = epsilons.read(options["epsilon"]), _mechanisms(options["mechanism"])
     predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
     _check(predicates, options)
     listed = bind.listed_in(order) if isinstance(order, str) else tuple(order)
@@ -66,14 +66,14 @@ def dp(
         counted = count(engine, request, local=local, ordered="local" in mechanisms)
         weigh = partial(weighed, counted, answers=answers, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
-        for i, one in enumerate(each, 1):
-            engine.settings.progress("weighing", i / len(each))
-            rows += [row for m in mechanisms for row in weigh(one, m)]
+        for i, epsilon in enumerate(levels, 1):
+            engine.settings.progress("weighing", i / len(levels))
+            rows += [row for m in mechanisms for row in weigh(epsilon, m)]
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
     spec |= {"csv": request.microdata.dataset.csv} if dataset.csv else {}
     spec |= {
-        "epsilon": [e.text for e in each],
+        "epsilon": [e.text for e in levels],
         "mechanisms": list(mechanisms),
         "where": options["where"],
     }
@@ -134,8 +134,8 @@ def _notes(
             f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
         )
     exact = pl.col("method") != "bound"
-    most = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
-    if not frame.filter(exact, pl.col("privacy_loss") > most).is_empty():
+    limit = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
+    if not frame.filter(exact, pl.col("privacy_loss") > limit).is_empty():
         notes.append(
             "noise on records loses more than the count without noise here: it distinguishes "
             "values for which the predicate gives the same answer"

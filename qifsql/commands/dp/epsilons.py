@@ -50,12 +50,12 @@ def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
     if not any(parts):
         raise InputError("no epsilon is given; name some, as in --epsilon 'ln 3, 1, 2.5'")
     epsilons: dict[Decimal, Epsilon] = {}
-    for epsilon in map(_one, parts):
+    for epsilon in map(_parse_epsilon, parts):
         epsilons.setdefault(epsilon.value, epsilon)
     return tuple(epsilons.values())
 
 
-def _one(text: str) -> Epsilon:
+def _parse_epsilon(text: str) -> Epsilon:
     """Parse one item of the list."""
     item = _ITEM.fullmatch(text.removeprefix("-"))
     if not item:

@@ -55,11 +55,11 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
             f"{(answers + 1) ** len(bits):,} outcomes; ask for fewer"
         )
     successes = [
-        _sum_best(each, epsilon.alpha, bits=len(bits), answers=answers)
-        for each in (kinds, [[pair] for pair in totals])
+        _sum_best(cells, epsilon.alpha, bits=len(bits), answers=answers)
+        for cells in (kinds, [[pair] for pair in totals])
     ]
-    whole = (1 + epsilon.alpha) ** (answers * len(bits)) * counts.extent.records
-    posterior, utility = (Success(value / whole) for value in successes)
+    scale = (1 + epsilon.alpha) ** (answers * len(bits)) * counts.extent.records
+    posterior, utility = (Success(value / scale) for value in successes)
     return Report(posterior, utility, "exact")
 
 
@@ -121,12 +121,12 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     records = counts.extent.records
     if epsilon.ratio is not None and records <= poisson_binomial.FEW:
         fractions = kind(epsilon.alpha, holds)
-        if (others := poisson_binomial.exact(counts.people, fractions)) is not None:
-            least = partial(exactly, chances=fractions, others=others, people=records)
+        if (distribution := poisson_binomial.exact(counts.people, fractions)) is not None:
+            least = partial(exactly, chances=fractions, noise=distribution, people=records)
             return Report(least(secrets), least(real), "exact")
     chances = noise.rounded(kind, epsilon, holds)
     window = poisson_binomial.window(counts.people, chances)
-    near = partial(nearly, chances=chances, others=window, people=records)
+    near = partial(nearly, chances=chances, noise=window, people=records)
     return Report(near(secrets), near(real), "fourier")
 
 

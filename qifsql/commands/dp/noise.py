@@ -21,18 +21,18 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance
     is the sum over the places j at which the predicate holds. A single place does not change.
     """
-    one = alpha / alpha
+    unity = alpha / alpha
     if len(holds) == 1:
-        return [one if holds[0] else one - one]
-    inner: Number = (one - alpha) / (one + alpha)
-    end: Number = one / (one + alpha)
+        return [unity if holds[0] else unity - unity]
+    inner: Number = (unity - alpha) / (unity + alpha)
+    end: Number = unity / (unity + alpha)
     mass = [inner] * len(holds)
     mass[0] = mass[-1] = end
-    zero: Number = one - one
+    zero: Number = unity - unity
     masses: list[Number] = [m if yes else zero for m, yes in zip(mass, holds, strict=True)]
-    left: list[Number] = _carried(alpha, masses)
-    right: list[Number] = _carried(alpha, masses[::-1])[::-1]
-    return [a + b + c for a, b, c in zip(left, masses, right, strict=True)]
+    from_left: list[Number] = _carried(alpha, masses)
+    from_right: list[Number] = _carried(alpha, masses[::-1])[::-1]
+    return [a + b + c for a, b, c in zip(from_left, masses, from_right, strict=True)]
 
 
 def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
@@ -48,11 +48,11 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
     R(w' | w) = e^ε/(e^ε + k - 1) where w' = w, and 1/(e^ε + k - 1) otherwise.
     """
-    one = alpha / alpha
-    other = alpha / (one + (len(holds) - 1) * alpha)
-    true = one / (one + (len(holds) - 1) * alpha)
-    wrong = sum(holds) * other
-    return [wrong - other + true if yes else wrong for yes in holds]
+    unity = alpha / alpha
+    elsewhere = alpha / (unity + (len(holds) - 1) * alpha)
+    true = unity / (unity + (len(holds) - 1) * alpha)
+    wrong = sum(holds) * elsewhere
+    return [wrong - elsewhere + true if yes else wrong for yes in holds]
 
 
 def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]) -> Chances:
@@ -62,4 +62,4 @@ def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequenc
         alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)
         no = [not yes for yes in holds]
         both = zip(kind(alpha, holds), kind(alpha, no), strict=True)
-        return [(float(yes), float(other)) for yes, other in both]
+        return [(float(yes), float(complement)) for yes, complement in both]

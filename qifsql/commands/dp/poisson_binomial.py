@@ -46,8 +46,8 @@ def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | Non
     for n, t in zip(people, chances, strict=True):
         yes = t.numerator * (common // t.denominator)
         no = common - yes
-        one = [math.comb(n, k) * yes**k * no ** (n - k) for k in range(n + 1)]
-        distribution = _folded(distribution, one)
+        binomial = [math.comb(n, k) * yes**k * no ** (n - k) for k in range(n + 1)]
+        distribution = _folded(distribution, binomial)
     return distribution
 
 

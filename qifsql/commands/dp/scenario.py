@@ -67,6 +67,6 @@ def _classify(there: float, back: float) -> str | None:
     return "B" if max(there, back) < LOW else None
 
 
-def _share(shared: float, whole: float, *, sure: bool) -> float:
+def _share(shared: float, entropy: float, *, sure: bool) -> float:
     """Return the share of uncertainty removed: 1 if one attribute decides the other."""
-    return 1.0 if sure else min(1.0, shared / whole)
+    return 1.0 if sure else min(1.0, shared / entropy)

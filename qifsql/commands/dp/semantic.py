@@ -61,5 +61,5 @@ def semantic(epsilon: float, delta: float = 0.0, people: int = 1) -> Semantic:
     if epsilon > 700:  # e^ε overflows
         return Semantic(min(1.0, distance), 1.0)
     bad = (1 + math.exp(-2 * epsilon)) / -math.expm1(-epsilon)
-    one = math.sqrt(delta) * (1 + math.exp(epsilon)) * bad + delta
-    return Semantic(min(1.0, distance), min(1.0, people * one))
+    failure = math.sqrt(delta) * (1 + math.exp(epsilon)) * bad + delta
+    return Semantic(min(1.0, distance), min(1.0, people * failure))

@@ -56,11 +56,11 @@ def weighed(
     for chosen in several_bits:
         if mechanism == "oblivious":
             parts = len(bits) * answers if budget == "split" else 1
-            each = epsilon.part(parts)
-            report = mechanisms.oblivious(counts, each, chosen, answers)
-            seen, person = len(chosen) * answers, float(each.value) * len(chosen) * answers
+            level = epsilon.part(parts)
+            report = mechanisms.oblivious(counts, level, chosen, answers)
+            seen, person = len(chosen) * answers, float(level.value) * len(chosen) * answers
         else:
-            each, seen = epsilon, len(chosen)
+            level, seen = epsilon, len(chosen)
             steps = len(counts.people) - 1 if mechanism == "local" else 1
             person = float(epsilon.value) * steps
             report = (
@@ -74,7 +74,7 @@ def weighed(
             "mechanism": mechanism,
             "predicate": chosen[0] + 1 if len(chosen) == 1 else None,
             "answers": seen,
-            "epsilon_answer": float(each.value),
+            "epsilon_answer": float(level.value),
             "epsilon_person": person,
             **_measured(counts, report, chosen),
             **_promised(counts, person, delta),
@@ -84,7 +84,7 @@ def weighed(
 def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
     """Return the numbers of a report, with their limits without a report and without noise."""
     records, likeliest = counts.extent.records, counts.likeliest
-    sure, most = mechanisms.without_noise(counts, bits)
+    sure, best_utility = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
     errors = [posterior.error, utility.error if utility else 0.0]
     return {
@@ -92,7 +92,7 @@ def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, 
         "privacy_loss_min": 1.0,
         "privacy_loss_max": sure / likeliest,
         "utility": float(utility.value) if utility else None,
-        "utility_min": most / records,
+        "utility_min": best_utility / records,
         "utility_max": 1.0,
         "prior": likeliest / records,
         "posterior": float(posterior.value),
@@ -104,9 +104,9 @@ def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, 
 def _promised(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
     """Return the guarantees of epsilon for any data: largest loss, and change of beliefs."""
     beliefs = semantic(epsilon, delta, counts.extent.records + 1)
-    most = counts.extent.records / counts.likeliest
+    greatest = counts.extent.records / counts.likeliest
     return {
-        "privacy_loss_promised": min(most, math.exp(min(epsilon, 700.0))),
+        "privacy_loss_promised": min(greatest, math.exp(min(epsilon, 700.0))),
         "semantic_distance": beliefs.distance,
         "semantic_failure": beliefs.failure,
     }

@@ -43,13 +43,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             parts.append(Paragraph(_nothing(escaping.cell(spec["secret"]), lines[0])))
     listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
-    whole = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
+    last_rows = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = said("What epsilon guarantees for one record, whatever the data")
-    parts += [Heading(promise), _promised(whole), Paragraph(_beliefs(whole))]
-    if whole[0]["prior"] < 1 and all(
-        isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in whole
+    parts += [Heading(promise), _promised(last_rows), Paragraph(_beliefs(last_rows))]
+    if last_rows[0]["prior"] < 1 and all(
+        isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in last_rows
     ):
-        parts.append(Paragraph(_capped(whole[0])))
+        parts.append(Paragraph(_capped(last_rows[0])))
     return parts
 
 
@@ -94,8 +94,9 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
     """Return a table with a row for each epsilon, and the same columns for each mechanism."""
     mechanisms = _mechanisms(rows)
-    shown = {m: said(SHORT[m]) for m in mechanisms}
-    names = [f"{'' if i else shown[m]}\n{head}" for m in mechanisms for i, head in enumerate(heads)]
+    names = [
+        f"{'' if i else said(SHORT[m])}\n{head}" for m in mechanisms for i, head in enumerate(heads)
+    ]
     table = Table.of([f"\n{said('epsilon')}", *names], right=range(1, len(names) + 1))
     for epsilon in dict.fromkeys(row["epsilon_given"] for row in rows):
         rows_by_mechanism = {

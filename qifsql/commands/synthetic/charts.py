@@ -38,15 +38,15 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
 
 def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
     """Return the functions that draw the charts that there are, by name."""
-    shown: dict[str, Callable[[], Chart]] = {}
+    drawings: dict[str, Callable[[], Chart]] = {}
     if spec["secrets"]:
-        shown["success"] = lambda: success(frame)
+        drawings["success"] = lambda: success(frame)
     subsets, worst = details.get("subsets"), details.get("worst")
     if spec["secrets"] and spec["control"] and subsets is not None and subsets.height:
-        shown["members"] = lambda: members(subsets)
+        drawings["members"] = lambda: members(subsets)
     if worst is not None and worst.height:
-        shown["worst"] = lambda: blocks(worst)
-    return shown
+        drawings["worst"] = lambda: blocks(worst)
+    return drawings
 
 
 def success(frame: pl.DataFrame) -> Chart:
@@ -123,8 +123,8 @@ def members(subsets: pl.DataFrame) -> Chart:
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]
     least = math.floor(min(shares, default=0) * STEPS) / STEPS
-    most = max(math.ceil(max(shares, default=1) * STEPS), round(least * STEPS) + 1) / STEPS
-    scale = alt.Scale(domain=[least, most])
+    greatest = max(math.ceil(max(shares, default=1) * STEPS), round(least * STEPS) + 1) / STEPS
+    scale = alt.Scale(domain=[least, greatest])
     x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
     y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
     legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
@@ -138,7 +138,7 @@ def members(subsets: pl.DataFrame) -> Chart:
     }
     base = alt.Chart(width=300, height=260)
     ends = {"x": alt.datum(least), "y": alt.datum(least)}
-    ends |= {"x2": alt.datum(most), "y2": alt.datum(most)}
+    ends |= {"x2": alt.datum(greatest), "y2": alt.datum(greatest)}
     line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
     dots = base.mark_point(filled=True, size=40, opacity=0.8)
     dots = dots.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
@@ -171,8 +171,8 @@ def blocks(worst: pl.DataFrame) -> Chart:
         rows.append(line)
         words.append(f"{line['question']}, {line['known']}: {line['amount']}.")
     x = alt.X("correct:Q", title=said("people given away"))
-    most = max(row["correct"] for row in rows)
-    x = x.axis(format=",d", values=list(range(0, most + 1, -(-most // TICKS) or 1)))
+    greatest = max(row["correct"] for row in rows)
+    x = x.axis(format=",d", values=list(range(0, greatest + 1, -(-greatest // TICKS) or 1)))
     y = alt.Y("known:N", title=None, sort=None)
     titles = {"amount:N": said("people given away"), "people:N": said("people")}
     titles |= {"kind:N": said("records in the release")}
@@ -203,5 +203,5 @@ def _names(frame: pl.DataFrame) -> dict[int, str]:
     """Return a label for each release, by its number."""
     pairs = frame.select("file", "release").unique(maintain_order=True).rows()
     texts = [said("all releases together") if not file else escaping.cell(n) for file, n in pairs]
-    shown = labels(texts)
-    return dict(zip((file for file, _ in pairs), distinct(shown[t] for t in texts), strict=True))
+    short = labels(texts)
+    return dict(zip((file for file, _ in pairs), distinct(short[t] for t in texts), strict=True))

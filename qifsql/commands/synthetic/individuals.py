@@ -72,16 +72,16 @@ def groups(
     tables.drop(f"secret_coded_{secret}")
     rows = []
     for member, name in names:
-        each = [row for row in counts if row["member"] == member]
-        people, control = (sum(row[n] for row in each) for n in ("people", "control"))
+        group_rows = [row for row in counts if row["member"] == member]
+        people, control = (sum(row[n] for row in group_rows) for n in ("people", "control"))
         if not people:
             continue
         row: dict[str, Any] = {"file": release, "group": name, "people": people, "control": control}
         row["secret"] = files.secrets[secret - 1] if secret else None
-        taken = [m for m in measures.overlap(overlap(each)) if m.name in GROUPS]
+        taken = [m for m in measures.overlap(overlap(group_rows)) if m.name in GROUPS]
         if secret:
-            taken += measures.disclosure(disclosure(each))
-            row |= _guesses(each, priors[member], people=people, control=control, modal=modal)
+            taken += measures.disclosure(disclosure(group_rows))
+            row |= _guesses(group_rows, priors[member], people=people, control=control, modal=modal)
         rows.append(row | {measure.name: measure.value for measure in taken})
     return rows
 
@@ -110,13 +110,13 @@ def _guesses(
     values["prior_original"] = prior["original"] / people
     if not control:
         return values
-    others = shared(rows, "control_correct", modal)
-    low, high = wilson(float(others), control)
-    values |= {"success_control": float(others / control)}
+    control_right = shared(rows, "control_correct", modal)
+    low, high = wilson(float(control_right), control)
+    values |= {"success_control": float(control_right / control)}
     values |= {"success_control_low": low, "success_control_high": high}
     values["prior_control"] = prior["control"] / control
-    low, high = newcombe(right, people, float(others), control)
-    leak = shared(rows, "correct", modal) / people - others / control
+    low, high = newcombe(right, people, float(control_right), control)
+    leak = shared(rows, "correct", modal) / people - control_right / control
     return values | {
         "individual_leak": float(leak),
         "individual_leak_low": low,
@@ -184,7 +184,7 @@ def _spoken(
     ]
     for j in secrets:
         name, secret = f"verdicts_{j}_{release}", files.secrets[j - 1]
-        one = equal(exp.column("synthetic_values", name), number(1))
+        single = equal(exp.column("synthetic_values", name), number(1))
         best = exp.column("best", name)
         ties = (
             exp.Case()
@@ -197,8 +197,8 @@ def _spoken(
             .else_(exp.cast(number(0), "DOUBLE"))
         )
         columns += [
-            (one, f"certain_{secret}"),
-            (exp.and_(one.copy(), best.copy()), f"disclosed_{secret}"),
+            (single, f"certain_{secret}"),
+            (exp.and_(single.copy(), best.copy()), f"disclosed_{secret}"),
             (chance, f"success_{secret}"),
         ]
     return query.select(*named(columns))

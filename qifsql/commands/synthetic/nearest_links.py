@@ -114,11 +114,12 @@ class NearestLinks:
         scaled = {"scale_unit": self._unit}
         pairs = _step("half_pairs", splice("synthetic/half_pairs", places=places, numbers=scaled))
         sample = self._make_sample()
-        some = {"halves_of_records": sample}
-        few = _step(
-            "half_pairs", splice("synthetic/half_pairs", places=places, tables=some, numbers=scaled)
+        sampled = {"halves_of_records": sample}
+        sample_pairs = _step(
+            "half_pairs",
+            splice("synthetic/half_pairs", places=places, tables=sampled, numbers=scaled),
         )
-        tables.make("reaches", Plan((few,), splice("synthetic/reaches", numbers=numbers)))
+        tables.make("reaches", Plan((sample_pairs,), splice("synthetic/reaches", numbers=numbers)))
         query = splice("synthetic/nearest_halves", numbers=numbers)
         tables.make(f"nearest_{name}", Plan((pairs,), query))
         sizes = splice("synthetic/half_sizes", tables={"nearest_halves": f"nearest_{name}"})

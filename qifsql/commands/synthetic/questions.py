@@ -66,8 +66,8 @@ class Questions:
             kinds = {"one": predicates[release], "all": self._equalities(release)}
             if some is not None:
                 kinds["some"] = some.predicates(release)
-            for which, each in kinds.items():
-                for measure in measures.singling_out(f"singling_out_{which}", each, *sizes):
+            for columns, trials in kinds.items():
+                for measure in measures.singling_out(f"singling_out_{columns}", trials, *sizes):
                     yield release, measure
         self._tables.drop("predicate_cells")
 

@@ -88,7 +88,7 @@ class Bound:
 
 def bounds(texts: Sequence[str]) -> list[Bound]:
     """Return the bounds that texts state; raise InputError if a text is none."""
-    each = []
+    stated = []
     for text in texts:
         parts = _BOUND.fullmatch(text)
         if parts is None:
@@ -99,5 +99,5 @@ def bounds(texts: Sequence[str]) -> list[Bound]:
         if parts[1] not in MEASURES:
             hint = did_you_mean(parts[1], MEASURES)
             raise InputError(f"there is no measure {quoted(parts[1])} to bound{hint}")
-        each.append(Bound(text.strip(), parts[1], parts[2] == "<=", float(parts[3])))
-    return each
+        stated.append(Bound(text.strip(), parts[1], parts[2] == "<=", float(parts[3])))
+    return stated

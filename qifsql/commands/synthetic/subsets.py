@@ -98,9 +98,9 @@ class Walk:
         sizes = {"original": files.original.records}
         if files.control is not None:
             sizes["control"] = files.control.records
-        each = [file.records for file in files.releases]
+        records = [file.records for file in files.releases]
         return sizes | {
-            f"synthetic_{r}": sum(each) if r == POOLED_RELEASE else each[r - 1]
+            f"synthetic_{r}": sum(records) if r == POOLED_RELEASE else records[r - 1]
             for r in self._coded.releases
         }
 
@@ -108,11 +108,11 @@ class Walk:
         """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
         yield from self._measure(table, members)
         for place in range(start, len(self._order)):
-            left = [i for i in members if i != self._order[place]]
-            if left:
-                name = f"subset_{len(self._order) - len(left)}"
-                self._make(name, left, table, first=False)
-                yield from self._below(name, left, place + 1)
+            remaining = [i for i in members if i != self._order[place]]
+            if remaining:
+                name = f"subset_{len(self._order) - len(remaining)}"
+                self._make(name, remaining, table, first=False)
+                yield from self._below(name, remaining, place + 1)
         self._tables.drop(table)
 
     def _make(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
@@ -138,8 +138,8 @@ class Walk:
                 measures += of_secret(totals, self._priors[release])
             yield self._row(release, members, measures)
         self._done += 1
-        whole = 2 ** len(self._order) - 1
-        self._progress("sweeping", self._done / whole, f"{self._done:,} of {whole:,} subsets")
+        total = 2 ** len(self._order) - 1
+        self._progress("sweeping", self._done / total, f"{self._done:,} of {total:,} subsets")
 
     def _row(
         self, release: int, members: Sequence[int], measures: Sequence[Measure]

@@ -40,19 +40,19 @@ SHOWN = 10  # subsets of a table
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return overlap and uniques, and for each secret what is disclosed and guessed."""
-    shown: list[Part] = [Heading(_title(spec))]
-    shown += [Paragraph(text, strong=i == 0) for i, text in enumerate(sentences(frame, spec))]
-    shown += [Heading(said("Overlap and uniques")), _overlap(frame)]
+    page: list[Part] = [Heading(_title(spec))]
+    page += [Paragraph(text, strong=i == 0) for i, text in enumerate(sentences(frame, spec))]
+    page += [Heading(said("Overlap and uniques")), _overlap(frame)]
     for secret in spec["secrets"]:
         of_secret = frame.filter(secret=secret)
-        shown.append(Heading(said("What is said about {secret}", secret=secret)))
-        shown += [_disclosed(of_secret), _guessed(of_secret, spec)]
-        shown += _classified(of_secret, spec)
-        shown += _worst(tables.get("worst"), secret)
-    shown += question_tables.questions(frame, spec) + question_tables.distances(frame, spec)
-    shown += _groups(tables.get("groups"), spec)
-    shown += _subsets(tables.get("subsets"), spec)
-    return [*shown, Paragraph(limits(spec))]
+        page.append(Heading(said("What is said about {secret}", secret=secret)))
+        page += [_disclosed(of_secret), _guessed(of_secret, spec)]
+        page += _classified(of_secret, spec)
+        page += _worst(tables.get("worst"), secret)
+    page += question_tables.questions(frame, spec) + question_tables.distances(frame, spec)
+    page += _groups(tables.get("groups"), spec)
+    page += _subsets(tables.get("subsets"), spec)
+    return [*page, Paragraph(limits(spec))]
 
 
 def _title(spec: Spec) -> str:
@@ -216,23 +216,23 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
         "The worst of {n} subsets of the quasi-identifiers",
         subsets["subset"].n_unique(),
     )
-    shown: list[Part] = [Heading(title), table]
+    page: list[Part] = [Heading(title), table]
     if spec["secrets"] and spec["control"]:
         message = (
             "Many subsets are looked at: about 1 of 40 has an interval above 0 by chance alone, "
             "and the worst one looks worse than it is."
         )
-        shown.append(Paragraph(said(message)))
-    return shown
+        page.append(Paragraph(said(message)))
+    return page
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    shown: list[Part] = []
+    page: list[Part] = []
     for name, chart in charts.pictures(stored.frame, stored.details, stored.spec).items():
-        shown += drawn(name, partial(chart))
+        page += drawn(name, partial(chart))
     title = said("Synthetic releases: {name}", name=stored.name)
-    return title, [*shown, *parts(stored.frame, stored.details, stored.spec)]
+    return title, [*page, *parts(stored.frame, stored.details, stored.spec)]
 
 
 def headline(stored: Stored) -> list[str]:

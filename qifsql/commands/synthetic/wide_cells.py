@@ -137,8 +137,8 @@ class WideCells:
                 self._sum("control", of={*self.modal[release]} & {*self.typical}),
             ),
         }
-        shown = [exp.alias_(tree, name) for name, tree in columns.items()]
-        return exp.select(*shown).from_(rows.subquery("wide"))
+        selected = [exp.alias_(tree, name) for name, tree in columns.items()]
+        return exp.select(*selected).from_(rows.subquery("wide"))
 
     def _largest(self, column: str) -> exp.Expr:
         counters = [_counter(column, value) for value in range(self.values)]

@@ -110,10 +110,10 @@ class Records:
         return microdata_steps.plan(self.microdata, steps, query)
 
 
-def coded(raw: str, edge: Edge, others: Sequence[str]) -> exp.Select:
+def coded(raw: str, edge: Edge, columns: Sequence[str]) -> exp.Select:
     """Return the rows of a table with codes in place of the values of its attributes."""
     query = exp.select(*(exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge)))
-    query = query.select(*(exp.column(name, raw) for name in others)).from_(raw)
+    query = query.select(*(exp.column(name, raw) for name in columns)).from_(raw)
     for i in sorted(edge):
         value = exp.column(f"value_{i}", raw)
         on = same(value, exp.column("value", f"values_{i}"))

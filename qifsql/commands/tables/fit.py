@@ -129,8 +129,8 @@ class _Seam:
     That is the product of the multipliers that the cells of both cliques have had from it.
     """
 
-    one: int
-    other: int
+    upper: int
+    lower: int
     shared: Edge
     table: str
 
@@ -185,10 +185,10 @@ class _Fitting:
         query = grouped(exp.select("any_value(component) AS component"), edge)
         return query.select(_sql(total)).from_(self.cells[i])
 
-    def _seam(self, one: int, other: int, shared: Edge) -> _Seam:
+    def _seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
         """Return the seam of two cliques, without cells whose count is told: groups hold these."""
-        first = self._settled(one, shared).subquery("first")
-        second = self._settled(other, shared).subquery("second")
+        first = self._settled(upper, shared).subquery("first")
+        second = self._settled(lower, shared).subquery("second")
         query = exp.select(*places(shared, "first"), "first.component")
         query = query.select("first.settled AS settled_one", "second.settled AS settled_other")
         query = query.select("1.0::DOUBLE AS weight").from_(first)
@@ -197,7 +197,7 @@ class _Fitting:
             node = self.margins.nodes[shared]
             open_ones = exp.select("lower", *places(shared)).from_(node).where("lower < upper")
             query = joined_on(query, open_ones.subquery("bounds"), shared, "first", "semi")
-        return _Seam(one, other, shared, self._make(query))
+        return _Seam(upper, lower, shared, self._make(query))
 
     def _group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
         """Return a group; an ``exact`` one has only cells whose count is told."""
@@ -226,12 +226,12 @@ class _Fitting:
                     break
         cliques = []
         for i, link in enumerate(self.links):
-            shown = [*places(link.edge), exp.column("component")]
-            settled = exp.select(*shown, "lower::DOUBLE AS mean").from_(self.cells[i])
-            each = [settled.where("lower = upper AND upper > 0")]
-            mean = exp.select(*shown, _sql(CUT).as_("mean"))
-            each += [mean.from_(name) for name in (*self.done[i], self.open[i])]
-            cliques.append(self._make(exp.union(*each, distinct=False)))
+            columns = [*places(link.edge), exp.column("component")]
+            settled = exp.select(*columns, "lower::DOUBLE AS mean").from_(self.cells[i])
+            parts = [settled.where("lower = upper AND upper > 0")]
+            mean = exp.select(*columns, _sql(CUT).as_("mean"))
+            parts += [mean.from_(name) for name in (*self.done[i], self.open[i])]
+            cliques.append(self._make(exp.union(*parts, distinct=False)))
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
     def _walk(self, i: int) -> list[Callable[[], None]]:
@@ -241,12 +241,12 @@ class _Fitting:
         from what all steps before it have changed; else two cliques may each correct the same
         error, and never end.
         """
-        groups = [one for one in self.groups if one.clique == i and not self._empty(one.table)]
-        steps = [step for group in groups for step in self._fit(group)]
+        groups = [g for g in self.groups if g.clique == i and not self._empty(g.table)]
+        steps = [step for g in groups for step in self._fit(g)]
         for seam in self.seams:
-            if seam.one == i:
+            if seam.upper == i:
                 solve = [] if self._empty(seam.table) else self._join(seam)
-                below = self._walk(seam.other)
+                below = self._walk(seam.lower)
                 steps += [*solve, *below, *solve] if below else solve
         return steps
 
@@ -292,10 +292,10 @@ class _Fitting:
         target = exp.alias_(exp.to_table(targets), "targets", table=True)
         end = exp.select(*places(edge, "cells"), "target").select(_sql(EVENTS).as_("event"))
         end = joined_on(end.from_(source), target, edge)
-        each = exp.select(*places(edge), "target", "event.at AS at")
+        cell_ends = exp.select(*places(edge), "target", "event.at AS at")
         for c in ("slope", "fixed"):
-            each = each.select(_whole(exp.column(c, "event")).as_(c))
-        each = each.from_(end.subquery("ends"))
+            cell_ends = cell_ends.select(_integer_people(exp.column(c, "event")).as_(c))
+        cell_ends = cell_ends.from_(end.subquery("ends"))
         sums = [exp.alias_(exp.Sum(this=exp.column(c)), c) for c in ("slope", "fixed")]
         change = exp.select(*places(edge), "at", "any_value(target) AS target", *sums)
         change = change.from_(events).group_by(*places(edge), "at")
@@ -311,7 +311,7 @@ class _Fitting:
             ratio = ratio.select(exp.alias_(last, name))
         ratio = ratio.from_(lines)
         return [
-            Step(events, "An end of the interval of a cell.", each),
+            Step(events, "An end of the interval of a cell.", cell_ends),
             Step(changes, "A ratio at which some cells reach an end.", change),
             Step(lines, "The people beyond this ratio, as a line.", line.from_(changes)),
             Step(f"ratios{suffix}", "The ratio with which the target is held.", ratio),
@@ -324,7 +324,7 @@ class _Fitting:
         So y is found, then multipliers that hold it, then both are scaled to the right product.
         """
         edge = seam.shared
-        sides = (("one", seam.one), ("other", seam.other))
+        sides = (("one", seam.upper), ("other", seam.lower))
         columns = ("component", "settled_one", "settled_other", "weight")
         query = exp.select(*places(edge, "seams"), *(exp.column(c, "seams") for c in columns))
         query = query.from_(exp.alias_(exp.to_table(seam.table), "seams", table=True))
@@ -361,8 +361,8 @@ class _Fitting:
         moved = exp.select("*").from_(steps[-1].name)
         return [
             self._again(seam.table, Plan(tuple(steps), moved)),
-            self._scale(seam.one, edge, seam.table, "ratio_one"),
-            self._scale(seam.other, edge, seam.table, "ratio_other"),
+            self._scale(seam.upper, edge, seam.table, "ratio_one"),
+            self._scale(seam.lower, edge, seam.table, "ratio_other"),
         ]
 
     def _scale(self, i: int, edge: Edge, table: str, ratio: str) -> Callable[[], None]:
@@ -382,14 +382,14 @@ class _Fitting:
         tables = [part.table for part in parts if not self._empty(part.table)]
         if not tables:  # all of their cells are settled
             return 0.0
-        each = [
+        moves = [
             exp.select("component", "sum(moved) AS moved").from_(name).group_by("component")
             for name in tables
         ]
-        every = exp.union(*each, distinct=False) if len(each) > 1 else each[0]
+        all_moves = exp.union(*moves, distinct=False) if len(moves) > 1 else moves[0]
         moved = exp.select("every.component", "sum(every.moved) / max(totals.upper) AS moved")
         node = exp.to_table(self.margins.nodes[self.margins.shared])
-        moved = moved.from_(every.subquery("every"))
+        moved = moved.from_(all_moves.subquery("every"))
         moved = moved.join(exp.alias_(node, "totals", table=True), using=["component"])
         name = self._make(moved.group_by("every.component"))
         still = exp.GTE(this=exp.column("moved"), expression=exp.Literal.number(CLOSE))
@@ -415,7 +415,7 @@ def _sql(text: str) -> exp.Expr:
     return tree
 
 
-def _whole(people: exp.Expr) -> exp.Expr:
+def _integer_people(people: exp.Expr) -> exp.Expr:
     """Return a number of people as a whole one, to be added in any order."""
     return exp.cast(exp.paren(people) * number(SCALE), "HUGEINT", dialect="duckdb")
 
@@ -426,7 +426,7 @@ def _scaled(total: exp.Expr) -> exp.Expr:
 
 def _people(mean: exp.Expr) -> exp.Expr:
     """Return the people of cells with these expected counts."""
-    return _scaled(exp.Sum(this=_whole(mean.copy())))
+    return _scaled(exp.Sum(this=_integer_people(mean.copy())))
 
 
 def _along(edge: Edge, function: str, column: str) -> exp.Window:
@@ -440,13 +440,13 @@ def joined_on(
     query: exp.Select,
     source: exp.Expr,
     shared: Edge,
-    left: str = "cells",
+    table: str = "cells",
     how: str = "",
 ) -> exp.Select:
-    """Return a query joined with a source by what it shares with the table ``left``."""
+    """Return a query joined with a source by what it shares with the table ``table``."""
     if not shared:
         return query.join(source, on=exp.true(), join_type=how or "inner")
-    pairs = zip(places(shared, left), places(shared, source.alias), strict=True)
+    pairs = zip(places(shared, table), places(shared, source.alias), strict=True)
     on = exp.and_(*(exp.EQ(this=a, expression=b) for a, b in pairs))
     return query.join(source, on=on, join_type=how or "inner")
 

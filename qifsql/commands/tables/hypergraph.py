@@ -133,12 +133,12 @@ def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]
     edges = [link.edge for link in links]
     while len(edges) > 1:
         for edge in edges:
-            others = [e for e in edges if e != edge]
-            shared = edge & frozenset().union(*others)
-            leaf = any(shared <= edge for edge in others)
+            remaining = [e for e in edges if e != edge]
+            shared = edge & frozenset().union(*remaining)
+            leaf = any(shared <= edge for edge in remaining)
             knowledge = secret is not None and secret not in edge and shared <= scope - {secret}
-            if leaf and (not (edge - shared) & scope or knowledge) and tree(others) is not None:
-                edges = others
+            if leaf and (not (edge - shared) & scope or knowledge) and tree(remaining) is not None:
+                edges = remaining
                 break
         else:
             break

@@ -127,7 +127,7 @@ class Margins:
         """Return whether all tables are exact; what occurs at all is told by a finer exact one."""
         counted = [table for table in self.published if not table.structural]
         return all(table.exact for table in counted) and all(
-            any(table.edge <= other.edge for other in counted)
+            any(table.edge <= finer.edge for finer in counted)
             for table in self.published
             if table.structural
         )
@@ -181,19 +181,19 @@ def build(
     further: Iterable[Edge],
     scope: Iterable[Edge],
     joint: Iterable[Edge] = (),
-    most: int = 0,
+    largest_support: int = 0,
 ) -> Margins:
     """Return the margins of tables, and ``further`` ones, with their first bounds.
 
     ``scope`` are sets of attributes whose cells will be asked for; of those in ``joint`` all
-    possible cells are listed if there are at most ``most``.
+    possible cells are listed if there are at most ``largest_support``.
     """
     margins = Margins(tables, domain, published, _components(published, scope))
     listed = {t.title: _listed(margins, t) for t in published}
     full: dict[Edge, str] = {}
     for edge in joint:
-        support = _possible(margins, edge, most)
-        if support is not None and fits(margins, support, most):
+        support = _possible(margins, edge, largest_support)
+        if support is not None and fits(margins, support, largest_support):
             full[edge] = margins.keep(support, "listing possible cells")
             _check_counted(margins, edge, full[edge])
     margins.joint = set(full)
@@ -240,10 +240,10 @@ def _listed(margins: Margins, table: Published) -> str:
     return margins.make("with_unlisted", names, numbers={"unlisted": unlisted}, edge=table.edge)
 
 
-def _possible(margins: Margins, edge: Edge, most: int) -> exp.Select | None:
+def _possible(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
     """Return the combinations of attributes that no table excludes by a zero.
 
-    None if parts that share nothing have more than ``most`` combinations.
+    None if parts that share nothing have more than ``largest_support`` combinations.
     """
     parts = _allowed(margins, edge)
     if not parts:
@@ -258,7 +258,7 @@ def _possible(margins: Margins, edge: Edge, most: int) -> exp.Select | None:
     names = {f"part_{k}": name for k, (_, name) in enumerate(parts)}
     return (
         splice("tables/possible", tables=names, shape={"edge": edge, "shared": shared})
-        if combinations <= most
+        if combinations <= largest_support
         else None
     )
 
@@ -373,7 +373,7 @@ class ContradictionError(Exception):
         self.table = table
 
 
-def fits(margins: Margins, query: exp.Select, most: int) -> bool:
+def fits(margins: Margins, query: exp.Select, limit: int) -> bool:
     """Return whether a query has at most so many rows; it stops behind them."""
-    ((n,),) = margins.tables.rows(counted(query, most + 1))
-    return int(n) <= most
+    ((n,),) = margins.tables.rows(counted(query, limit + 1))
+    return int(n) <= limit

@@ -89,8 +89,8 @@ def _without_subsets(sequence: Sequence[Edge]) -> tuple[Edge, ...]:
     """Return edges without those that lie in an earlier one, or in the next ones alone."""
     largest: list[Edge] = []
     for e in sequence:
-        if not any(e <= other for other in largest):
-            largest = [other for other in largest if not other < e] + [e]
+        if not any(e <= edge for edge in largest):
+            largest = [edge for edge in largest if not edge < e] + [e]
     return tuple(largest)
 
 
@@ -104,8 +104,8 @@ def closed(margins: Margins, scope: Edge) -> bool:
 
 def decomposed(edges: Sequence[Edge], scope: Edge) -> bool:
     """Return whether exact tables would be decomposable in what they say about attributes."""
-    left = reduced(edges, scope)
-    return all(e <= scope for e in left) and tree(left) is not None
+    remaining = reduced(edges, scope)
+    return all(e <= scope for e in remaining) and tree(remaining) is not None
 
 
 def sure_cells(margins: Margins, scope: Edge) -> str:
@@ -156,11 +156,11 @@ def further(
     edges: Sequence[Edge],
     questions: Sequence[Question],
     every: Edge,
-    others: Sequence[Edge] = (),
+    pairs: Sequence[Edge] = (),
 ) -> list[Edge]:
     """Return the margins that the proofs need besides the tables."""
     needed: dict[Edge, None] = {}
-    for scope in (*sets(questions, every), *others):
+    for scope in (*sets(questions, every), *pairs):
         for links in orders(edges, scope):
             needed |= dict.fromkeys(link.edge for link in links)
             needed |= dict.fromkeys(link.shared for link in links[1:])
@@ -173,8 +173,8 @@ def further(
 
 def sets(questions: Sequence[Question], every: Edge) -> list[Edge]:
     """Return the sets of attributes whose cells are asked for, the largest first."""
-    each = [every, *(q.scope for q in questions), *(q.knowledge for q in questions)]
-    return sorted(dict.fromkeys(each), key=lambda e: (-len(e), sorted(e)))
+    scopes = [every, *(q.scope for q in questions), *(q.knowledge for q in questions)]
+    return sorted(dict.fromkeys(scopes), key=lambda e: (-len(e), sorted(e)))
 
 
 def sharpen(margins: Margins) -> None:

@@ -330,9 +330,9 @@ def _check_undeclared(
         return
     count, places = exp.column("published"), range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():
-        others = [exp.column(f"value_{k}") for k in places if k != j]
+        other_columns = [exp.column(f"value_{k}") for k in places if k != j]
         windows = (
-            exp.Window(this=total, partition_by=[dim.copy() for dim in others])
+            exp.Window(this=total, partition_by=[dim.copy() for dim in other_columns])
             for total in (exp.Sum(this=count.copy()), exp.Count(this=count.copy()))
         )
         total, values = (w.as_(n) for w, n in zip(windows, ("whole", "values"), strict=True))

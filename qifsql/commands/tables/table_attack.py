@@ -48,9 +48,9 @@ class TableAttack:
 
     def measure(self, chosen: Sequence[Any]) -> Measured:
         """Return one set of tables with its bounds; refuse tables that contradict each other."""
-        others = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
+        pairs = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
         try:
-            return measure(self.release, chosen, self.questions, self.budget, others)
+            return measure(self.release, chosen, self.questions, self.budget, pairs)
         except ContradictionError as e:
             raise contradictions.error(self.release, chosen) from e
 

@@ -39,11 +39,11 @@ def measure(
     published: Sequence[Published],
     questions: Sequence[Question],
     budget: Budget,
-    others: Sequence[Edge] = (),
+    pairs: Sequence[Edge] = (),
 ) -> Measured:
     """Return a set of tables with its bounds and what they prove.
 
-    ``others`` are further sets of attributes whose lines will be asked for.
+    ``pairs`` are further sets of attributes whose lines will be asked for.
     """
     every = release.domain.every
     scope = sets(questions, every)
@@ -53,10 +53,10 @@ def measure(
         release.tables,
         release.domain,
         chosen,
-        further=further(edges, questions, every, others),
+        further=further(edges, questions, every, pairs),
         scope=scope,
         joint=scope,
-        most=JOINT,
+        largest_support=JOINT,
     )
     in_closed_form = all(closed(margins, a) for a in scope)
     check_first(margins)

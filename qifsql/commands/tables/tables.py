@@ -124,8 +124,8 @@ def tables(
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if options["leave_one_out"] and len(release.published) > 1:
-            others = [{name: row[name] for name in WITHOUT} for row in attack.without()]
-            details["without"] = pl.DataFrame(others, schema=WITHOUT)
+            rows_without = [{name: row[name] for name in WITHOUT} for row in attack.without()]
+            details["without"] = pl.DataFrame(rows_without, schema=WITHOUT)
         if request.magnitudes and request.records is not None:
             magnitudes, rules = request.magnitudes, request.rules
             details["magnitudes"], remarks_ = magnitude.measure(

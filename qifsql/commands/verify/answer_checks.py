@@ -138,15 +138,15 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
         question = [(j, r) for j, r in enumerate(rows) if r["secret"] == row["secret"]]
-        before = [j for j, other in question if _earlier(other, row, by, j < i)]
+        before = [j for j, answer in question if _earlier(answer, row, by, j < i)]
         numbers[table, i, "rank"] = 1 + len(before)
     return numbers
 
 
-def _earlier(one: Row, other: Row, by: tuple[str, str], first: bool) -> bool:
+def _earlier(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bool:
     """Return whether one row ranks before another; of rows alike, the ``first``."""
     for name in by:
-        apart = Fraction(one[name]) - Fraction(other[name])
+        apart = Fraction(answer[name]) - Fraction(row[name])
         if abs(apart) > SAME:
             return apart > 0
     return first

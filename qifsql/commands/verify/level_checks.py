@@ -37,15 +37,15 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
         j = secrets.index(row["secret"]) + 1 if row["secret"] is not None else 0
         try:
             every = _counts(second_engine.blocks(answer, range(width), width, j))
-            (whole,) = _counts(second_engine.blocks(answer, (), width, j))
+            (everybody,) = _counts(second_engine.blocks(answer, (), width, j))
         except EngineError:
             return Repetition(way, reason=second_engine.TOO_HEAVY)
         numbers |= {
             (RESULTS, i, name): value
             for name, value in {
-                "people": sum(whole.values()),
+                "people": sum(everybody.values()),
                 "blocks": len(every),
-                **_row(str(row["measure"]), row["wanted"], every, whole),
+                **_row(str(row["measure"]), row["wanted"], every, everybody),
             }.items()
         }
     return Repetition(way, numbers)

@@ -75,8 +75,8 @@ def _questions(stored: Stored) -> list[Question]:
     secrets = [str(name) for name in stored.spec["secrets"]]
     gains = [str(gain) for gain in stored.spec.get("gains") or ["identity"]]
     gains = list(dict.fromkeys(gains))
-    others = [gain for gain in gains if gain != "identity"]
-    numbers = [0 if gain == "identity" else others.index(gain) + 1 for gain in gains]
+    other_gains = [gain for gain in gains if gain != "identity"]
+    numbers = [0 if gain == "identity" else other_gains.index(gain) + 1 for gain in gains]
     seen: dict[tuple[object, ...], int] = {}
     rows = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):

@@ -69,12 +69,12 @@ def by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number
     for row in rows:
         by_key.setdefault((row["model"], row["secret"]), []).append(row)
     numbers: dict[Place, Number] = {}
-    most = stored.frame["datasets"].max()
+    datasets = stored.frame["datasets"].max()
     place: dict[tuple[object, ...], int] = {}
     for question in questions(stored):
         row = stored.frame.row(question.row, named=True)
         key = (row["model"], row["secret"])
-        if row["datasets"] != most:  # a prefix of the collection is another request
+        if row["datasets"] != datasets:  # a prefix of the collection is another request
             continue
         place[key] = place.get(key, -1) + 1
         if place[key] < len(by_key.get(key, ())):

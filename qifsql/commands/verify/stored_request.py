@@ -132,10 +132,10 @@ def _side_files(spec: Mapping[str, Any]) -> set[str]:
     gains = [str(gain).partition(":") for gain in spec.get("gains") or ()]
     files = {path for kind, _, path in gains if kind in ("worth", "matrix")}
     population = spec.get("population")
-    others = [population] if isinstance(population, str) else list(population or ())
+    tables = [population] if isinstance(population, str) else list(population or ())
     if spec.get("knows"):
-        others += [law.table for law in laws(list(map(str, spec["knows"])))]
-    return files | {str(file) for file in (spec.get("prior"), *others) if file}
+        tables += [law.table for law in laws(list(map(str, spec["knows"])))]
+    return files | {str(file) for file in (spec.get("prior"), *tables) if file}
 
 
 def _moved_gain(gain: object, inputs: Inputs) -> str:
@@ -169,9 +169,9 @@ def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> No
         raise
     except (InputError, TypeError) as e:
         raise UnfitError("the request of the manifest does not fit the data it names") from e
-    other = [n for n in SAME if again.get(n) != spec.get(n) and not _same_rule(n, spec)]
-    if other:
-        raise RepetitionError(f"the manifest does not say enough about {', '.join(other)}")
+    differing = [n for n in SAME if again.get(n) != spec.get(n) and not _same_rule(n, spec)]
+    if differing:
+        raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")
 
 
 def _same_rule(name: str, spec: Mapping[str, Any]) -> bool:

@@ -16,13 +16,13 @@ from qifsql.results.stored import Stored
 Subset = tuple[str, ...]
 
 
-def drawn(stored: Stored, most: int, seed: int | None) -> dict[Subset, list[int]]:
+def drawn(stored: Stored, limit: int, seed: int | None) -> dict[Subset, list[int]]:
     """Return subsets drawn by the seed, at most so many, with the numbers of their rows."""
     by_subset: dict[Subset, list[int]] = {}
     for i, names in enumerate(stored.frame["qids"].to_list()):
         by_subset.setdefault(tuple(names), []).append(i)
     generator = random.Random(seed or 0)  # noqa: S311 - not for secrets
-    chosen = generator.sample(sorted(by_subset), min(most, len(by_subset)))
+    chosen = generator.sample(sorted(by_subset), min(limit, len(by_subset)))
     return {subset: by_subset[subset] for subset in sorted(chosen)}
 
 
@@ -58,9 +58,11 @@ def _printed(
     texts = dict(zip(stored.spec["qids"], request.options["qids"], strict=True))
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
-        one = request.about([texts[name] for name in subset])
+        part_request = request.about([texts[name] for name in subset])
         part = _part(stored, subset, rows)
-        answers, reason = printed_sql.answers_of(one, stored.name, inputs, settings, simple=False)
+        answers, reason = printed_sql.answers_of(
+            part_request, stored.name, inputs, settings, simple=False
+        )
         if answers is None:
             return Repetition(printed_sql.PRINTED, reason=reason)
         numbers |= _placed(rows, printed_sql.by_question(part, answers))

@@ -42,7 +42,7 @@ DIFFERENCES = frozenset(
 
 
 def agree(
-    stored: Number, recomputed: Number, column: str, *, whole: bool, error: Fraction = Fraction()
+    stored: Number, recomputed: Number, column: str, *, integer: bool, error: Fraction = Fraction()
 ) -> bool:
     """Return whether a stored number is the recomputed one.
 
@@ -54,7 +54,7 @@ def agree(
         return stored is None and recomputed is None
     if not _finite(stored) or not _finite(recomputed):
         return float(stored) == float(recomputed)
-    if whole:
+    if integer:
         return Fraction(stored) == Fraction(recomputed)
     exact = Fraction(recomputed)
     scale = max(Fraction(1), abs(exact)) if column in DIFFERENCES else abs(exact)
@@ -82,7 +82,7 @@ def _of(
 ) -> list[dict[str, Any]]:
     table, row, column = place
     value = frame[column][row]
-    whole = frame.schema[column].is_integer()
+    integer = frame.schema[column].is_integer()
     start = {"table": table, "row": row, "column": column, "stored": _double(value)}
     verdicts: list[dict[str, Any]] = []
     for repetition in repetitions:
@@ -90,7 +90,7 @@ def _of(
         if repetition.broken:
             same, reason = False, repetition.broken or None
         elif place in repetition.numbers:
-            same = agree(value, again, column, whole=whole, error=repetition.error)
+            same = agree(value, again, column, integer=integer, error=repetition.error)
             reason = None
         else:
             continue

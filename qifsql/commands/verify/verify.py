@@ -166,7 +166,7 @@ def _levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str
     ]
 
 
-def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> list[dict[str, Any]]:
+def _swept(stored: Stored, inputs: Inputs, limit: int, settings: Settings) -> list[dict[str, Any]]:
     """Return the verdicts on some subsets of a sweep, and which are not checked."""
     if stored.spec.get("sample") is not None:
         return verdicts.unchecked(stored, "the numbers of a sweep of a sample are estimates")
@@ -176,7 +176,7 @@ def _swept(stored: Stored, inputs: Inputs, most: int, settings: Settings) -> lis
         return verdicts.unchecked(stored, str(e))
     except UnfitError as e:
         return _unfit(stored, printed_sql.PRINTED, e)
-    subsets = subset_checks.drawn(stored, most, settings.seed)
+    subsets = subset_checks.drawn(stored, limit, settings.seed)
     repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
     repetitions.append(counted(stored, len(repeated.source.datasets)))
     chosen = subset_checks.places_of(places(stored), subsets)
@@ -196,10 +196,10 @@ def _answers(
     """Return the verdicts on the answers of a sweep, which follow from all its subsets."""
     names = [name for name in answer_checks.ANSWERS if name in stored.details]
     repetitions = answer_checks.repeat(stored, repeated, inputs, settings)
-    others = {name: table for name, table in stored.details.items() if name not in names}
+    unchecked = {name: table for name, table in stored.details.items() if name not in names}
     return [
         *(verdicts.rows(stored, list(places(stored, *names)), repetitions) if names else ()),
-        *verdicts.unchecked(stored, "this table of a sweep is not recomputed", others),
+        *verdicts.unchecked(stored, "this table of a sweep is not recomputed", unchecked),
     ]
 
 

@@ -498,17 +498,17 @@ def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
 
 
 def test_agreement_is_about_one_person_of_a_trillion() -> None:
-    assert agree(0.1, Fraction(1, 10), NUMBER, whole=False)
-    assert not agree(0.1 + 1e-12, Fraction(1, 10), NUMBER, whole=False)
-    assert not agree(float(Fraction(10**11 - 1, 10**11)), Fraction(1), NUMBER, whole=False)
-    assert agree(1e-17, Fraction(0), "leakage_additive", whole=False)
-    assert not agree(1e-17, Fraction(0), NUMBER, whole=False)
-    assert not agree(3, Fraction(4), "blocks", whole=True)
-    assert agree(None, None, NUMBER, whole=False)
-    assert not agree(0.0, None, NUMBER, whole=False)
-    assert not agree(None, Fraction(0), NUMBER, whole=False)
-    assert not agree(float("nan"), Fraction(0), NUMBER, whole=False)
-    assert agree(float("inf"), float("inf"), NUMBER, whole=False)
+    assert agree(0.1, Fraction(1, 10), NUMBER, integer=False)
+    assert not agree(0.1 + 1e-12, Fraction(1, 10), NUMBER, integer=False)
+    assert not agree(float(Fraction(10**11 - 1, 10**11)), Fraction(1), NUMBER, integer=False)
+    assert agree(1e-17, Fraction(0), "leakage_additive", integer=False)
+    assert not agree(1e-17, Fraction(0), NUMBER, integer=False)
+    assert not agree(3, Fraction(4), "blocks", integer=True)
+    assert agree(None, None, NUMBER, integer=False)
+    assert not agree(0.0, None, NUMBER, integer=False)
+    assert not agree(None, Fraction(0), NUMBER, integer=False)
+    assert not agree(float("nan"), Fraction(0), NUMBER, integer=False)
+    assert agree(float("inf"), float("inf"), NUMBER, integer=False)
 
 
 @pytest.mark.slow(because="7.8 s; every recorded mutant dies without it")

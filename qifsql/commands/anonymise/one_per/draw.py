@@ -185,10 +185,10 @@ def kept_plan(records: Records, kind: str, drop: Sequence[str]) -> Plan:
 
     The plan has no anti join, because that may change the order of the rows.
     """
-    left = [(i, c) for i, c in enumerate(records.columns, 1) if c.name not in drop]
-    names = release.aliases([c.name for _, c in left])
+    numbered_columns = [(i, c) for i, c in enumerate(records.columns, 1) if c.name not in drop]
+    names = release.aliases([c.name for _, c in numbered_columns])
     columns = []
-    for (i, source_column), name in zip(left, names, strict=True):
+    for (i, source_column), name in zip(numbered_columns, names, strict=True):
         value: exp.Expr = exp.column(f"column_{i}")
         if release.as_text(source_column.type, kind):
             value = exp.cast(value, "VARCHAR")

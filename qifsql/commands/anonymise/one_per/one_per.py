@@ -75,8 +75,8 @@ def one_per(
         statements = [*dict.fromkeys(setup), UTC, *statements, render.statement(final, pretty=True)]
         origin = origin.about(description, dataset.paths).sending(statements)
         names = [c.name for c in typed.columns if c.name not in drop]
-        left = frame["records"][0] - frame["dropped"][0]
-        release.write(engine, final, path, origin, names=names, rows=left)
+        remaining = frame["records"][0] - frame["dropped"][0]
+        release.write(engine, final, path, origin, names=names, rows=remaining)
         notes = (*(attack.microdata.notes if attack else catalog.remarks), *_notes(rows, kind))
     origin = origin.about(description, dataset.paths)
     return Result(frame=frame, origin=origin, details=details, notes=notes)

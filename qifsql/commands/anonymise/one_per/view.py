@@ -45,16 +45,16 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     text = said("{dropped} of {records} records are dropped.", **numbers)
     if row.get("people") is None:
         return text
-    one = "{n} person had several records; one was drawn at random."
-    many = "{n} people had several records; of each, one was drawn at random."
-    several = row["people_with_several"]
-    text += " " + (counted(one, many, several) if several else said("Nobody had several records."))
+    singular = "{n} person had several records; one was drawn at random."
+    plural = "{n} people had several records; of each, one was drawn at random."
+    n = row["people_with_several"]
+    text += " " + (counted(singular, plural, n) if n else said("Nobody had several records."))
     if seed is not None:
         text += " " + said("The seed is {seed}.", seed=seed)
     if row["without_key"]:
-        one = "{n} record without a key is kept as one person."
-        many = "{n} records without a key are kept, each as one person."
-        text += " " + counted(one, many, row["without_key"])
+        singular = "{n} record without a key is kept as one person."
+        plural = "{n} records without a key are kept, each as one person."
+        text += " " + counted(singular, plural, row["without_key"])
     return text
 
 

@@ -132,15 +132,15 @@ def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | 
     }
 
 
-def keyed(several: int, people: int, *, reached: bool) -> Row:
+def keyed(people_with_several: int, people: int, *, reached: bool) -> Row:
     """Return the answer on people with several records under one key.
 
     ``reached``: a threshold was given.
     """
-    return _row(LINKABILITY, "linked_by_key", several if reached else None) | {
+    return _row(LINKABILITY, "linked_by_key", people_with_several if reached else None) | {
         "model": "key",
-        "value": several / people,
-        "people": several,
+        "value": people_with_several / people,
+        "people": people_with_several,
         "of": people,
         "counted": "people",
     }

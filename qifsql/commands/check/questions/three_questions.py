@@ -38,7 +38,7 @@ TAKEN = ("qids", "secret", "null", "key", "where", *QuestionOptions.__annotation
 class _Log:
     """Links by the key: the number of people with several records, and their unicity."""
 
-    several: int
+    people_with_several: int
     people: int
     unicity: Result | None
     plan: Plan
@@ -137,8 +137,8 @@ def _rows(
     if links is not None:
         curve = links.details["confidence"]
         rows.append(opinion.linked(links.frame.row(0, named=True), curve, least))
-    if log is not None and log.several:
-        rows.append(opinion.keyed(log.several, log.people, reached=least is not None))
+    if log is not None and log.people_with_several:
+        rows.append(opinion.keyed(log.people_with_several, log.people, reached=least is not None))
         drawn = log.unicity.frame.to_dicts() if log.unicity else []
         lines = [row for row in drawn if row["unicity"] is not None]
         rows += [opinion.unicity(max(lines, key=lambda row: int(row["points"])))] if lines else []
@@ -156,13 +156,13 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
         keyed = Step("keyed", "One row per record: the key of its person.", key)
         steps = [*microdata_steps.steps(bound.microdata, key=True), keyed]
         plan = microdata_steps.plan(bound.microdata, steps, load("check/persons").query)
-        ((people, several),) = engine.rows(plan, "counting records of each key", dataset.name)
+        ((people, multiple),) = engine.rows(plan, "counting records of each key", dataset.name)
     if not people:
         raise DatasetError(
             f"no record of {dataset.name} has a key ({quoted(more['key'])}); name another column"
         )
-    result = unicity(dataset, **more, **drawn) if several else None
-    return _Log(int(several), int(people), result, plan)
+    result = unicity(dataset, **more, **drawn) if multiple else None
+    return _Log(int(multiple), int(people), result, plan)
 
 
 def _together(
@@ -170,12 +170,12 @@ def _together(
 ) -> Origin:
     """Return the origin of all numbers together."""
     measured = [attacked.origin, *([links.origin] if links else [])]
-    plans = [plan for each in measured for plan in each.plans]
-    paths = tuple(dict.fromkeys(path for each in measured for path in each.paths))
+    plans = [plan for part in measured for plan in part.plans]
+    paths = tuple(dict.fromkeys(path for part in measured for path in part.paths))
     plans += [log.plan] if log else []
-    whole = origin.about(dict(attacked.spec) | spec, paths, *plans)
-    whole = whole.listing(attacked.origin.columns)
-    return whole.sending(log.unicity.origin.statements) if log and log.unicity else whole
+    together = origin.about(dict(attacked.spec) | spec, paths, *plans)
+    together = together.listing(attacked.origin.columns)
+    return together.sending(log.unicity.origin.statements) if log and log.unicity else together
 
 
 def _notes(

@@ -117,55 +117,55 @@ def _answer(row: Row, tables: Tables) -> str:
 
 
 def _singled_out(row: Row, _tables: Tables) -> str:
-    one = "{n} of {all} ({share}) is the only one with its values."
-    many = "{n} of {all} ({share}) are the only ones with their values."
+    singular = "{n} of {all} ({share}) is the only one with its values."
+    plural = "{n} of {all} ({share}) are the only ones with their values."
     succeeds = said(
         "Naming the person of a record succeeds with a chance of {expected} on average, and "
         "of {worst} in the smallest block.",
         expected=words.percent(row["expected"]),
         worst=words.percent(row["worst_case"]),
     )
-    return f"{counted(one, many, row['people'], **_of(row))} {succeeds}{_reached(row)}"
+    return f"{counted(singular, plural, row['people'], **_of(row))} {succeeds}{_reached(row)}"
 
 
 def _linked(row: Row, tables: Tables) -> str:
     register = tables["register"].row(0, named=True)
-    one = "{n} of {all} ({share}) is unique in both files."
-    many = "{n} of {all} ({share}) are unique in both files."
-    sentences = [counted(one, many, row["people"], **_of(row))]
-    one = (
+    singular = "{n} of {all} ({share}) is unique in both files."
+    plural = "{n} of {all} ({share}) are unique in both files."
+    sentences = [counted(singular, plural, row["people"], **_of(row))]
+    singular = (
         "{n} matches somebody in the register: it is linked to a group, which the opinion "
         "counts, too."
     )
-    many = (
+    plural = (
         "{n} match somebody in the register: they are linked to a group, which the opinion "
         "counts, too."
     )
-    sentences.append(counted(one, many, register["matched"]))
+    sentences.append(counted(singular, plural, register["matched"]))
     best = "On average at most {share} of all records are linked correctly."
     sentences.append(said(best, share=words.percent(row["expected"])))
     if register["correct_unique"] is not None:
-        one, many = (
+        singular, plural = (
             "In truth, {n} of the unique ones is.",
             "In truth, {n} of the unique ones are.",
         )
-        sentences.append(counted(one, many, register["correct_unique"]))
+        sentences.append(counted(singular, plural, register["correct_unique"]))
     return " ".join(sentences) + _reached(row, links=True)
 
 
 def _bound(row: Row, _tables: Tables) -> str:
     n, share = row["people"], words.percent(row["expected"])
-    one = (
+    singular = (
         "The worst register contains exactly these people: it would link {n} record with "
         "certainty, as it is unique in the release, and at most {share} of all links would be "
         "right."
     )
-    many = (
+    plural = (
         "The worst register contains exactly these people: it would link {n} records with "
         "certainty, as they are unique in the release, and at most {share} of all links would "
         "be right."
     )
-    worst = counted(one, many, n, share=share)
+    worst = counted(singular, plural, n, share=share)
     if not n:
         nobody = (
             "The worst register contains exactly these people: it would link nobody with "
@@ -177,35 +177,37 @@ def _bound(row: Row, _tables: Tables) -> str:
 
 
 def _keyed(row: Row, _tables: Tables) -> str:
-    one = "{n} of {all} ({share}) has several records; the key links all of these with each other."
-    many = (
+    singular = (
+        "{n} of {all} ({share}) has several records; the key links all of these with each other."
+    )
+    plural = (
         "{n} of {all} ({share}) have several records; the key links all of these with each other."
     )
-    return counted(one, many, row["people"], **_of(row))
+    return counted(singular, plural, row["people"], **_of(row))
 
 
 def _unicity(row: Row, tables: Tables) -> str:
     answered = tables["unicity"].filter(pl.col("unicity").is_not_null())
     points = int(answered["points"][-1])
     what = counted("{n} record of a person", "{n} records of a person", points)
-    one = (
+    singular = (
         "someone who knows {what} has a chance of {chance} that they match nobody else; "
         "{people} has enough records."
     )
-    many = (
+    plural = (
         "someone who knows {what} has a chance of {chance} that they match nobody else; "
         "{people} have enough records."
     )
     values = {"what": what, "chance": words.percent(row["value"])}
-    return counted(one, many, row["of"], **values, people=words.persons(row["of"]))
+    return counted(singular, plural, row["of"], **values, people=words.persons(row["of"]))
 
 
 def _inferred(row: Row, _tables: Tables) -> str:
-    one = (
+    singular = (
         "{n} of {all} ({share}) is in a block with one value of {secret}: someone who finds "
         "the block knows it."
     )
-    many = (
+    plural = (
         "{n} of {all} ({share}) are in blocks with one value of {secret}: someone who finds "
         "the block knows it."
     )
@@ -216,7 +218,7 @@ def _inferred(row: Row, _tables: Tables) -> str:
         **{"after": after, "before": before, "points": words.fixed(100 * row["gain"], 2)},
     )
     secret = escaping.cell(row["secret"])
-    text = f"{counted(one, many, row['people'], **_of(row), secret=secret)} {best}"
+    text = f"{counted(singular, plural, row['people'], **_of(row), secret=secret)} {best}"
     if not row["people"]:
         worst = said("Its worst-case chance is {chance}.", chance=words.percent(row["worst_case"]))
         text += f" {worst}"
