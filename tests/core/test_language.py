@@ -409,9 +409,9 @@ def test_no_english_is_left(reports: Reports, results: Path, code: str, private:
 
 def test_bounds_of_levels_are_said():
     bounds = ["<= 0.25", ">= 2", "<= 0.5 and >= 0.25", "rise <= 0.01 and fall <= 10"]
-    assert [verdicts.bounds(bound) for bound in bounds] == bounds
+    assert [verdicts.bounds_text(bound) for bound in bounds] == bounds
     with speaking("pt-BR"):
-        assert [verdicts.bounds(bound) for bound in bounds] == [
+        assert [verdicts.bounds_text(bound) for bound in bounds] == [
             *("<= 0,25", ">= 2", "<= 0,5 e >= 0,25", "aumento <= 0,01 e queda <= 10"),
         ]
 

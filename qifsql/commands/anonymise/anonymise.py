@@ -85,7 +85,7 @@ def anonymise(
     """
     options = complete(options, AnonymiseOptions)
     if options["one_per"] is not None or (options["drop"] and not options["qids"]):
-        _check_alone(options)
+        _check_ungeneralised(options)
         return one_per(source, out, options, seed=seed, settings=settings)
     origin = Origin.now(settings, "anonymise")
     qids, secret, where = options["qids"], options["secret"], options["where"]
@@ -102,21 +102,21 @@ def anonymise(
         dataset = catalog.dataset
         if dataset.format == "csv":
             dataset = engine.load(dataset)
-        attack = _plain_values(bind(replace(spec, dataset=dataset), catalog).microdata)
-        write.columns(attack, catalog.schema.columns, request.drop)  # before the work
+        attack = _refuse_generalised_cells(bind(replace(spec, dataset=dataset), catalog).microdata)
+        write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         row = work.run(ending)
         suffixes = {column.number: column.suffixes for column in work.cells}
-        columns = write.columns(attack, catalog.schema.columns, request.drop, suffixes)
+        columns = write.released_columns(attack, catalog.schema.columns, request.drop, suffixes)
         rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, columns)
-        final = write.plan(rows, ending)
-        description = _plain(attack, request, where, catalog.dataset)
+        final = write.plan_records(rows, ending)
+        description = _describe(attack, request, where, catalog.dataset)
         written = [c for c in attack.columns if c.name in {column.name for column in columns}]
         revealing, plans = dependents(engine, attack, attack.qids, written)
         statements = [*openings(catalog.dataset), *openings(dataset), *work.passes.statements]
         statements += [statement(plan, pretty=True) for plan in (*plans, final)]
         origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
-        origin = origin.listing(write.released(attack, rows))
+        origin = origin.listing(write.roles_of_columns(attack, rows))
         names = [column.name for column in columns]
         meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
@@ -133,7 +133,7 @@ def anonymise(
     )
 
 
-def _check_alone(options: AnonymiseOptions) -> None:
+def _check_ungeneralised(options: AnonymiseOptions) -> None:
     """Refuse options of a generalisation for one record per person, and for all records."""
     usual = complete(AnonymiseOptions(), AnonymiseOptions)
     taken = {"one_per", "drop", "where", *(("qids", "secret") if options["one_per"] else ())}
@@ -146,7 +146,7 @@ def _check_alone(options: AnonymiseOptions) -> None:
             )
 
 
-def _plain_values(microdata: Microdata) -> Microdata:
+def _refuse_generalised_cells(microdata: Microdata) -> Microdata:
     """Return the microdata; refuse a quasi-identifier that already has generalised cells."""
     for attribute in microdata.qids:
         if nested(attribute.type):
@@ -157,7 +157,7 @@ def _plain_values(microdata: Microdata) -> Microdata:
     return microdata
 
 
-def _plain(
+def _describe(
     microdata: Microdata, request: Request, where: str | None, dataset: Dataset
 ) -> dict[str, object]:
     """Return the request as plain data for the manifest."""
@@ -172,12 +172,12 @@ def _plain(
         "drop": list(request.drop),
         "suppress": float(request.suppress),
         "where": where,
-        **_of_recoding(request),
+        **_describe_recoding(request),
         **({"csv": dataset.csv} if dataset.csv else {}),
     }
 
 
-def _of_recoding(request: Request) -> dict[str, object]:
+def _describe_recoding(request: Request) -> dict[str, object]:
     """Return what is asked of recode and lattice alone."""
     if not request.recoded:
         return {}

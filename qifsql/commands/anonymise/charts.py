@@ -38,10 +38,10 @@ def frontier(nodes: pl.DataFrame) -> Chart:
         "Lower is more private, further left is more useful. Each point is a node of the lattice "
         "that keeps the limits; no other one that was measured is better in both."
     )
-    return dressed(points, said("Frontier of risk against loss"), below, _words(nodes))
+    return dressed(points, said("Frontier of risk against loss"), below, _nodes_in_words(nodes))
 
 
-def _words(nodes: pl.DataFrame) -> list[str]:
+def _nodes_in_words(nodes: pl.DataFrame) -> list[str]:
     message = "Penalty {penalty}: risk 1 in {people}, suppressed: {suppressed}."
     return [
         said(

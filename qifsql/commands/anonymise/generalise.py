@@ -153,10 +153,10 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
         hidden: exp.Expr = exp.column("suppressed", table="classes")
         if column.by_step:
             hidden = exp.or_(hidden, exp.column(column.key, table="classes") < 0)
-        for suffix, content in zip(column.suffixes, _contents(column), strict=True):
+        for suffix, content in zip(column.suffixes, _cell_contents(column), strict=True):
             case = exp.Case().when(hidden.copy(), suppressed.copy())
             parts.append(exp.alias_(case.else_(content), f"cell_{i}{suffix}"))
-        for side, place in _joined(column):
+        for side, place in _cell_expression(column):
             key = "part" if side == f"values_{i}" else "place"
             same = equal(exp.column(key, table=side), exp.column(place, table="classes"))
             name = side if key == "part" else scale_table(i)
@@ -185,7 +185,7 @@ def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
     passes.keep(f"values_{i}", tree)
 
 
-def _contents(column: Cells) -> list[exp.Expr]:
+def _cell_contents(column: Cells) -> list[exp.Expr]:
     """Return what the cells of a class hold, for each column of the release."""
     if column.kind == "everything":
         return [exp.Literal.string("*")]
@@ -194,11 +194,11 @@ def _contents(column: Cells) -> list[exp.Expr]:
         written = column.text or release.as_text(column.scale.attribute.type, column.ending)
         return [exp.cast(value, "VARCHAR") if written else value]
     if column.kind == "ranged":
-        return _ranged(column)
+        return _interval_of_class(column)
     return [exp.column("cell", table=f"values_{column.number}")]
 
 
-def _joined(column: Cells) -> list[tuple[str, str]]:
+def _cell_expression(column: Cells) -> list[tuple[str, str]]:
     """Return what a cell is made of.
 
     Aliases of tables, and the column of the classes to find them.
@@ -213,7 +213,7 @@ def _joined(column: Cells) -> list[tuple[str, str]]:
     return [(f"values_{i}", column.key)]
 
 
-def _ranged(column: Cells) -> list[exp.Expr]:
+def _interval_of_class(column: Cells) -> list[exp.Expr]:
     """Return the interval of a class, and whether the missing value is in it, too."""
     i, scale, defined = column.number, column.scale, column.nominal
     lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
@@ -227,7 +227,7 @@ def _ranged(column: Cells) -> list[exp.Expr]:
         ends: list[exp.Expr] = [lower, upper]
         if column.shape == "midpoint":
             ends = [
-                _middle(
+                _interval_middle(
                     exp.func("coalesce", lower, upper), exp.func("coalesce", upper, lower), type_
                 )
             ]
@@ -245,10 +245,10 @@ def _ranged(column: Cells) -> list[exp.Expr]:
                 ]
             )
         ]
-    return [_text(lower, upper, alone=alone, missing=missing, defined=defined)]
+    return [_interval_text(lower, upper, alone=alone, missing=missing, defined=defined)]
 
 
-def _text(
+def _interval_text(
     lower: exp.Expr,
     upper: exp.Expr,
     *,
@@ -274,7 +274,7 @@ def _text(
     return case.else_(exp.Anonymous(this="concat", expressions=parts))
 
 
-def _middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
+def _interval_middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
     """Return the middle of an interval: of numbers a DOUBLE, of dates and times the earlier one."""
     two = exp.Literal.number(2)
     if family(type_) in NUMBERS:
@@ -291,13 +291,13 @@ def _middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
     return exp.cast(exp.paren(exp.Add(this=lower, expression=half)), type_, dialect="duckdb")
 
 
-def lost(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
+def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
     """Return what the cells of one quasi-identifier cost, over all records.
 
     InputError where there are too many values.
     """
     by_set = column.kind == "listed"
-    written, generalised, covered = _sums(passes, column, by_set=by_set)
+    written, generalised, covered = _sum_losses(passes, column, by_set=by_set)
     check_sets(column, written)
     length = column.scale.values if by_set else column.scale.span
     records = passes.coded.records
@@ -313,7 +313,7 @@ def check_sets(column: Cells, values: int) -> None:
         )
 
 
-def _sums(passes: Passes, column: Cells, *, by_set: bool) -> tuple[int, int, int]:
+def _sum_losses(passes: Passes, column: Cells, *, by_set: bool) -> tuple[int, int, int]:
     i = column.number
     columns = {"low": f"low_{i}", "high": f"high_{i}"}
     tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}

@@ -147,23 +147,23 @@ class Lattice:
         The coarsest node is measured in any case.
         """
         top = self.heights
-        if not self._allowed(top) and self._known_refused(top):
+        if not self._measure_if_allowed(top) and self._is_known_refused(top):
             self.optimal = self.complete = True
             return None
         if self.best is not None:
             self._descend(self.best)
-        queue = [(self._bound(self._bottom), 0, self._bottom)]
+        queue = [(self._loss_bound(self._bottom_node), 0, self._bottom_node)]
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
             self.covered = bound
-            if self.best is not None and bound > self._key(self.best)[0]:
+            if self.best is not None and bound > self._rank(self.best)[0]:
                 self.optimal = True
                 if len(self.nodes) >= FRONTIER:
                     return self.best
-            if not self._known_refused(node) and not self._allowed(node):
+            if not self._is_known_refused(node) and not self._measure_if_allowed(node):
                 self._climb(node)
             for child in self._children(node):
-                entry = max(bound, self._bound(child, self.nodes.get(node)))
+                entry = max(bound, self._loss_bound(child, self.nodes.get(node)))
                 heapq.heappush(queue, (entry, sum(child), child))
         self.complete = not queue
         self.optimal = self.optimal or not queue
@@ -178,7 +178,7 @@ class Lattice:
         allowed = [
             (self.loss.of(node, m), self._risk(m), node)
             for node, m in self.nodes.items()
-            if m.suppressed <= self.limit and self._keeps(node)
+            if m.suppressed <= self.limit and self._keeps_bounds(node)
         ]
         least: Fraction | None = None
         for _, risk, node in sorted(allowed):
@@ -187,10 +187,10 @@ class Lattice:
                 yield node
 
     @property
-    def _bottom(self) -> Node:
+    def _bottom_node(self) -> Node:
         return (0,) * len(self.heights)
 
-    def _key(self, node: Node) -> tuple[Fraction, int, Fraction, Node]:
+    def _rank(self, node: Node) -> tuple[Fraction, int, Fraction, Node]:
         """Return what the best node has least of: loss, suppressed records, risk, steps."""
         measured = self.nodes[node]
         return self.loss.of(node, measured), measured.suppressed, self._risk(measured), node
@@ -198,7 +198,7 @@ class Lattice:
     def _risk(self, measured: Measured) -> Fraction:
         return Fraction(measured.classes, self.loss.records - measured.suppressed)
 
-    def _bound(self, node: Node, parent: Measured | None = None) -> Fraction:
+    def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction:
         """Return what the loss of a node and of all coarser ones is, at least."""
         if self.loss.additive:
             return self.loss.sum(node)
@@ -207,42 +207,42 @@ class Lattice:
     def _children(self, node: Node) -> Iterator[Node]:
         """Yield the nodes one step above that are reached from this one alone."""
         last = max((i for i, step in enumerate(node) if step), default=0)
-        yield from self._above(node, last)
+        yield from self._nodes_above(node, last)
 
-    def _above(self, node: Node, first: int = 0) -> Iterator[Node]:
+    def _nodes_above(self, node: Node, first: int = 0) -> Iterator[Node]:
         for i in range(first, len(node)):
             if node[i] < self.heights[i]:
                 yield (*node[:i], node[i] + 1, *node[i + 1 :])
 
-    def _known_refused(self, node: Node) -> bool:
+    def _is_known_refused(self, node: Node) -> bool:
         """Return whether a node is known not to be allowed, by a coarser one that is not."""
-        return any(_finer(node, refused) for refused in self.refused)
+        return any(_is_finer(node, refused) for refused in self.refused)
 
-    def _keeps(self, node: Node) -> bool:
+    def _keeps_bounds(self, node: Node) -> bool:
         """Return whether the release of a node keeps all bounds; each is measured once."""
         if node not in self.verdicts:
             self.verdicts[node] = self.keeps(node)
         return self.verdicts[node]
 
-    def _refuse(self, node: Node) -> None:
+    def _remember_refused(self, node: Node) -> None:
         """Remember that a node and all finer ones are not allowed."""
-        if not self._known_refused(node):
-            self.refused = [*(n for n in self.refused if not _finer(n, node)), node]
+        if not self._is_known_refused(node):
+            self.refused = [*(n for n in self.refused if not _is_finer(n, node)), node]
 
-    def _allowed(self, node: Node) -> bool:
+    def _measure_if_allowed(self, node: Node) -> bool:
         """Measure a node, once; return whether it is allowed, and remember the best."""
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)
         measured = self.nodes[node]
         if measured.suppressed > self.limit:
             if self.monotone:
-                self._refuse(node)
+                self._remember_refused(node)
             return False
-        if not self._keeps(node):
+        if not self._keeps_bounds(node):
             if self.falling:
-                self._refuse(node)
+                self._remember_refused(node)
             return False
-        if self.best is None or (not self.optimal and self._key(node) < self._key(self.best)):
+        if self.best is None or (not self.optimal and self._rank(node) < self._rank(self.best)):
             self.best = node
         return True
 
@@ -251,15 +251,15 @@ class Lattice:
 
         All that is finer than it needs no measuring then.
         """
-        if not self._known_refused(node):
+        if not self._is_known_refused(node):
             return
         chain = [node]
-        while above := list(self._above(chain[-1])):
+        while above := list(self._nodes_above(chain[-1])):
             chain.append(min(above, key=lambda n: (self.loss.sum(n), n)))
         low, high = 0, len(chain) - 1
         while high - low > 1 and not self.late():
             middle = (low + high) // 2
-            low, high = (low, middle) if self._allowed(chain[middle]) else (middle, high)
+            low, high = (low, middle) if self._measure_if_allowed(chain[middle]) else (middle, high)
 
     def _descend(self, node: Node) -> None:
         """Go down from an allowed node, each time by the step that saves most, as far as it goes.
@@ -270,10 +270,10 @@ class Lattice:
         while going and not self.late():
             below = [(*node[:i], step - 1, *node[i + 1 :]) for i, step in enumerate(node) if step]
             below.sort(key=lambda n: (self.loss.sum(n), n))
-            allowed = (n for n in below if not self.late() and self._allowed(n))
+            allowed = (n for n in below if not self.late() and self._measure_if_allowed(n))
             node, going = next(((n, True) for n in allowed), (node, False))
 
 
-def _finer(node: Node, coarser: Node) -> bool:
+def _is_finer(node: Node, coarser: Node) -> bool:
     """Return whether a node is at least as fine as another."""
     return all(a <= b for a, b in zip(node, coarser, strict=True))

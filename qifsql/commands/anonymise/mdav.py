@@ -19,7 +19,7 @@ least k records). All parts are then grouped at once. In one part the result is 
 
 from sqlglot import exp
 
-from qifsql.commands.anonymise.mondrian import nothing, partition
+from qifsql.commands.anonymise.mondrian import make_empty_done, partition
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
@@ -30,7 +30,7 @@ MOST = 100_000  # the number of a person has 17 bits, next to the distance
 WIDEST = 32  # quasi-identifiers: the sum of 32 squares of 40 bits stays below 2^46
 
 
-def check(k: int, width: int, within: int) -> int:
+def largest_part(k: int, width: int, within: int) -> int:
     """Return the most distinct people of a part: ``within``, or more if k requires it.
 
     A larger part can always be cut at a median (by ``mondrian.partition``).
@@ -45,16 +45,16 @@ def check(k: int, width: int, within: int) -> int:
     return max(within, least)
 
 
-def group(passes: Passes, wishes: Wishes, within: int) -> bool:
+def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether it was cut first."""
-    size = check(wishes.k, passes.coded.width, within)
+    size = largest_part(wishes.k, passes.coded.width, within)
     partition(passes, Wishes(wishes.k), small=size)
     parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
     cut = passes.row(exp.select(parts).from_(own_table("done")))[0] > 1
     near, near_next, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
     ungrouped = passes.make(near, "near")
     passes.drop("done")
-    nothing(passes, near)
+    make_empty_done(passes, near)
     nobody = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
     passes.keep("carried", nobody.from_(own_table(near)).where("FALSE"))
     turn = 0

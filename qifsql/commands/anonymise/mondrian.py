@@ -27,7 +27,7 @@ def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
     """
     now, then, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
     open_ = passes.make(now, "people")
-    nothing(passes, now)
+    make_empty_done(passes, now)
     while open_:
         passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, people=now)
         passes.add("done", "done", people=now)
@@ -40,7 +40,7 @@ def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
     passes.drop(now)
 
 
-def nothing(passes: Passes, people: str) -> None:
+def make_empty_done(passes: Passes, people: str) -> None:
     """Create the empty table ``done``, with the places of the table ``people``."""
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
     table = exp.select("part", *places, "people").from_(own_table(people))

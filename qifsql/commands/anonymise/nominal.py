@@ -47,7 +47,7 @@ class Nominal:
 
     def ends(self) -> tuple[exp.Expr, exp.Expr]:
         """Return the ends of the interval of a group of values; NULL: without end."""
-        lower, upper = self._begin(), self._last()
+        lower, upper = self._first_value(), self._last_value()
         below, above = [self._limit(b) for b in self.bottoms], [self._limit(t) for t in self.tops]
         beyond: exp.Expr
         for limit in above:
@@ -60,17 +60,17 @@ class Nominal:
             upper = exp.Case().when(beyond, greatest).else_(upper.copy())
         low = [exp.LTE(this=_value(), expression=limit) for limit in below]
         high = [exp.GTE(this=_value(), expression=limit) for limit in above]
-        first = _unless(low, high, exp.Min(this=lower), exp.Min(this=_value()))
-        last = _unless(high, low, exp.Max(this=upper), exp.Max(this=_value()))
+        first = _end_or_null(low, high, exp.Min(this=lower), exp.Min(this=_value()))
+        last = _end_or_null(high, low, exp.Max(this=upper), exp.Max(this=_value()))
         return self._typed(first), self._typed(last)
 
-    def _begin(self) -> exp.Expr:
+    def _first_value(self) -> exp.Expr:
         begin = exp.paren(microdata_steps.normal(self.begin))
         return exp.cast(begin, "HUGEINT") if self.type == "BIGINT" else self._typed(begin)
 
-    def _last(self) -> exp.Expr:
+    def _last_value(self) -> exp.Expr:
         """Return the last value of the interval; of floating numbers the first behind it."""
-        begin = self._begin()
+        begin = self._first_value()
         if not self.widths:
             return begin
         kind = family(self.attribute.type)
@@ -102,7 +102,7 @@ class Nominal:
         return exp.cast(tree, self.type, dialect="duckdb")
 
 
-def nominal(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:
+def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:
     """Return the intervals of changes of a measured quasi-identifier, None where they have none."""
     qid = changed.qids[i - 1]
     kind = family(qid.type)
@@ -120,7 +120,7 @@ def _value() -> exp.Column:
     return exp.column("value")
 
 
-def _unless(
+def _end_or_null(
     beyond: Sequence[exp.Expr], opposite: Sequence[exp.Expr], end: exp.Expr, observed: exp.Expr
 ) -> exp.Expr:
     """Return an end of an interval; NULL where a value of the group is beyond a limit.

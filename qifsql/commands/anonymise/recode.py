@@ -122,7 +122,7 @@ class Recoding:
             )
         return losses
 
-    def make_left(self) -> None:
+    def make_suppression_losses(self) -> None:
         """Make the table ``left_by_steps`` of what each step leaves for suppression to lose."""
         parts = [
             self.of_steps(
@@ -141,31 +141,35 @@ class Recoding:
 
     def measure(self, node: Node, limit: int) -> Measured:
         """Return the classes of a node; what suppressed records lose, if at most ``limit``."""
-        table, rows = self._source(node)
+        table, rows = self._smallest_table(node)
         if table not in self.texts:
-            self.texts[table] = render.statement(self.measuring(table))
+            self.texts[table] = render.statement(self.measuring_plan(table))
         steps = [s + 1 for s in node]
         ((blocks, classes, suppressed, smallest, squares, all_squares),) = self.passes.stream.rows(
             self.texts[table], steps
         )
-        if LARGE < rows >= 4 * blocks and len(self.sources) < SOURCES and self._serves(node):
+        if (
+            LARGE < rows >= 4 * blocks
+            and len(self.sources) < SOURCES
+            and self._is_worth_a_table(node)
+        ):
             self._roll_up(node, table, rows)
         counts = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
         if not 0 < suppressed <= limit:
             return counts
-        penalty, entropy = self._suppression(node)
+        penalty, entropy = self._suppression_loss(node)
         return replace(counts, penalty=penalty, entropy=entropy)
 
-    def _suppression(self, node: Node) -> tuple[Fraction, Fraction]:
+    def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return what suppressed records lose beyond the steps of a node: penalty and entropy.
 
         Means over all records and quasi-identifiers.
         """
-        table, _ = self._source(node)
+        table, _ = self._smallest_table(node)
         key = f"suppression in {table}"
         if key not in self.texts:
-            sized = self._sized(table, None, "judged_classes")
-            plan = Plan((*sized, self._heights), self.view("lost_by_suppression"))
+            sized = self._size_steps(table, None, "judged_classes")
+            plan = Plan((*sized, self._heights_step), self.view("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
         rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
         penalty = entropy = Fraction(0)
@@ -177,12 +181,12 @@ class Recoding:
         return penalty / cells, entropy / cells
 
     @property
-    def _heights(self) -> Step:
+    def _heights_step(self) -> Step:
         """Return the table of the step of each quasi-identifier; they are parameters."""
         query = splice("anonymise/heights", shape={"qids": self.qids})
         return Step("heights", "One row per quasi-identifier: its step.", query)
 
-    def _source(self, node: Node) -> tuple[str, int]:
+    def _smallest_table(self, node: Node) -> tuple[str, int]:
         """Return the smallest table of people that a node can be counted from, and its rows."""
         finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
         _, table, rows = min(finer, key=lambda source: source[2])
@@ -193,7 +197,7 @@ class Recoding:
 
         Suppressed records are one class. Without secrets there is one risk.
         """
-        profiles = self._profiles(self._released(node))
+        profiles = self._profiles(self._released_steps(node))
         if not self.prior:
             query = self.view("one_class", tables={"tuples": own_name("tuples")})
             self.prior = self._profiles([Step("released", "One row per person.", query)])
@@ -202,10 +206,10 @@ class Recoding:
             return [risk(None, 0, self.prior, profiles)]
         return [risk(name, j, self.prior, profiles) for j, name in enumerate(names, 1)]
 
-    def _released(self, node: Node) -> list[Step]:
+    def _released_steps(self, node: Node) -> list[Step]:
         """Return the steps to the classes of a node as they are released."""
-        table, _ = self._source(node)
-        people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
+        table, _ = self._smallest_table(node)
+        people = Step("tuples_of_node", "One row per person.", self._people_of_node(table, node))
         steps, coded, sides = [people], self.passes.coded, self.view("sides_of_node")
         if self.wishes.of_secret:
             broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
@@ -230,21 +234,21 @@ class Recoding:
             profiles[j, 0] = Profile.of_counts(frame)
         return profiles
 
-    def _serves(self, node: Node) -> bool:
+    def _is_worth_a_table(self, node: Node) -> bool:
         """Return whether enough nodes are at least as coarse, to which a table of it is of use."""
         above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
         return above * SERVED >= math.prod(h + 1 for h in self.heights)
 
-    def measuring(self, table: str, node: Node | None = None) -> Plan:
+    def measuring_plan(self, table: str, node: Node | None = None) -> Plan:
         """Return the plan that measures a node in a table of people."""
-        return Plan(self._sized(table, node, "judged_sizes"), self.view("measured_node"))
+        return Plan(self._size_steps(table, node, "judged_sizes"), self.view("measured_node"))
 
-    def _sized(self, table: str, node: Node | None, judged: str) -> tuple[Step, ...]:
+    def _size_steps(self, table: str, node: Node | None, judged: str) -> tuple[Step, ...]:
         """Return the steps to the sizes of the classes of a node; ``judged`` is their view.
 
         Without a ``node`` its steps are parameters: the text is the same for all nodes.
         """
-        people = Step("tuples_of_node", "One row per person.", self._of_node(table, node))
+        people = Step("tuples_of_node", "One row per person.", self._people_of_node(table, node))
         if not self.wishes.of_secret:
             sizes = Step("sizes_of_node", "One row per class.", self.view("sizes_of_node"))
             return people, sizes
@@ -257,7 +261,7 @@ class Recoding:
             Step("sizes_of_node", "One row per class.", self.view(judged)),
         )
 
-    def _of_node(self, table: str, node: Node | None) -> Select:
+    def _people_of_node(self, table: str, node: Node | None) -> Select:
         """Return people by the steps of a node: its parameters, if none is said."""
         numbers = {} if node is None else positions(node)
         tables = {"tuples": own_name(table)}

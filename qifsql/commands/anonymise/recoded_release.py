@@ -13,7 +13,7 @@ from qifsql.query.plan import Plan, Step
 TABLES = {name: own_name(name) for name in ("done", "refused", "classes", "tuples")}
 
 
-def release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
+def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
     """Make the tables ``done`` and ``refused`` of the classes of a node.
 
     In the people of classes that break a limit, the cells of the quasi-identifiers of ``order``
@@ -25,16 +25,16 @@ def release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
     people = recoding.view("placed_tuples", tables=TABLES, numbers=positions(node), qids=qids)
     of_node = Step("tuples_of_node", "One row per person.", people)
     passes.keep("done", Plan((of_node,), recoding.view("done_of_node")))
-    _judge(recoding)
+    _refuse_classes(recoding)
     for i in order:
         passes.replace("done", recoding.view("suppressed_cells", tables=TABLES, qids=qids, qid=i))
         passes.drop("refused")
-        _judge(recoding)
+        _refuse_classes(recoding)
     if len(set(order)) == len(qids):
         passes.append("refused", recoding.view("nothing_left", tables=TABLES))
 
 
-def _judge(recoding: Recoding) -> None:
+def _refuse_classes(recoding: Recoding) -> None:
     """Make the table ``refused`` of the classes that break a limit."""
     passes = recoding.passes
     passes.judge(recoding.wishes, "sides_of_classes")
@@ -46,7 +46,7 @@ def suppressed_cells(recoding: Recoding) -> list[int]:
     return [int(n) for n in recoding.passes.row(recoding.view("cells_suppressed", tables=TABLES))]
 
 
-def widen(recoding: Recoding) -> None:
+def widen_intervals(recoding: Recoding) -> None:
     """Make the table ``classes`` of ``own_classes``, with intervals that cover all of a step.
 
     So records at the same step have the same cell, whatever their class; only records that are not
@@ -89,7 +89,7 @@ def _make_labels(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> 
     recoding.passes.keep(f"values_{i}", query)
 
 
-def lost(recoding: Recoding, i: int, s: int) -> Loss:
+def measure_loss(recoding: Recoding, i: int, s: int) -> Loss:
     """Return what a quasi-identifier loses at a step in the release that was made."""
     columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
     row = recoding.passes.row(recoding.of_steps("lost_by_cells", i, columns))

@@ -55,7 +55,7 @@ class RequestedSteps:
             pairs = zip(of_each, usual, strict=True)
             chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
         return [
-            [self._fitting(i, value_step(i, changes, changed)) for changes in chain]
+            [self._without_idle_prefix(i, value_step(i, changes, changed)) for changes in chain]
             for i, chain in enumerate(chains, 1)
         ]
 
@@ -75,7 +75,7 @@ class RequestedSteps:
     def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
         return self.engine.rows(Plan((), query), "reading values", self.microdata.dataset.name)
 
-    def _fitting(self, i: int, step: ValueStep) -> ValueStep:
+    def _without_idle_prefix(self, i: int, step: ValueStep) -> ValueStep:
         """Return a step of prefixes as one of values as they are, where none is longer.
 
         Raises ColumnError where a prefix would have a star of its own.

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian, recoded_release
-from qifsql.commands.anonymise.generalise import Cells, lost, make_cells, make_values
+from qifsql.commands.anonymise.generalise import Cells, measure_loss, make_cells, make_values
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding
@@ -116,7 +116,7 @@ class Work:
         self.catalog = catalog
         self.microdata = microdata
         self.request = request
-        self.order = self._order()
+        self.order = self._suppression_order()
         self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
         self.meter = meter
         self.name = microdata.dataset.name
@@ -131,15 +131,15 @@ class Work:
 
         ``details`` are made, too. Raises InputError where no release can keep the limits.
         """
-        coded = self._code()
-        self._check(coded)
+        coded = self._code_people()
+        self._check_limits(coded)
         steps = RequestedSteps(self.engine, self.catalog, self.microdata, self.request).steps()
         stream = self.engine.stream(self.name)
-        self.passes = Passes(stream, coded, self._looked(coded.records))
+        self.passes = Passes(stream, coded, self._progress_reporter(coded.records))
         rows: list[dict[str, Any]] = []
 
         def work(_stream: Stream) -> None:
-            row = self._recode(steps, ending) if steps else self._make(ending)
+            row = self._recode(steps, ending) if steps else self._make_local_classes(ending)
             rows.append(row)
 
         try:
@@ -155,7 +155,7 @@ class Work:
             )
         return {"method": self.request.method, "records": coded.records, **rows[0]}
 
-    def _make(self, ending: str) -> dict[str, Any]:
+    def _make_local_classes(self, ending: str) -> dict[str, Any]:
         """Make the classes of Mondrian or MDAV and their cells; the summary."""
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if coded.secrets and passes.broken(self.request.wishes):
@@ -167,19 +167,21 @@ class Work:
         self._partition()
         self.meter.inside(0.8, "writing cells")
         passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
-        sizes = self._sizes()
+        sizes = self._class_sizes()
         for i, scale in enumerate(self.scales, 1):
             column = Cells(i, scale, "interval" if scale.interval else "set", shape, ending)
             make_values(passes, column)
             self.cells.append(column)
-        losses = [lost(passes, column, suppressed=sizes["suppressed"]) for column in self.cells]
+        losses = [
+            measure_loss(passes, column, suppressed=sizes["suppressed"]) for column in self.cells
+        ]
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
-        self._describe(losses)
+        self._make_quasi_identifiers(losses)
         return self._summary(sizes, steps=None, optimal=None)
 
-    def _sizes(self) -> dict[str, Any]:
+    def _class_sizes(self) -> dict[str, Any]:
         """Return the sizes of the classes; InputError where too many records are suppressed."""
         coded = self.passes.coded
         blocks, classes, released, smallest, largest, gone = self.passes.row(
@@ -228,10 +230,10 @@ class Work:
         if request.method == "lattice":
             node, optimal = self._search(recoding, losses)
         self.meter.inside(0.8, "writing cells")
-        recoded_release.release(recoding, node, self.order)
+        recoded_release.make_release(recoding, node, self.order)
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
-        recoded_release.widen(recoding)
-        sizes = self._sizes()
+        recoded_release.widen_intervals(recoding)
+        sizes = self._class_sizes()
         chosen = [of_qid[s] for of_qid, s in zip(steps, node, strict=True)]
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
             if request.method == "recode" and step.content == "everything":
@@ -254,8 +256,10 @@ class Work:
         passes.make("membership", "membership")
         hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else None
         changes = [step.texts for step in chosen]
-        self._describe(
-            [recoded_release.lost(recoding, i, s) for i, s in enumerate(node, 1)], changes, hidden
+        self._make_quasi_identifiers(
+            [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)],
+            changes,
+            hidden,
         )
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
@@ -266,7 +270,7 @@ class Work:
         heights = node if request.method == "lattice" else [len(texts) for texts in changes]
         return self._summary(sizes, steps=list(heights), optimal=optimal)
 
-    def _order(self) -> list[int]:
+    def _suppression_order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
         names = [q.name for q in self.microdata.qids]
         for name in self.request.suppress_cells:
@@ -335,10 +339,10 @@ class Work:
                 f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; "
                 f"below a loss of {float(lattice.covered):.4g} all were"
             )
-        self.details["frontier"] = _frontier(lattice, recoding, penalties, node)
+        self.details["frontier"] = _frontier_rows(lattice, recoding, penalties, node)
         return node, lattice.optimal
 
-    def _code(self) -> Coded:
+    def _code_people(self) -> Coded:
         """Create the scales and the secrets, then the table ``coded``."""
         self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.microdata)
@@ -352,7 +356,7 @@ class Work:
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
         return Coded(self.name, len(self.scales), records, secrets)
 
-    def _check(self, coded: Coded) -> None:
+    def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""
         wishes, records = self.request.wishes, coded.records
         if not records:
@@ -374,14 +378,14 @@ class Work:
             mondrian.partition(passes, wishes)
             passes.judge(Wishes(wishes.k), "sides_of_classes")
             return
-        if mdav.group(passes, wishes, within):
+        if mdav.make_groups(passes, wishes, within):
             self.notes.append(
                 f"there are more than {within:,} different people, so the release was first cut at "
                 "medians into parts of at most so many; more at once (--within) take longer"
             )
         passes.judge(wishes, "sides_of_classes")
 
-    def _looked(self, records: int) -> Callable[[int], None]:
+    def _progress_reporter(self, records: int) -> Callable[[int], None]:
         """Return a function that reports progress from the number of people in open parts."""
         enough = math.log2(max(2, records / self.request.wishes.k)) + 8
         done = 0
@@ -394,7 +398,7 @@ class Work:
 
         return look
 
-    def _describe(
+    def _make_quasi_identifiers(
         self,
         losses: Sequence[ColumnLoss],
         changes: Sequence[Sequence[str] | None] | None = None,
@@ -415,7 +419,7 @@ class Work:
         }
 
 
-def _frontier(
+def _frontier_rows(
     lattice: Lattice, recoding: Recoding, penalties: Loss, released: Node
 ) -> pl.DataFrame:
     """Return the nodes of the frontier of risk against loss (``NODES``)."""

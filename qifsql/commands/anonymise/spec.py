@@ -256,7 +256,7 @@ class Request:
             wishes,
             shape,
             drop=as_names(options["drop"]),
-            suppress=_share(options["suppress"]),
+            suppress=_check_share(options["suppress"]),
             within=options["within"],
             changes=as_tuple(options["change"]),
             hierarchies=files,
@@ -340,7 +340,7 @@ def _check_method(method: str, options: AnonymiseOptions) -> None:
         )
 
 
-def _share(value: bool | Number) -> Fraction:
+def _check_share(value: bool | Number) -> Fraction:
     """Return the share of the records that may be suppressed."""
     if isinstance(value, bool):
         return Fraction(int(value))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
 from qifsql.commands.anonymise.generalise import Content
-from qifsql.commands.anonymise.nominal import Nominal, nominal
+from qifsql.commands.anonymise.nominal import Nominal, nominal_interval
 from qifsql.counting import changed_attributes
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.scales import measured
@@ -55,7 +55,7 @@ def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep
         content = "node"
     elif content == "set" and len(changes) == 1:
         return ValueStep(tuple(changes), form, "prefix", int(changes[0].how))
-    interval = nominal(i, changes, changed) if content == "interval" else None
+    interval = nominal_interval(i, changes, changed) if content == "interval" else None
     return ValueStep(tuple(changes), form, content, interval=interval)
 
 

@@ -32,11 +32,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         table.add_row(
             escaping.cell(losses["quasi_identifier"]),
             words.count(losses["values"]),
-            _cells().get(losses["cells"], losses["cells"]),
-            *_shares(losses),
+            _cell_kinds().get(losses["cells"], losses["cells"]),
+            *_share_texts(losses),
             *changes,
         )
-    table.add_row(said("all"), "", "", *_shares(row), *[""] * recoded)
+    table.add_row(said("all"), "", "", *_share_texts(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
     counts = {losses["quasi_identifier"]: losses.get("suppressed_cells") for losses in columns}
     if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
@@ -51,7 +51,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
 
 
-def _cells() -> Mapping[str, str]:
+def _cell_kinds() -> Mapping[str, str]:
     """Return what the cells of a quasi-identifier are, in words."""
     return {
         "intervals": said("intervals"),
@@ -103,7 +103,7 @@ def _frontier(nodes: pl.DataFrame) -> list[Part]:
     return [Heading(said("Frontier of risk against loss")), table, Paragraph(meaning)]
 
 
-def _shares(row: Mapping[str, Any]) -> tuple[str, str]:
+def _share_texts(row: Mapping[str, Any]) -> tuple[str, str]:
     return words.percent(row["generalised"]), words.percent(row["certainty_penalty"])
 
 
@@ -128,7 +128,7 @@ def describe(row: Mapping[str, Any]) -> str:
         mean=words.fixed(row["average_class"], 1),
     )
     if row["optimal"] is not None:
-        text += " " + _optimal(row)
+        text += " " + _optimality(row)
     if not row["suppressed"]:
         return text
     singular = "{n} record suppressed (*): it may be anybody's."
@@ -136,7 +136,7 @@ def describe(row: Mapping[str, Any]) -> str:
     return f"{text} {counted(singular, plural, row['suppressed'])}"
 
 
-def _optimal(row: Mapping[str, Any]) -> str:
+def _optimality(row: Mapping[str, Any]) -> str:
     penalty = words.percent(row["penalty"])
     if row["optimal"]:
         return said("No node that keeps the limits loses less: penalty {penalty}.", penalty=penalty)

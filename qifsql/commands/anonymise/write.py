@@ -37,11 +37,11 @@ class Rows:
 
     dataset: Dataset
     read: Dataset
-    columns: tuple[Column, ...]
-    released: tuple[OutColumn, ...]
+    released_columns: tuple[Column, ...]
+    roles_of_columns: tuple[OutColumn, ...]
 
 
-def columns(
+def released_columns(
     microdata: Microdata,
     there: Sequence[Column],
     drop: Sequence[str],
@@ -56,11 +56,15 @@ def columns(
     two columns would have one name.
     """
     qid_columns = {
-        q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _plain(q.expression)
+        q.expression.name: i
+        for i, q in enumerate(microdata.qids, 1)
+        if _is_plain_column(q.expression)
     }
-    expressions = {q.name: i for i, q in enumerate(microdata.qids, 1) if not _plain(q.expression)}
+    expressions = {
+        q.name: i for i, q in enumerate(microdata.qids, 1) if not _is_plain_column(q.expression)
+    }
     used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
-    out = _dropped(microdata, there, drop)
+    out = _dropped_numbers(microdata, there, drop)
     parts: list[OutColumn] = []
     for n, column in enumerate(there, 1):
         if column.source_name in qid_columns:
@@ -70,10 +74,10 @@ def columns(
         elif n not in out and column.source_name not in used:
             parts.append(OutColumn(column.name, column=n))
     parts += [OutColumn(name, qid=i) for name, i in expressions.items()]
-    return tuple(parts) if suffixes is None else _parted(parts, suffixes)
+    return tuple(parts) if suffixes is None else _split_columns(parts, suffixes)
 
 
-def _parted(
+def _split_columns(
     parts: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
 ) -> tuple[OutColumn, ...]:
     """Return the columns with those of each quasi-identifier in place of one."""
@@ -95,13 +99,13 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """Return notes on the columns of the release for its readers."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.released if s.column is not None]
     names = {s.name.removesuffix(s.suffix) for s in rows.released}
-    sources = read(*(q.expression for q in microdata.qids if not _plain(q.expression)))
+    sources = read(*(q.expression for q in microdata.qids if not _is_plain_column(q.expression)))
     gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in gone
     ]
-    if unnamed := roles.unnamed(released(microdata, rows)):
+    if unnamed := roles.unnamed(roles_of_columns(microdata, rows)):
         lines.append(
             f"released as they are, and no part of what makes a class: {unnamed}; leave out "
             "with --drop what tells people apart"
@@ -109,7 +113,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     return [*lines, *(release.changed(plain_columns) if ending == ".parquet" else ())]
 
 
-def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
+def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the columns of the input and of the release, with their roles."""
     secrets = read(*(s.expression for s in microdata.secrets))
     columns = {s.name.removesuffix(s.suffix): s for s in rows.released}
@@ -126,7 +130,7 @@ def released(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in columns)]
 
 
-def plan(rows: Rows, ending: str) -> Plan:
+def plan_records(rows: Rows, ending: str) -> Plan:
     """Return the records of the release, in the order of the input, for a file with this ending.
 
     A CSV file written from CSV keeps the texts of the input.
@@ -157,12 +161,14 @@ def plan(rows: Rows, ending: str) -> Plan:
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
 
 
-def _plain(tree: exp.Expr) -> bool:
+def _is_plain_column(tree: exp.Expr) -> bool:
     """Return whether a quasi-identifier is an unchanged column."""
     return isinstance(tree, exp.Column)
 
 
-def _dropped(microdata: Microdata, there: Sequence[Column], drop: Sequence[str]) -> set[int]:
+def _dropped_numbers(
+    microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
+) -> set[int]:
     """Return the numbers of the columns to leave out."""
     by_name = {c.name: n for n, c in enumerate(there, 1)}
     roles = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}

@@ -122,7 +122,7 @@ def check(
     """
     rest: dict[str, Any] = dict(options)
     preset = rest.pop("preset", None)
-    file = chosen(policy, preset)
+    file = policy_file(policy, preset)
     if questions:
         if preset != OPINION:
             raise InputError(f"the three questions are of the preset {OPINION}; name it (--preset)")
@@ -134,10 +134,10 @@ def check(
     refuse(rest, "check", "gain", "thresholds", "quantiles")
     rest["split"] = as_names(rest.get("split"))
     levels = policies.read(file, **rest)
-    return against(levels, source, baseline=baseline, settings=settings)
+    return judge(levels, source, baseline=baseline, settings=settings)
 
 
-def chosen(policy: str | Path | None, preset: str | None) -> Path:
+def policy_file(policy: str | Path | None, preset: str | None) -> Path:
     """Return the file of a policy or of a preset; InputError unless exactly one is named."""
     if (policy is None) == (preset is None):
         what = "both a policy and a preset" if policy is not None else "no policy and no preset"
@@ -148,7 +148,7 @@ def chosen(policy: str | Path | None, preset: str | None) -> Path:
     return policies.preset(preset) if preset is not None else Path(policy or "")
 
 
-def against(
+def judge(
     levels: Policy,
     source: Source,
     *,
@@ -157,10 +157,10 @@ def against(
 ) -> Verdict:
     """Return the verdict on a release by a policy that is already read (see ``check``)."""
     origin = Origin.now(settings, "check")
-    last_release = _baseline(levels, baseline)
+    last_release = _read_baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}
     results = []
-    for by, rules in _calls(levels):
+    for by, rules in _shared_attacks(levels):
         models = list(dict.fromkeys(model for _, model in rules))
         needed = {rule.measure for rule, _ in rules}
         result = attack(
@@ -168,22 +168,26 @@ def against(
             source,
             measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
             settings=settings,
-            **_options(levels, models, by),
+            **_attack_options(levels, models, by),
         )
         results.append(result)
         for rule, model in rules:
-            rows_by_rule[rule.number, model] = _judged(levels, rule, model, result, last_release)
+            rows_by_rule[rule.number, model] = _levels_of_rule(
+                levels, rule, model, result, last_release
+            )
     compared = comparison.comparisons(levels, source, settings) if levels.comparisons else []
     for release in compared:
         for rule in release.rules:
-            rows_by_rule[rule.number, None] = _compared(levels, rule, release, last_release)
+            rows_by_rule[rule.number, None] = _levels_of_comparison(
+                levels, rule, release, last_release
+            )
     pairs = [(rule.number, model) for rule in levels.rules for model in rule.models or (None,)]
     frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
     everything = [*results, *(release.result for release in compared)]
     notes = dict.fromkeys(note for result in everything for note in result.notes)
     notes.pop(NOT_LINKED, None)  # rules about links name two sources
     rest = _coverage(levels, source, results, compared, settings)
-    verdict_origin = _origin(origin, levels, last_release, (results, compared), rest)
+    verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), rest)
     wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
     remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
     return Verdict.of(frame, verdict_origin, (*remarks, *notes), rest.frame)
@@ -217,10 +221,10 @@ def _coverage(
     except ColumnError:
         if "population" not in adversary:
             raise
-        return coverage.listed(spec, settings)
+        return coverage.unattacked_columns(spec, settings)
 
 
-def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
+def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
     """Return the last release; InputError if a rule compares with it and it is missing."""
     if file is not None:
         return last.read(file)
@@ -236,7 +240,7 @@ def _baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
     return None
 
 
-def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
+def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
     """Return the options of the policy that the models take."""
     goals = {model.goal for model in models}
     unused = {"by", *release_rules.OPTIONS}
@@ -250,7 +254,7 @@ def _options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[st
     return options | {"by": by}
 
 
-def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
+def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
     """Yield as few attacks as possible.
 
     Models that can run together share an attack, which has one column of groups. An attack is given
@@ -269,39 +273,39 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]
             yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
 
 
-def _judged(
+def _levels_of_rule(
     policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule for one of its models, in the order of the result."""
     rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
     values = []
-    for row in _of_secrets(policy, rule, rows):
-        for group_row in _within(rule, row, result):
+    for row in _rows_of_secrets(policy, rule, rows):
+        for group_row in _rows_of_groups(rule, row, result):
             if group_row[rule.measure] is None:
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
             values.append(group_row | {"interval": None})
-    return _levels(policy, rule, model.acronym, values, last_release)
+    return _levels_of_rows(policy, rule, model.acronym, values, last_release)
 
 
-def _compared(
+def _levels_of_comparison(
     policy: Policy, rule: Rule, compared: Comparison, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule about a synthetic release, in the order of the result."""
     levels: list[dict[str, Any]] = []
-    for row in _of_secrets(policy, rule, list(compared.rows(rule))):
+    for row in _rows_of_secrets(policy, rule, list(compared.rows(rule))):
         try:
-            met = comparison.judged(rule, row)
+            met = comparison.is_met_by_nobody(rule, row)
         except InputError as e:
             raise policy.wrong(rule, f"rule {rule.number}: {e}", "measure") from e
         if met is None:
-            levels += _levels(policy, rule, MODEL, [row], last_release)
+            levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
-            levels.append(_level(rule, row, None, None, met=met))
+            levels.append(_level_row(rule, row, None, None, met=met))
     return levels
 
 
-def _levels(
+def _levels_of_rows(
     policy: Policy,
     rule: Rule,
     model: str,
@@ -317,7 +321,7 @@ def _levels(
         unknown += before is None
         met = before is not None or not rule.drifts
         met = met and rule.met(value, before, row["interval"])
-        levels.append(_level(rule, row, value, before, met=met))
+        levels.append(_level_row(rule, row, value, before, met=met))
     if rule.drifts and last_release and unknown:
         what = plural(unknown, "group" if rule.by is not None else "row")
         raise policy.wrong(
@@ -328,7 +332,7 @@ def _levels(
     return levels
 
 
-def _level(
+def _level_row(
     rule: Rule, row: dict[str, Any], value: float | None, before: float | None, *, met: bool
 ) -> dict[str, Any]:
     about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
@@ -339,7 +343,9 @@ def _level(
     return {name: row_of_level.get(name) for name in SCHEMA}
 
 
-def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rows_of_secrets(
+    policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     if not rule.secrets:
         return list(rows)
     there = [row["secret"] for row in rows]
@@ -352,7 +358,7 @@ def _of_secrets(policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]) -> l
     return [row for row in rows if row["secret"] in secrets]
 
 
-def _within(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
+def _rows_of_groups(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
     """Yield the row of all people together, or one row per group."""
     if rule.by is None:
         yield row | {"by": None, "group": None, "individuals": None}
@@ -362,7 +368,7 @@ def _within(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[st
         yield {name: row[name] for name in ("model", "qids", "secret")} | group
 
 
-def _origin(
+def _combine_origins(
     origin: Origin,
     policy: Policy,
     last_release: Baseline | None,
@@ -404,7 +410,7 @@ def _origin(
 def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:
     """Look up every name of a policy in the data, without attacking; InputError if wrong."""
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
-        options = _options(policy, [model], by)
+        options = _attack_options(policy, [model], by)
         people = options.pop("population", None)
         options = {n: v for n, v in options.items() if n in Options.__annotations__}
         spec = Attack.of(model.acronym, source, **options)

@@ -125,14 +125,14 @@ def check(
     """  # noqa: D301 - the backspace keeps the lines of the example as they are
     from qifsql.commands.check import view
     from qifsql.commands.check.check import check as run
-    from qifsql.commands.check.check import chosen
+    from qifsql.commands.check.check import policy_file
     from qifsql.results.storage import check_ending, check_place, write
     from qifsql.study.policy import read
 
     source = auxiliary.source(data)
     baseline = options.pop("baseline", None)
-    adversary: dict[str, Any] = {n: v for n, v in options.items() if not _left_out(context, n)}
-    rules = chosen(policy, preset)
+    adversary: dict[str, Any] = {n: v for n, v in options.items() if not _is_untyped(context, n)}
+    rules = policy_file(policy, preset)
     if questions:
         if junit is not None:
             raise InputError("the three questions have no verdict; leave --junit out")
@@ -153,8 +153,11 @@ def check(
             check_place(file, tuple(inputs))  # before any work is done
     verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     notes = []
-    if not _table(output):  # a table ends with this line
-        notes = [f"{view.checked(verdict.origin.spec)}: {verdict.summary}", *view.caveats(verdict)]
+    if not _prints_table(output):  # a table ends with this line
+        notes = [
+            f"{view.file_and_policy(verdict.origin.spec)}: {verdict.summary}",
+            *view.caveats(verdict),
+        ]
     if junit is not None:
         from qifsql.commands.check.junit import junit as xml
 
@@ -163,11 +166,11 @@ def check(
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
 
 
-def _left_out(context: typer.Context, name: str) -> bool:
+def _is_untyped(context: typer.Context, name: str) -> bool:
     """Return whether an option with a default was not typed: it does not win over the policy."""
     source = getattr(context.get_parameter_source(name), "name", "")
     return name in ("null", "absent") and source == "DEFAULT"
 
 
-def _table(output: Output) -> bool:
+def _prints_table(output: Output) -> bool:
     return output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())

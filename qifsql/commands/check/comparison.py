@@ -48,7 +48,7 @@ class Comparison:
     def rows(self, rule: Rule) -> Iterator[Row]:
         """Yield the values of a rule: one for each secret and group."""
         about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
-        for row in self._measured(rule):
+        for row in self._overall_values(rule):
             value, low, high = row[rule.measure], row.get("low"), row.get("high")
             interval = None if low is None or high is None else (low, high)
             yield {"by": None, "group": None, "individuals": None, **row, **about} | {
@@ -56,13 +56,13 @@ class Comparison:
                 "interval": interval,
             }
 
-    def _measured(self, rule: Rule) -> Iterator[Row]:
+    def _overall_values(self, rule: Rule) -> Iterator[Row]:
         """Yield the value of a measure for each secret or group of the first release.
 
         A risk is a share of the people that the measure without ``_risk`` counts.
         """
         if rule.by is not None:
-            yield from self._of_groups(rule)
+            yield from self._group_values(rule)
             return
         rows = self.result.frame.filter(file=1).to_dicts()
         people = {row["measure"]: row["people"] for row in rows}
@@ -72,7 +72,7 @@ class Comparison:
                 ends = {"low": row["low"], "high": row["high"], "nobody": nobody}
                 yield {"secret": row["secret"], rule.measure: row["value"], **ends}
 
-    def _of_groups(self, rule: Rule) -> Iterator[Row]:
+    def _group_values(self, rule: Rule) -> Iterator[Row]:
         groups = self.result.details["groups"].filter(file=1)
         secrets = groups["secret"].unique(maintain_order=True).to_list()
         about_secrets = rule.measure in ABOUT_SECRETS
@@ -100,14 +100,14 @@ def comparisons(policy: Policy, source: Source, settings: Settings | None) -> li
             rules,
             releases.synthetic(original, release, settings=settings, **options),
         )
-        for by, rules, options in _calls(policy)
+        for by, rules, options in _shared_comparisons(policy)
     ]
 
 
 def rehearse(policy: Policy, source: Source, settings: Settings | None) -> None:
     """Look up every name of the rules in all files, without measuring; InputError if wrong."""
     original = policy.adversary["original"]
-    for _, _, options in _calls(policy):
+    for _, _, options in _shared_comparisons(policy):
         releases.rehearse(original, release_of(policy, source), settings, **options)
 
 
@@ -121,7 +121,7 @@ def release_of(policy: Policy, source: Source) -> Dataset:
     return files[0]
 
 
-def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
+def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
     """Yield each column of groups, its rules, and the options of one comparison for all of them."""
     adversary = policy.adversary
     shared = {n: adversary[n] for n in _SHARED if n in adversary}
@@ -137,7 +137,7 @@ def _calls(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]
         yield by, answerable, {**options, "by": by, "questions": questions}
 
 
-def judged(rule: Rule, row: Mapping[str, Any]) -> bool | None:
+def is_met_by_nobody(rule: Rule, row: Mapping[str, Any]) -> bool | None:
     """Return whether a share of nobody meets a rule; None if the row has a value to judge.
 
     Raises InputError if nobody can tell: the value is missing, and is no share of nobody.

@@ -73,46 +73,47 @@ def coverage(
         ]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if unmeasured:
-            rows = [_row(c, reason=unmeasured) for c in uncovered]
+            rows = [_uncovered_row(c, reason=unmeasured) for c in uncovered]
             return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA))
-        rows, plans = _measured(engine, bound, uncovered)
+        rows, plans = _measure_columns(engine, bound, uncovered)
     return Coverage(tuple(columns), pl.DataFrame(rows, schema=SCHEMA), tuple(plans))
 
 
-def listed(spec: Attack, settings: Settings | None = None) -> Coverage:
+def unattacked_columns(spec: Attack, settings: Settings | None = None) -> Coverage:
     """Return the columns of a file without the quasi-identifiers of its attacks."""
     with open_engine(settings, sources=[spec.dataset], command="check") as engine:
         schema = Catalog(engine, spec.dataset).schema
     columns = roles.columns(schema, {roles.KEY: naming.of_column(spec.key, schema)})
-    rows = [_row(c, reason=ELSEWHERE) for c in columns if not c.covered]
+    rows = [_uncovered_row(c, reason=ELSEWHERE) for c in columns if not c.covered]
     return Coverage(columns, pl.DataFrame(rows, schema=SCHEMA))
 
 
-def _measured(
+def _measure_columns(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
     """Return the rows of the uncovered columns, and the plans that ran."""
     reasons = [
-        (c, _reason(c, of_one_file=isinstance(bound.microdata.dataset, Dataset))) for c in uncovered
+        (c, _reason_unmeasured(c, of_one_file=isinstance(bound.microdata.dataset, Dataset)))
+        for c in uncovered
     ]
     measured = [c.attribute for c, why in reasons if c.attribute is not None and not why]
     if not measured:
-        return [_row(c, reason=why) for c, why in reasons], []
+        return [_uncovered_row(c, reason=why) for c, why in reasons], []
     counts = _Uniques(engine, bound.microdata, measured)
     people, before = counts.of([])
     _, everything = counts.of(measured)
     settled = everything == before or len(measured) == 1  # fewer columns single out no more people
-    rows = [_row(None, people, everything, before)]
+    rows = [_uncovered_row(None, people, everything, before)]
     for column, why in reasons:
         if why or column.attribute is None:
-            rows.append(_row(column, reason=why))
+            rows.append(_uncovered_row(column, reason=why))
             continue
         alone = everything if settled else counts.of([column.attribute])[1]
-        rows.append(_row(column, people, alone, before))
+        rows.append(_uncovered_row(column, people, alone, before))
     return rows, counts.plans
 
 
-def _reason(column: ColumnRoles, *, of_one_file: bool) -> str:
+def _reason_unmeasured(column: ColumnRoles, *, of_one_file: bool) -> str:
     """Return why a column cannot be measured; empty if it can."""
     if column.attribute is None:
         return NAMELESS
@@ -122,7 +123,7 @@ def _reason(column: ColumnRoles, *, of_one_file: bool) -> str:
     return ""
 
 
-def _row(
+def _uncovered_row(
     column: ColumnRoles | None, people: int = 0, alone: int = 0, before: int = 0, reason: str = ""
 ) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(SCHEMA)
@@ -160,7 +161,7 @@ class _Uniques:
         self.named = microdata.qids
         self.plans: list[Plan] = []
 
-    def of(self, more: Sequence[Attribute]) -> tuple[int, int]:
+    def count_alone(self, more: Sequence[Attribute]) -> tuple[int, int]:
         """Return the number of people, and of those alone if ``more`` columns are known, too."""
         microdata = replace(self.microdata, qids=(*self.named, *more))
         steps = Steps(BoundAttack((), microdata))

@@ -25,18 +25,20 @@ def junit(result: Verdict) -> str:
         element.set("time", f"{result.origin.seconds:.3f}")
     properties = ET.SubElement(suite, "properties")
     about = {"qifsql": __version__, "dataset": spec["dataset"], "baseline": spec["baseline"]}
-    about |= _uncovered(result)
+    about |= _uncovered_text(result)
     for key, value in about.items():
         if value is not None:
             ET.SubElement(properties, "property", name=key, value=cell(value))
     for row in result.rows():
-        level = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {view.whom(row)}"
-        message = "" if row["met"] else view.finding(row)
-        more = f"{dataset}: {view.whom(row)}\n"
-        _case(suite, f"{name}.{row['model']}", level, message, more)
+        level = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {view.level_subject(row)}"
+        message = "" if row["met"] else view.finding_text(row)
+        more = f"{dataset}: {view.level_subject(row)}\n"
+        _add_test(suite, f"{name}.{row['model']}", level, message, more)
     if refusing:
         message = f"in no rule: {', '.join(result.refused)}" if result.refused else ""
-        _case(suite, f"{name}.columns", f"every column of {dataset} is in a rule", cell(message))
+        _add_test(
+            suite, f"{name}.columns", f"every column of {dataset} is in a rule", cell(message)
+        )
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)
@@ -44,7 +46,7 @@ def junit(result: Verdict) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _uncovered(result: Verdict) -> dict[str, Any]:
+def _uncovered_text(result: Verdict) -> dict[str, Any]:
     """Return the columns that no rule covers, and how many people they single out together."""
     rows = result.uncovered.to_dicts()
     names = [row["column"] for row in rows if row["column"] is not None]
@@ -53,7 +55,7 @@ def _uncovered(result: Verdict) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value}
 
 
-def _case(suite: ET.Element, group: str, name: str, message: str, more: str = "") -> None:
+def _add_test(suite: ET.Element, group: str, name: str, message: str, more: str = "") -> None:
     """Write one test, which fails if there is a message; ``more`` precedes it in the text."""
     case = ET.SubElement(suite, "testcase", classname=group, name=name)
     case.set("time", "0")

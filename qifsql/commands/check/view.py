@@ -25,13 +25,13 @@ KIND = Kind(
 )
 
 
-def verdict(result: Verdict) -> list[Part]:
+def verdict_parts(result: Verdict) -> list[Part]:
     """Return the checked file, all levels, a summary, and the columns that no rule covers."""
     spec = result.origin.spec
     summary = result.summary[0].upper() + result.summary[1:]
     parts: list[Part] = [
-        Heading(checked(spec)),
-        levels(result.frame),
+        Heading(file_and_policy(spec)),
+        levels_table(result.frame),
         Paragraph(f"{summary}.", strong=True),
         *map(Paragraph, caveats(result)),
     ]
@@ -53,21 +53,21 @@ def display(result: Verdict, title: str) -> Display:
         title=title,
         not_in_csv=tuple(result.details),
         more=more,
-        view=lambda *_: verdict(result),
+        view=lambda *_: verdict_parts(result),
         prose=True,
     )
 
 
-def checked(spec: Mapping[str, Any]) -> str:
+def file_and_policy(spec: Mapping[str, Any]) -> str:
     """Return the names of the checked file and of the policy."""
     file = escaping.cell(str(spec.get("dataset", "")))
     parts = [said("only records that pass the filter")] if spec.get("where") else []
     parts += [said("without records that miss a value")] if spec.get("null") == "drop" else []
     file += f" ({', '.join(parts)})" if parts else ""
-    return said("{dataset} against {policy}", dataset=file, policy=policy(spec))
+    return said("{dataset} against {policy}", dataset=file, policy=policy_name(spec))
 
 
-def policy(spec: Mapping[str, Any]) -> str:
+def policy_name(spec: Mapping[str, Any]) -> str:
     """Return the name of the policy's file."""
     return escaping.cell(Path(str(spec.get("policy", ""))).name)
 
@@ -75,10 +75,10 @@ def policy(spec: Mapping[str, Any]) -> str:
 def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
     spec = result.origin.spec
-    return [*compared(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
+    return [*comparison_sentence(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
 
 
-def compared(spec: Spec) -> list[str]:
+def comparison_sentence(spec: Spec) -> list[str]:
     """Return what rules about a synthetic release compare; nothing without such rules."""
     if MODEL not in (spec.get("models") or ()):
         return []
@@ -97,7 +97,7 @@ def compared(spec: Spec) -> list[str]:
     return [said(message, **files), limits(spec)]
 
 
-def levels(frame: pl.DataFrame) -> Table:
+def levels_table(frame: pl.DataFrame) -> Table:
     """Return all levels in the order of the policy; NO marks those that are not met."""
     drifts = frame["baseline"].null_count() < frame.height
     attempts = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
@@ -115,19 +115,19 @@ def levels(frame: pl.DataFrame) -> Table:
         factors = [row["success"], row["attempt"]] if attempts else []
         table.add_row(
             str(row["rule"]),
-            whom(row),
+            level_subject(row),
             row["measure"],
             *("" if factor is None else escaping.cell(factor) for factor in factors),
-            value(row),
-            *([between(row)] if estimates else []),
+            value_text(row),
+            *([interval_text(row)] if estimates else []),
             *([last] if drifts else []),
-            bounds(row["wanted"]),
+            bounds_text(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )
     return table
 
 
-def whom(row: Mapping[str, Any]) -> str:
+def level_subject(row: Mapping[str, Any]) -> str:
     """Return the subject of a level: ``CAS of disease, region = North``."""
     about = row["model"]
     if about == MODEL:
@@ -138,7 +138,7 @@ def whom(row: Mapping[str, Any]) -> str:
     return escaping.cell(f"{about}{where}")
 
 
-def value(row: Mapping[str, Any]) -> str:
+def value_text(row: Mapping[str, Any]) -> str:
     """Return the value of a level; an estimate, which has an interval, with four decimals."""
     if row["value"] is None:
         return said("nobody")
@@ -147,7 +147,7 @@ def value(row: Mapping[str, Any]) -> str:
     return number(f"{row['value']:.4f}")
 
 
-def between(row: Mapping[str, Any]) -> str:
+def interval_text(row: Mapping[str, Any]) -> str:
     """Return the ends of the interval of a value with four decimals; empty without one."""
     if row.get("low") is None:
         return ""
@@ -155,7 +155,7 @@ def between(row: Mapping[str, Any]) -> str:
     return said("{low} and {high}", low=low, high=high)
 
 
-def bounds(text: str) -> str:
+def bounds_text(text: str) -> str:
     """Return the bounds of a level, as ``Rule.limits`` writes them: ``<= 0.2 and fall <= 0.1``."""
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
     texts = []
@@ -167,7 +167,7 @@ def bounds(text: str) -> str:
     return words.listed(texts)
 
 
-def finding(row: Mapping[str, Any]) -> str:
+def finding_text(row: Mapping[str, Any]) -> str:
     """Return the value of a level and its bounds.
 
     For example, ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
@@ -184,5 +184,8 @@ def finding(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts: list[Part] = [levels(stored.frame), *map(Paragraph, compared(stored.spec))]
-    return said("Policy: {name}", name=checked(stored.spec)), parts
+    parts: list[Part] = [
+        levels_table(stored.frame),
+        *map(Paragraph, comparison_sentence(stored.spec)),
+    ]
+    return said("Policy: {name}", name=file_and_policy(stored.spec)), parts

@@ -42,7 +42,7 @@ class Request:
 
     microdata: Microdata
     mark: str
-    answers: tuple[exp.Expr, ...] | None
+    answer_patterns: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
     integers: bool
 
@@ -79,18 +79,21 @@ def bind(
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (what,), secrets = roles["useful"], roles["secret"]
-    mark, seen = _marked(what, schema)
+    mark, seen = _marked_schema(what, schema)
     marked = [_predicate(text, seen, i, len(predicates)) for i, text in enumerate(predicates, 1)]
     trees = [substituted(tree, mark, what.expression) for tree in marked]
     for i, tree in enumerate(trees, 1):
-        catalog.condition(tree, _named(i, len(trees)))
-    bits = [Attribute(f"predicate_{i}", _sure(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)]
+        catalog.condition(tree, _predicate_name(i, len(trees)))
+    bits = [
+        Attribute(f"predicate_{i}", _false_if_null(tree), "BOOLEAN")
+        for i, tree in enumerate(trees, 1)
+    ]
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
     people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
     alone = all(read(tree) <= {mark} for tree in marked)
-    answers = tuple(_sure(tree) for tree in marked) if alone else None
+    answers = tuple(_false_if_null(tree) for tree in marked) if alone else None
     integers = _is_integer_domain(what, options["domain"], order)
-    return Request(people, mark, answers, _order(order, what, catalog), integers)
+    return Request(people, mark, answers, _check_listed_values(order, what, catalog), integers)
 
 
 def _single_column(text: str, schema: Schema, role: str) -> Attributes:
@@ -101,11 +104,11 @@ def _single_column(text: str, schema: Schema, role: str) -> Attributes:
     return attributes
 
 
-def _named(number: int, of: int) -> str:
+def _predicate_name(number: int, of: int) -> str:
     return "the predicate" if of == 1 else f"predicate {number}"
 
 
-def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
+def _marked_schema(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
     """Return a free name for the useful attribute, and the columns renamed for predicates."""
     mark = "useful"
     while any(c.source_name.casefold() == mark for c in schema.columns):
@@ -117,11 +120,13 @@ def _marked(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
 def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
     """Parse a predicate over the columns of ``schema``."""
     if not text.strip():
-        raise InputError(f'{_named(number, of)} is empty; write a condition, as in "a = 3"')
-    return parse(text, schema, _named(number, of))
+        raise InputError(
+            f'{_predicate_name(number, of)} is empty; write a condition, as in "a = 3"'
+        )
+    return parse(text, schema, _predicate_name(number, of))
 
 
-def _sure(tree: exp.Expr) -> exp.Expr:
+def _false_if_null(tree: exp.Expr) -> exp.Expr:
     """Return the predicate with NULL as false, as in a filter."""
     return exp.func("coalesce", exp.paren(tree), exp.false())
 
@@ -142,7 +147,7 @@ def _is_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> 
     return True
 
 
-def listed_in(text: str) -> tuple[str, ...]:
+def parse_order(text: str) -> tuple[str, ...]:
     """Return the values of an order that is one CSV row: ``a,"b,c",d``."""
     try:
         (fields,) = csv.reader([text], strict=True)
@@ -151,7 +156,9 @@ def listed_in(text: str) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def _order(order: Sequence[str], useful: Attribute, catalog: Catalog) -> tuple[str, ...]:
+def _check_listed_values(
+    order: Sequence[str], useful: Attribute, catalog: Catalog
+) -> tuple[str, ...]:
     """Return the listed values; InputError if one is repeated or has a wrong type."""
     if len(set(order)) < len(order):
         raise InputError("the order lists a value twice; list each once")
@@ -169,13 +176,13 @@ def respondents(request: Request) -> exp.Select:
     ``pattern`` has a bit for each predicate that holds; the bit of the first is 1.
     """
     width = range(2, len(request.microdata.qids) + 1)
-    bits = _bits([exp.column(f"qid_{i}") for i in width])
+    bits = _bit_pattern([exp.column(f"qid_{i}") for i in width])
     columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
     expressions = [exp.alias_(tree, name) for name, tree in columns.items()]
     return exp.select(*expressions).from_("microdata")
 
 
-def answers(request: Request) -> exp.Select | None:
+def answer_patterns(request: Request) -> exp.Select | None:
     """Return the pattern at every place, with or without records; reads ``places``.
 
     None if the predicates name columns other than the useful attribute.
@@ -184,11 +191,11 @@ def answers(request: Request) -> exp.Select | None:
         return None
     column = exp.alias_(exp.column("useful", "places"), identifier(request.mark))
     rows = exp.select(column, exp.column("place", "places")).from_("places").subquery(SOURCE)
-    bits = exp.alias_(_bits(request.answers), "pattern")
+    bits = exp.alias_(_bit_pattern(request.answers), "pattern")
     return exp.select(exp.column("place", SOURCE), bits).from_(rows)
 
 
-def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
+def _bit_pattern(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """Return one number with a bit for each condition that holds."""
     bits: list[exp.Expr] = [
         exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
@@ -198,7 +205,7 @@ def _bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
     return exp.cast(exp.paren(bit_sum), "BIGINT")
 
 
-def listed(request: Request) -> exp.Query:
+def listed_values(request: Request) -> exp.Query:
     """Return the generated step: one row per value of the order, with its position.
 
     Without an order it has no rows.

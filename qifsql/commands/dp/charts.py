@@ -34,16 +34,18 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
         pl.col("mechanism").replace_strict(names).alias("noise"),
         epsilons,
         "epsilon",
-        panel=_panels(points),
+        panel=_panel_of_rows(points),
         loss="privacy_loss",
         utility="utility",
-    ).with_columns(label=_labels(points))
-    limits = points.select(panel=_panels(points), most="privacy_loss_max", least="utility_min")
+    ).with_columns(label=_point_labels(points))
+    limits = points.select(
+        panel=_panel_of_rows(points), most="privacy_loss_max", least="utility_min"
+    )
     limits = limits.group_by("panel", maintain_order=True).first()
     values = data(alt, pl.concat([rows, limits], how="diagonal"))
     drawn = set(rows["noise"])
     looks = {name: i for i, name in enumerate(names.values()) if name in drawn}
-    panels = list(_heads(points).values())
+    panels = list(_panel_titles(points).values())
     chart = alt.layer(*_layers(alt, looks), width=380, height=280)
     chart = chart.facet(facet=alt.Facet("panel:N", sort=panels), data=values, columns=PER_ROW)
     below = said(
@@ -51,10 +53,10 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
         "Dashed lines: the loss without noise (horizontal) and the utility without a report "
         "(vertical)."
     )
-    return dressed(chart, said("Privacy loss against utility"), below, _words(points))
+    return dressed(chart, said("Privacy loss against utility"), below, _chart_in_words(points))
 
 
-def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
+def _panel_titles(frame: pl.DataFrame) -> dict[int | None, str]:
     """Return the titles of the panels by predicate; all predicates together (NULL) come last."""
     numbers = sorted(frame["predicate"].drop_nulls().unique())
     heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
@@ -63,13 +65,13 @@ def _heads(frame: pl.DataFrame) -> dict[int | None, str]:
     return heads if len(heads) > 1 else dict.fromkeys(heads, " ")
 
 
-def _panels(frame: pl.DataFrame) -> pl.Series:
+def _panel_of_rows(frame: pl.DataFrame) -> pl.Series:
     """Return the title of each row's panel."""
-    heads = _heads(frame)
+    heads = _panel_titles(frame)
     return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
 
 
-def _labels(frame: pl.DataFrame) -> pl.Series:
+def _point_labels(frame: pl.DataFrame) -> pl.Series:
     """Return the label of each point, its epsilon; NULL if it would overlap another label.
 
     Large epsilons get labels first: points of small epsilons lie close together.
@@ -128,7 +130,7 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     ]
 
 
-def _words(frame: pl.DataFrame) -> list[str]:
+def _chart_in_words(frame: pl.DataFrame) -> list[str]:
     """Describe the chart in sentences, for people who cannot see it."""
     message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
     return [

@@ -22,12 +22,12 @@ def dp(
     data: Data, options: DpOptions, charts: Charts, output: Output, settings: Settings
 ) -> Answer:
     """Compare the privacy loss and the utility of differentially private counts."""
-    from qifsql.commands.dp.bind import listed_in
+    from qifsql.commands.dp.bind import parse_order
     from qifsql.commands.dp.dp import dp as run
     from qifsql.commands.dp.mechanisms import MECHANISMS
 
     dataset = data.dataset()
-    options["order"] = [value for row in options.get("order", ()) for value in listed_in(row)]
+    options["order"] = [value for row in options.get("order", ()) for value in parse_order(row)]
     if options.get("mechanism") == "all":
         options["mechanism"] = MECHANISMS
     result = run(dataset, **options, settings=settings)

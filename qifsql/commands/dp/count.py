@@ -59,7 +59,7 @@ class Counts:
         return max(sum(n for _, _, n in kind) for kind in self.kinds)
 
 
-def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
+def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
     """Return all counts; if ``local``, by place of the useful attribute.
 
     If ``ordered``, its values must have an order. Raises InputError if the data do not fit the
@@ -73,17 +73,19 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
         Step("respondents", doc, bind.respondents(request)),
     ]
     tables.make("joint", microdata_steps.plan(request.microdata, steps, load("dp/joint").query))
-    extent = Extent(*_answer(tables, "extent")[0])
-    totals = dict(_answer(tables, "totals"))
-    _check(request, extent, totals)
+    extent = Extent(*_rows_of_view(tables, "extent")[0])
+    totals = dict(_rows_of_view(tables, "totals"))
+    _check_variation(request, extent, totals)
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
-    for part, people, values in sorted(_answer(tables, "spectra")):
+    for part, people, values in sorted(_rows_of_view(tables, "spectra")):
         spectra[part].append((people, values))
-    people, patterns = _places(tables, request, extent, ordered=ordered) if local else ((), ())
+    people, patterns = (
+        _count_places(tables, request, extent, ordered=ordered) if local else ((), ())
+    )
     source = "placed" if local else "unplaced"
-    _make(tables, source)
-    _make(tables, "kinds", placed=source)
-    if (cells := _answer(tables, "cells")[0][0]) > CELLS:
+    _make_table(tables, source)
+    _make_table(tables, "kinds", placed=source)
+    if (cells := _rows_of_view(tables, "cells")[0][0]) > CELLS:
         raise InputError(
             f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
             f"together in {cells:,} ways, and at most {CELLS:,} are supported; round one of them, "
@@ -94,17 +96,17 @@ def count(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Co
     return Counts(extent, kinds, totals, spectra, people, patterns, tuple(tables.statements))
 
 
-def _answer(tables: Tables, name: str) -> list[tuple[Any, ...]]:
+def _rows_of_view(tables: Tables, name: str) -> list[tuple[Any, ...]]:
     """Return the rows of a view of ``sql/dp.sql``."""
     return tables.answer(load(f"dp/{name}").query)
 
 
-def _make(tables: Tables, name: str, **instead: str) -> None:
+def _make_table(tables: Tables, name: str, **instead: str) -> None:
     """Create the table of a view of ``sql/dp.sql``; ``instead`` replaces tables that it reads."""
     tables.make(name, splice(f"dp/{name}", tables=instead))
 
 
-def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
+def _check_variation(request: Request, extent: Extent, totals: dict[int, int]) -> None:
     """Refuse predicates that hold for all records or for none, and a constant secret."""
     predicates = len(request.microdata.qids) - 1
     for i in range(predicates):
@@ -123,7 +125,7 @@ def _check(request: Request, extent: Extent, totals: dict[int, int]) -> None:
         )
 
 
-def _places(
+def _count_places(
     tables: Tables, request: Request, extent: Extent, *, ordered: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the people and the pattern at each place of the useful attribute, in its order."""
@@ -136,15 +138,15 @@ def _places(
         )
     _check_places(useful.name, extent.useful_values)
     if request.integers:
-        _check_places(useful.name, _answer(tables, "span")[0][0] or 1)
-        _make(tables, "whole")
+        _check_places(useful.name, _rows_of_view(tables, "span")[0][0] or 1)
+        _make_table(tables, "whole")
     else:
-        tables.make("listed", bind.listed(request))
-    _make(tables, "places", listed="whole" if request.integers else "listed")
+        tables.make("listed", bind.listed_values(request))
+    _make_table(tables, "places", listed="whole" if request.integers else "listed")
     _check_order(tables, request)
-    held = _answer(tables, "held")
+    held = _rows_of_view(tables, "held")
     patterns = {place: least for place, _, least, _ in held}
-    if (query := bind.answers(request)) is not None:
+    if (query := bind.answer_patterns(request)) is not None:
         patterns = dict(tables.answer(query))
     _check_patterns(request, held, patterns)
     return tuple(n for _, n, _, _ in held), tuple(patterns[place] for place, *_ in held)

@@ -8,10 +8,10 @@ import polars as pl
 
 from qifsql.commands.dp import bind, epsilons, scenario
 from qifsql.commands.dp.bind import PREDICATES, Request
-from qifsql.commands.dp.count import Counts, count
+from qifsql.commands.dp.count import Counts, count_all
 from qifsql.commands.dp.mechanisms import LOCAL, MECHANISMS
 from qifsql.commands.dp.spec import BUDGETS, DpOptions
-from qifsql.commands.dp.tradeoff import TRADEOFF, weighed
+from qifsql.commands.dp.tradeoff import TRADEOFF, tradeoff_rows
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
@@ -54,17 +54,17 @@ def dp(
     """
     origin = Origin.now(settings, "dp")
     options = complete(options, DpOptions)
-    levels, mechanisms = epsilons.read(options["epsilon"]), _mechanisms(options["mechanism"])
+    levels, mechanisms = epsilons.read(options["epsilon"]), _named_mechanisms(options["mechanism"])
     predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
-    _check(predicates, options)
-    listed = bind.listed_in(order) if isinstance(order, str) else tuple(order)
+    _check_options(predicates, options)
+    listed = bind.parse_order(order) if isinstance(order, str) else tuple(order)
     dataset = Dataset.open(source)
     budget, delta = options["budget"], options["delta"]
     with open_engine(settings, sources=[dataset]) as engine:
         request = bind.bind(Catalog(engine, dataset), options, predicates, listed, options["where"])
         local = bool({*mechanisms} & {*LOCAL})
-        counted = count(engine, request, local=local, ordered="local" in mechanisms)
-        weigh = partial(weighed, counted, answers=answers, budget=budget, delta=delta)
+        counted = count_all(engine, request, local=local, ordered="local" in mechanisms)
+        weigh = partial(tradeoff_rows, counted, answers=answers, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
         for i, epsilon in enumerate(levels, 1):
             engine.settings.progress("weighing", i / len(levels))
@@ -87,7 +87,7 @@ def dp(
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
-def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
+def _named_mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
     """Return the named mechanisms, in the order of ``MECHANISMS``."""
     texts = mechanism.split(",") if isinstance(mechanism, str) else list(mechanism)
     names = [text.strip().casefold().replace("-", "_") for text in texts]
@@ -101,7 +101,7 @@ def _mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in MECHANISMS if name in names)
 
 
-def _check(predicates: Sequence[str], options: DpOptions) -> None:
+def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
     """Refuse missing predicates and impossible options."""
     if not predicates:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')

@@ -18,7 +18,13 @@ from operator import mul
 from qifsql.commands.dp import noise, poisson_binomial
 from qifsql.commands.dp.count import Counts
 from qifsql.commands.dp.epsilons import Epsilon
-from qifsql.commands.dp.vulnerability import Kind, Success, exactly, nearly, upper
+from qifsql.commands.dp.vulnerability import (
+    Kind,
+    Success,
+    exact_vulnerability,
+    approximate_vulnerability,
+    upper_hull,
+)
 from qifsql.errors import InputError
 
 WORK = 20_000_000  # most products that several counts together may need
@@ -46,8 +52,8 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     record, and y the numbers of noisy answers that are yes. The utility has max_z n_z P(y | z)
     instead (thesis Eqs. 6.8, 6.9).
     """
-    kinds = {_by_pattern(kind, bits) for kind in counts.kinds}
-    totals = _by_pattern(((0, z, n) for z, n in counts.totals.items()), bits)
+    kinds = {_merge_patterns(kind, bits) for kind in counts.kinds}
+    totals = _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
     width = sum(map(len, kinds))
     if (answers + 1) ** len(bits) * width > WORK:
         raise InputError(
@@ -63,7 +69,7 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     return Report(posterior, utility, "exact")
 
 
-def _by_pattern(
+def _merge_patterns(
     cells: Iterable[tuple[int, int, int]], bits: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
     """Return the people by their answers to some predicates, renumbered."""
@@ -82,23 +88,23 @@ def _sum_best(
     lines = list(kinds)
     if bits == 1:  # only the outer lines can be best
         plain = [dict(line) for line in lines]
-        best = upper((line.get(0, 0), line.get(1, 0)) for line in plain)
+        best = upper_hull((line.get(0, 0), line.get(1, 0)) for line in plain)
         lines = [tuple(enumerate(line)) for line in best]
-    weights = _weights(right, wrong, answers * bits)
+    weights = _answer_weights(right, wrong, answers * bits)
     total = 0
     for yes in product(range(answers + 1), repeat=bits):
         ways = math.prod(math.comb(answers, k) for k in yes)
-        chance = [weights[_agreeing(yes, z, answers)] for z in range(2**bits)]
+        chance = [weights[_count_right(yes, z, answers)] for z in range(2**bits)]
         total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
     return Fraction(total, right ** (answers * bits))
 
 
-def _agreeing(yes: Sequence[int], z: int, answers: int) -> int:
+def _count_right(yes: Sequence[int], z: int, answers: int) -> int:
     """Return the number of right answers, if z is true and ``yes`` counts each question's yes."""
     return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
 
 
-def _weights(right: int, wrong: int, answers: int) -> list[int]:
+def _answer_weights(right: int, wrong: int, answers: int) -> list[int]:
     """Return the weights of 0, 1, ... right answers: right^i wrong^(answers - i)."""
     ups = accumulate(repeat(right, answers), mul, initial=1)
     downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
@@ -121,12 +127,16 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     records = counts.extent.records
     if epsilon.ratio is not None and records <= poisson_binomial.FEW:
         fractions = kind(epsilon.alpha, holds)
-        if (distribution := poisson_binomial.exact(counts.people, fractions)) is not None:
-            least = partial(exactly, chances=fractions, noise=distribution, people=records)
+        if (
+            distribution := poisson_binomial.exact_distribution(counts.people, fractions)
+        ) is not None:
+            least = partial(
+                exact_vulnerability, chances=fractions, noise=distribution, people=records
+            )
             return Report(least(secrets), least(real), "exact")
-    chances = noise.rounded(kind, epsilon, holds)
-    window = poisson_binomial.window(counts.people, chances)
-    near = partial(nearly, chances=chances, noise=window, people=records)
+    chances = noise.rounded_chances(kind, epsilon, holds)
+    window = poisson_binomial.distribution_window(counts.people, chances)
+    near = partial(approximate_vulnerability, chances=chances, noise=window, people=records)
     return Report(near(secrets), near(real), "fourier")
 
 
@@ -139,7 +149,7 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     total, records = 0.0, counts.extent.records
     for answer in sorted(set(counts.patterns)):
         holds = [pattern == answer for pattern in counts.patterns]
-        chances = noise.rounded(LOCAL[mechanism], epsilon, holds)
+        chances = noise.rounded_chances(LOCAL[mechanism], epsilon, holds)
         total += max(math.fsum(n * chances[w][0] for w, _, n in kind) for kind in counts.kinds)
     return Report(Success(min(1.0, total / records), 1e-12), None, "bound")
 
@@ -151,7 +161,7 @@ def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
     """
     best: dict[int, int] = {}
     for kind in counts.kinds:
-        for z, n in _by_pattern(kind, bits):
+        for z, n in _merge_patterns(kind, bits):
             best[z] = max(best.get(z, 0), n)
-    totals = _by_pattern(((0, z, n) for z, n in counts.totals.items()), bits)
+    totals = _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
     return sum(best.values()), max(n for _, n in totals)

@@ -30,12 +30,12 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     mass[0] = mass[-1] = end
     zero: Number = unity - unity
     masses: list[Number] = [m if yes else zero for m, yes in zip(mass, holds, strict=True)]
-    from_left: list[Number] = _carried(alpha, masses)
-    from_right: list[Number] = _carried(alpha, masses[::-1])[::-1]
+    from_left: list[Number] = _carry_forward(alpha, masses)
+    from_right: list[Number] = _carry_forward(alpha, masses[::-1])[::-1]
     return [a + b + c for a, b, c in zip(from_left, masses, from_right, strict=True)]
 
 
-def _carried(alpha: Number, masses: Sequence[Number]) -> list[Number]:
+def _carry_forward(alpha: Number, masses: Sequence[Number]) -> list[Number]:
     """Return the mass that reaches each place from the places before it."""
     reached = [masses[0] - masses[0]]
     for before in masses[:-1]:
@@ -55,7 +55,9 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     return [wrong - elsewhere + true if yes else wrong for yes in holds]
 
 
-def rounded(kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]) -> Chances:
+def rounded_chances(
+    kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
+) -> Chances:
     """Return each chance and its complement, both as the nearest floating-point numbers."""
     with localcontext() as context:
         context.prec = DIGITS

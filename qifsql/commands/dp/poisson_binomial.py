@@ -33,7 +33,7 @@ class Window:
     error: float
 
 
-def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
+def exact_distribution(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
     """Return the distribution as whole numbers over their sum; None if these would be too large.
 
     ``people`` are the sizes of groups; everybody answers yes with the chance of their group.
@@ -47,11 +47,11 @@ def exact(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | Non
         yes = t.numerator * (common // t.denominator)
         no = common - yes
         binomial = [math.comb(n, k) * yes**k * no ** (n - k) for k in range(n + 1)]
-        distribution = _folded(distribution, binomial)
+        distribution = _convolve(distribution, binomial)
     return distribution
 
 
-def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
+def _convolve(a: Sequence[int], b: Sequence[int]) -> list[int]:
     """Return the distribution of the sum of two counts."""
     result = [0] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
@@ -61,7 +61,7 @@ def _folded(a: Sequence[int], b: Sequence[int]) -> list[int]:
     return result
 
 
-def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
+def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
     """Return the distribution as floating-point numbers, from its characteristic function.
 
     ``chances`` are those of yes and of no in each group. Let μ and v be the mean and variance of
@@ -88,12 +88,14 @@ def window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Win
     high = low + records
     first, last = max(low, centre - reach), min(high, centre + reach)
     size = last - first + 1
-    waves = _waves(groups, size, mean - centre, spread)
-    distribution = _back(waves, size, first - centre)
-    return Window(base + first, distribution, _error(groups, waves, max(distribution)) + 2 * tiny)
+    waves = _characteristic_values(groups, size, mean - centre, spread)
+    distribution = _inverse_transform(waves, size, first - centre)
+    return Window(
+        base + first, distribution, _error_bound(groups, waves, max(distribution)) + 2 * tiny
+    )
 
 
-def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
+def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
     """Return a bound on the sum of the errors of a window's chances.
 
     The relative error of each person's chance, and of its part in the mean, is at most 3·2^-53. The
@@ -106,7 +108,9 @@ def _error(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> fl
     return shifted + 4e-20 + 2 * EPS * len(waves) * (32 + heights)
 
 
-def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
+def _characteristic_values(
+    groups: Sequence[Group], size: int, shift: float, spread: float
+) -> list[Wave]:
     """Return φ(2πj/M) for j = 0, 1, ... until it is negligible, around the middle of the window."""
     waves = [(1.0, 0.0)]
     for j in range(1, size // 2 + 1):
@@ -118,15 +122,15 @@ def _waves(groups: Sequence[Group], size: int, shift: float, spread: float) -> l
             waves.append((0.0, 0.0))
             continue
         length = math.fsum(n * math.log1p(-4 * t * (1 - t) * half) for n, t, _ in groups) / 2
-        sines = math.sin(theta), 2 * half, _sine(theta)
-        turn = math.fsum(n * sign * _turn(t, theta, sines) for n, t, sign in groups)
+        sines = math.sin(theta), 2 * half, _excess_sine(theta)
+        turn = math.fsum(n * sign * _excess_angle(t, theta, sines) for n, t, sign in groups)
         angle = turn + theta * shift
         scale = math.exp(length)
         waves.append((scale * math.cos(angle), scale * math.sin(angle)))
     return waves
 
 
-def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
+def _excess_angle(t: float, theta: float, sines: tuple[float, float, float]) -> float:
     """Return arg(1 - t + t e^iθ) - tθ, for t <= 1/2 and 0 < θ <= π, without cancellation.
 
     ``sines`` are s = sin θ, c = 1 - cos θ and sin θ - θ. The argument is that of 1 - tc + i ts,
@@ -136,10 +140,10 @@ def _turn(t: float, theta: float, sines: tuple[float, float, float]) -> float:
     x = t * s / (1 - t * c)
     if x > 0.25:
         return math.atan2(t * s, 1 - t * c) - t * theta
-    return _arc(x) + t * less + x * t * c
+    return _excess_arctangent(x) + t * less + x * t * c
 
 
-def _arc(x: float) -> float:
+def _excess_arctangent(x: float) -> float:
     """Return atan(x) - x, for 0 <= x <= 1/4."""
     square, power, total, k = x * x, x * x * x, 0.0, 3
     while power > 1e-19 * abs(total) and power > 0:
@@ -149,7 +153,7 @@ def _arc(x: float) -> float:
     return total
 
 
-def _sine(theta: float) -> float:
+def _excess_sine(theta: float) -> float:
     """Return sin(θ) - θ."""
     if theta > 1:
         return math.sin(theta) - theta
@@ -160,7 +164,7 @@ def _sine(theta: float) -> float:
     return math.fsum(terms)
 
 
-def _back(waves: Sequence[Wave], size: int, start: int) -> list[float]:
+def _inverse_transform(waves: Sequence[Wave], size: int, start: int) -> list[float]:
     """Return b(k) for each k of the window; ``start`` is its first k, from the middle."""
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]

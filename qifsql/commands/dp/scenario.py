@@ -39,8 +39,8 @@ def scenario(counts: Counts) -> pl.DataFrame:
     extent = counts.extent
     secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
     shared = max(0.0, secret + useful - both)
-    there = _share(shared, secret, sure=extent.pairs == extent.useful_values)
-    back = _share(shared, useful, sure=extent.pairs == extent.secret_values)
+    there = _removed_share(shared, secret, sure=extent.pairs == extent.useful_values)
+    back = _removed_share(shared, useful, sure=extent.pairs == extent.secret_values)
     letter = _classify(there, back)
     row = {
         "scenario": letter,
@@ -67,6 +67,6 @@ def _classify(there: float, back: float) -> str | None:
     return "B" if max(there, back) < LOW else None
 
 
-def _share(shared: float, entropy: float, *, sure: bool) -> float:
+def _removed_share(shared: float, entropy: float, *, sure: bool) -> float:
     """Return the share of uncertainty removed: 1 if one attribute decides the other."""
     return 1.0 if sure else min(1.0, shared / entropy)

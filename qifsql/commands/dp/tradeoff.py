@@ -47,7 +47,7 @@ one record. ``privacy_loss_promised`` is the largest loss that this allows for a
 beyond the rounding to a floating-point number."""
 
 
-def weighed(
+def tradeoff_rows(
     counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
 ) -> Iterator[dict[str, object]]:
     """Yield a row for each predicate, and one for all of them if there are several."""
@@ -76,12 +76,12 @@ def weighed(
             "answers": seen,
             "epsilon_answer": float(level.value),
             "epsilon_person": person,
-            **_measured(counts, report, chosen),
-            **_promised(counts, person, delta),
+            **_measured_columns(counts, report, chosen),
+            **_guaranteed_columns(counts, person, delta),
         }
 
 
-def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
+def _measured_columns(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
     """Return the numbers of a report, with their limits without a report and without noise."""
     records, likeliest = counts.extent.records, counts.likeliest
     sure, best_utility = mechanisms.without_noise(counts, bits)
@@ -101,7 +101,7 @@ def _measured(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, 
     }
 
 
-def _promised(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
+def _guaranteed_columns(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
     """Return the guarantees of epsilon for any data: largest loss, and change of beliefs."""
     beliefs = semantic(epsilon, delta, counts.extent.records + 1)
     greatest = counts.extent.records / counts.likeliest

@@ -31,29 +31,35 @@ KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return, for each predicate, a table of epsilons by mechanism, and its explanation."""
     rows = frame.to_dicts()
-    parts: list[Part] = [Paragraph(_related(tables["scenario"].row(0, named=True), spec))]
+    parts: list[Part] = [
+        Paragraph(_scenario_sentences(tables["scenario"].row(0, named=True), spec))
+    ]
     for place in dict.fromkeys(row["predicate"] for row in rows):
         lines = [row for row in rows if row["predicate"] == place]
         parts += [
             Heading(_heading(spec["predicates"], place)),
-            _measured(lines),
-            Paragraph(_meaning(spec["secret"], lines[0])),
+            _measured_table(lines),
+            Paragraph(_row_in_words(spec["secret"], lines[0])),
         ]
-        if all(_same(row["privacy_loss"]) for row in lines):
-            parts.append(Paragraph(_nothing(escaping.cell(spec["secret"]), lines[0])))
+        if all(_is_no_loss(row["privacy_loss"]) for row in lines):
+            parts.append(Paragraph(_no_loss_sentence(escaping.cell(spec["secret"]), lines[0])))
     listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     last_rows = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = said("What epsilon guarantees for one record, whatever the data")
-    parts += [Heading(promise), _promised(last_rows), Paragraph(_beliefs(last_rows))]
+    parts += [
+        Heading(promise),
+        _guarantee_table(last_rows),
+        Paragraph(_beliefs_sentence(last_rows)),
+    ]
     if last_rows[0]["prior"] < 1 and all(
         isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in last_rows
     ):
-        parts.append(Paragraph(_capped(last_rows[0])))
+        parts.append(Paragraph(_capped_sentence(last_rows[0])))
     return parts
 
 
-def _related(row: Row, spec: Spec) -> str:
+def _scenario_sentences(row: Row, spec: Spec) -> str:
     """Describe the scenario of the data in a sentence or two."""
     useful, secret = escaping.cell(spec["useful"]), escaping.cell(spec["secret"])
     there, back = (
@@ -91,7 +97,9 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row["mechanism"] for row in rows))
 
 
-def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]) -> Table:
+def _table_by_epsilon(
+    rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
+) -> Table:
     """Return a table with a row for each epsilon, and the same columns for each mechanism."""
     mechanisms = _mechanisms(rows)
     names = [
@@ -108,9 +116,9 @@ def _table(rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
     return table
 
 
-def _measured(rows: Sequence[Row]) -> Table:
+def _measured_table(rows: Sequence[Row]) -> Table:
     """Return loss and utility by epsilon, then without a report and without noise."""
-    table = _table(rows, [said("loss"), said("utility")], [_loss, _utility])
+    table = _table_by_epsilon(rows, [said("loss"), said("utility")], [_loss_text, _utility_text])
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
     sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
@@ -123,15 +131,15 @@ def _factor(x: float) -> str:
     return f"x {words.fixed(x, 4)}"
 
 
-def _loss(row: Row) -> str:
+def _loss_text(row: Row) -> str:
     return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
 
 
-def _utility(row: Row) -> str:
+def _utility_text(row: Row) -> str:
     return "" if row["utility"] is None else words.percent(row["utility"])
 
 
-def _meaning(secret: str, row: Row) -> str:
+def _row_in_words(secret: str, row: Row) -> str:
     """Explain one row in words."""
     message = (
         "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
@@ -157,14 +165,14 @@ def _meaning(secret: str, row: Row) -> str:
     return f"{loss} {said(right, share=words.percent(row['utility']))}"
 
 
-def _same(loss: float) -> bool:
+def _is_no_loss(loss: float) -> bool:
     """Return whether a loss is shown as 1."""
     return f"{loss:.4f}" == "1.0000"
 
 
-def _nothing(secret: str, row: Row) -> str:
+def _no_loss_sentence(secret: str, row: Row) -> str:
     """Explain a loss of 1 for every epsilon."""
-    if _same(row["privacy_loss_max"]):
+    if _is_no_loss(row["privacy_loss_max"]):
         return said(
             "Every loss is x {one}, even without noise: counting one more record does not "
             "change the best guess of its {secret}.",
@@ -177,7 +185,7 @@ def _nothing(secret: str, row: Row) -> str:
     )
 
 
-def _capped(row: Row) -> str:
+def _capped_sentence(row: Row) -> str:
     """Explain that the guaranteed loss is the largest possible for every epsilon."""
     return said(
         "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
@@ -187,7 +195,7 @@ def _capped(row: Row) -> str:
     )
 
 
-def _promised(rows: Sequence[Row]) -> Table:
+def _guarantee_table(rows: Sequence[Row]) -> Table:
     def loss(row: Row) -> str:
         return words.factor(row["privacy_loss_promised"])
 
@@ -195,10 +203,10 @@ def _promised(rows: Sequence[Row]) -> Table:
         x = row["semantic_distance"]
         return words.fixed(x, 4) if x <= 0.9999 else number("> 0.9999" if x < 1 else "1")
 
-    return _table(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
+    return _table_by_epsilon(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
 
 
-def _beliefs(rows: Sequence[Row]) -> str:
+def _beliefs_sentence(rows: Sequence[Row]) -> str:
     failure = max(row["semantic_failure"] for row in rows)
     if not failure:
         return said(
@@ -224,10 +232,10 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def headline(stored: Stored) -> list[str]:
     """Return the effect of each count in a sentence, for the first pages of a report."""
     rows = stored.frame.unique("predicate", keep="last", maintain_order=True)
-    return [_effect(stored.spec, row) for row in rows.iter_rows(named=True)]
+    return [_effect_sentence(stored.spec, row) for row in rows.iter_rows(named=True)]
 
 
-def _effect(spec: Spec, row: Row) -> str:
+def _effect_sentence(spec: Spec, row: Row) -> str:
     of = words.scale(row["prior"], row["posterior"])
     return said(
         "Noisy counts with epsilon {epsilon}: {secret} of one more record is guessed right for "

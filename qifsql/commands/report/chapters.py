@@ -110,7 +110,7 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
             part
             for check in checks
             for part in (
-                Heading(said("Columns, for {policy}", policy=verdicts.policy(check.spec)), 2),
+                Heading(said("Columns, for {policy}", policy=verdicts.policy_name(check.spec)), 2),
                 uncovered.table(check.columns or (), check.details.get("uncovered")),
             )
         ]

@@ -232,7 +232,7 @@ class _Run:
     def _verdict(self, entry: Entry) -> Verdict:
         """Return the verdict on an entry: against its policy, or the rules of the study."""
         policy, last = policy_of(entry.options), entry.options.get("baseline")
-        verdict = check.against(policy, entry.source, baseline=last, settings=self.settings)
+        verdict = check.judge(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
             return verdict
         spec = {**verdict.origin.spec, "policy": str(self.study.path)}

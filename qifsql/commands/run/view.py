@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.view import between, bounds, value, whom
+from qifsql.commands.check.view import interval_text, bounds_text, value_text, level_subject
 from qifsql.commands.synthetic.view import points, release_name
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
@@ -173,11 +173,11 @@ def _checks(table: pl.DataFrame) -> Table:
         listing.add_row(
             row["name"],
             str(row["rule"]),
-            whom(row),
+            level_subject(row),
             row["measure"],
-            value(row),
-            *([between(row)] if estimates else []),
-            bounds(row["wanted"]),
+            value_text(row),
+            *([interval_text(row)] if estimates else []),
+            bounds_text(row["wanted"]),
             said("yes") if row["met"] else Bad(said("NO")),
         )
     return listing

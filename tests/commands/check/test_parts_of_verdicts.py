@@ -87,7 +87,7 @@ def test_columns_that_are_covered_in_no_form_are_not_considered() -> None:
 
 
 def test_the_first_letter_of_a_summary_is_large() -> None:
-    parts = view.verdict(verdict(level()))
+    parts = view.verdict_parts(verdict(level()))
     assert [part.text for part in parts if hasattr(part, "text")][:2] == [
         "folder/data.csv against levels.toml",
         "Met: all of 1 level.",
@@ -95,7 +95,7 @@ def test_the_first_letter_of_a_summary_is_large() -> None:
 
 
 def table(*levels: Row) -> tuple[tuple[str, ...], list[int], list[tuple[str, ...]]]:
-    shown = view.levels(pl.DataFrame(list(levels), schema=SCHEMA))
+    shown = view.levels_table(pl.DataFrame(list(levels), schema=SCHEMA))
     return shown.heads, sorted(shown.right), shown.rows
 
 
@@ -132,7 +132,7 @@ def test_a_table_of_levels_has_the_columns_that_say_something() -> None:
 
 
 def test_a_level_that_is_not_met_is_emphasised() -> None:
-    shown = view.levels(pl.DataFrame([level(), level(met=False)], schema=SCHEMA))
+    shown = view.levels_table(pl.DataFrame([level(), level(met=False)], schema=SCHEMA))
     assert [isinstance(row[-1], Bad) for row in shown.rows] == [False, True]
 
 
@@ -149,7 +149,7 @@ def test_a_level_that_is_not_met_is_emphasised() -> None:
     ],
 )
 def test_a_level_is_about_a_model_a_secret_and_a_group(values: Row, about: str) -> None:
-    assert view.whom(level(**values)) == about
+    assert view.level_subject(level(**values)) == about
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,15 @@ def test_a_level_is_about_a_model_a_secret_and_a_group(values: Row, about: str) 
 )
 def test_a_value_is_shown_with_its_interval(values: Row, shown: str, ends: str) -> None:
     row = level(**values)
-    assert (view.value(row), view.between(row)) == (shown, ends)
+    assert (view.value_text(row), view.interval_text(row)) == (shown, ends)
 
 
 def test_bounds_are_listed() -> None:
-    assert view.bounds("<= 0.2") == "<= 0.2"
-    assert view.bounds(">= 0.2 and rise <= 0.1") == ">= 0.2 and rise <= 0.1"
-    assert view.bounds("<= 1 and rise <= 0.1 and fall <= 0") == "<= 1, rise <= 0.1 and fall <= 0"
+    assert view.bounds_text("<= 0.2") == "<= 0.2"
+    assert view.bounds_text(">= 0.2 and rise <= 0.1") == ">= 0.2 and rise <= 0.1"
+    assert (
+        view.bounds_text("<= 1 and rise <= 0.1 and fall <= 0") == "<= 1, rise <= 0.1 and fall <= 0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_bounds_are_listed() -> None:
     ],
 )
 def test_a_finding_says_what_the_value_is_and_should_be(values: Row, text: str) -> None:
-    assert view.finding(level(**values)) == text
+    assert view.finding_text(level(**values)) == text
 
 
 @pytest.mark.parametrize(
@@ -206,17 +208,17 @@ def test_a_finding_says_what_the_value_is_and_should_be(values: Row, text: str) 
     ],
 )
 def test_a_heading_says_what_was_checked(spec: Row, text: str) -> None:
-    assert view.checked({"dataset": "data.csv", "policy": "folder/p.toml"} | spec) == text
+    assert view.file_and_policy({"dataset": "data.csv", "policy": "folder/p.toml"} | spec) == text
 
 
 def test_a_comparison_is_explained_where_there_is_one() -> None:
     spec = {"models": ["crs"], "dataset": "r.csv", "original": "o.csv", "control": None}
     spec |= {"qids": ["age"], "secrets": ["illness"]}
-    assert view.compared(spec) == []
-    assert view.compared(spec | {"models": None}) == []
-    without = view.compared(spec | {"models": ["crs", "synthetic"]})
+    assert view.comparison_sentence(spec) == []
+    assert view.comparison_sentence(spec | {"models": None}) == []
+    without = view.comparison_sentence(spec | {"models": ["crs", "synthetic"]})
     assert "r.csv is compared with o.csv, without a control" in without[0]
-    given = view.compared(spec | {"models": ["synthetic"], "control": "c.csv"})
+    given = view.comparison_sentence(spec | {"models": ["synthetic"], "control": "c.csv"})
     assert "r.csv is compared with o.csv, and with c.csv as the control" in given[0]
     assert len(without) == len(given) == 2
 
@@ -226,7 +228,10 @@ def levels_of(folder: Path, *rules: str, **adversary: object) -> Policy:
 
 
 def calls(found: Policy) -> list[tuple[str | None, list[tuple[int, str]]]]:
-    return [(by, [(r.number, m.acronym) for r, m in rules]) for by, rules in check._calls(found)]
+    return [
+        (by, [(r.number, m.acronym) for r, m in rules])
+        for by, rules in check._shared_attacks(found)
+    ]
 
 
 MIXED = (
@@ -268,7 +273,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
     levels = levels_of(tmp_path, rule(model="crs", measure="worst_case"))
     found = replace(levels, adversary=known)
     options = {
-        models: check._options(found, models, "age")
+        models: check._attack_options(found, models, "age")
         for models in ((CRS,), (CAS,), (CRS, CAS), (CMS,), (IRS,))
     }
     assert options == {
@@ -278,12 +283,12 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
         (CMS,): shared | {"member": "there"},
         (IRS,): shared | {"target": {"age": 1}},
     }
-    assert check._options(found, (IRS,), None)["by"] is None
+    assert check._attack_options(found, (IRS,), None)["by"] is None
 
 
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
     columns = ("rule", "model", "secret", "value", "success", "attempt", "low", "high")
-    levels = check._levels(found, found.rules[0], "crs", rows, last)
+    levels = check._levels_of_rows(found, found.rules[0], "crs", rows, last)
     assert all(list(row) == list(SCHEMA) for row in levels)
     return [{name: row[name] for name in (*columns, "baseline", "met")} for row in levels]
 
@@ -324,12 +329,12 @@ def test_a_rule_without_secrets_is_about_all_rows(tmp_path: Path) -> None:
     known = {"qids": "age", "secret": ["illness", "work"]}
     rows = [{"secret": name} for name in ("illness", "work")]
     every = levels_of(tmp_path, rule(model="cas", measure="worst_case"), **known)
-    assert check._of_secrets(every, every.rules[0], rows) == rows
+    assert check._rows_of_secrets(every, every.rules[0], rows) == rows
     one = rule(model="cas", measure="worst_case", secret="WORK")
     found = levels_of(tmp_path, one, **known)
-    assert check._of_secrets(found, found.rules[0], rows) == rows[1:]
+    assert check._rows_of_secrets(found, found.rules[0], rows) == rows[1:]
     with pytest.raises(InputError, match='secret "WORK" is not asked for'):
-        check._of_secrets(found, found.rules[0], rows[:1])
+        check._rows_of_secrets(found, found.rules[0], rows[:1])
 
 
 def result(frame: list[Row], **more: Any) -> Result:
@@ -349,20 +354,23 @@ def test_values_are_those_of_all_people_or_of_the_groups_of_the_attack() -> None
     found = result([row], groups=groups)
     everybody = Rule(1, (CRS,), "gap", {"at_most": 1})
     no_group = {"by": None, "group": None, "individuals": None}
-    assert list(check._within(everybody, row, found)) == [row | no_group]
+    assert list(check._rows_of_groups(everybody, row, found)) == [row | no_group]
     grouped = Rule(1, (CRS,), "gap", {"at_most": 1}, by="sex")
     about = {"model": "CRS", "qids": ["age"], "secret": None}
-    assert list(check._within(grouped, row, found)) == [about | groups[0], about | groups[2]]
+    assert list(check._rows_of_groups(grouped, row, found)) == [
+        about | groups[0],
+        about | groups[2],
+    ]
 
 
 def test_a_measure_without_a_value_cannot_be_judged(tmp_path: Path) -> None:
     levels = levels_of(tmp_path, rule(model="crs", measure="worst_case"))
     row = {"attack_id": "a", "model": "CRS", "qids": ["age"], "secret": None}
     found = result([row | {"worst_case": 0.5}, row | {"model": "CAS", "worst_case": None}])
-    (level_found,) = check._judged(levels, levels.rules[0], CRS, found, None)
+    (level_found,) = check._levels_of_rule(levels, levels.rules[0], CRS, found, None)
     assert (level_found["value"], level_found["met"]) == (0.5, True)
     with pytest.raises(InputError, match="worst_case has no value in model cas"):
-        check._judged(levels, levels.rules[0], CAS, found, None)
+        check._levels_of_rule(levels, levels.rules[0], CAS, found, None)
 
 
 def measured(measure: str, value: float | None, **more: object) -> Row:
@@ -465,9 +473,9 @@ def test_a_share_of_nobody_is_at_most_anything(
     row = {"TCAP": value, "nobody": nobody}
     if isinstance(says, str):
         with pytest.raises(InputError, match=says):
-            comparison.judged(about, row)
+            comparison.is_met_by_nobody(about, row)
     else:
-        assert comparison.judged(about, row) is says
+        assert comparison.is_met_by_nobody(about, row) is says
 
 
 def test_rules_about_a_release_share_a_comparison_of_each_column_of_groups(tmp_path: Path) -> None:
@@ -484,7 +492,10 @@ def test_rules_about_a_release_share_a_comparison_of_each_column_of_groups(tmp_p
     def found(*numbers: int) -> list[tuple[str | None, list[int], Row]]:
         split = {"split": "age"} if 4 in numbers else {}
         levels = levels_of(tmp_path, *(rules[n] for n in numbers), **known, **split)
-        return [(by, [r.number for r in rs], opts) for by, rs, opts in comparison._calls(levels)]
+        return [
+            (by, [r.number for r in rs], opts)
+            for by, rs, opts in comparison._shared_comparisons(levels)
+        ]
 
     asked = shared | {"split": ("age",), "questions": True}
     plain = shared | {"questions": False}
@@ -511,7 +522,7 @@ def test_a_column_that_cannot_be_measured_has_a_reason(
     type_: str | None, one_file: bool, reason: str
 ) -> None:
     attribute = Attribute("x", None, type_) if type_ else None  # type: ignore[arg-type]
-    found = coverage._reason(ColumnRoles("x", attribute=attribute), of_one_file=one_file)
+    found = coverage._reason_unmeasured(ColumnRoles("x", attribute=attribute), of_one_file=one_file)
     assert found == reason
 
 
@@ -519,9 +530,9 @@ def test_a_row_of_an_uncovered_column_has_its_numbers_or_its_reason() -> None:
     nothing = dict.fromkeys(results_uncovered.SCHEMA)
     town = {"column": "town", "role": COLUMNS[2].role}
     numbers = {"people": 8, "singled_out": 6, "share": 0.75, "added": 4}
-    assert coverage._row(None, 8, 6, 2) == nothing | numbers
-    assert coverage._row(COLUMNS[2], 8, 6, 2) == nothing | town | numbers
-    assert coverage._row(COLUMNS[2], reason="why") == nothing | town | {"reason": "why"}
+    assert coverage._uncovered_row(None, 8, 6, 2) == nothing | numbers
+    assert coverage._uncovered_row(COLUMNS[2], 8, 6, 2) == nothing | town | numbers
+    assert coverage._uncovered_row(COLUMNS[2], reason="why") == nothing | town | {"reason": "why"}
 
 
 def test_rules_of_a_study_are_tables() -> None:
@@ -530,12 +541,12 @@ def test_rules_of_a_study_are_tables() -> None:
 
 
 def test_a_check_has_a_policy_or_a_preset() -> None:
-    assert check.chosen("p.toml", None) == Path("p.toml")
-    assert check.chosen(None, "k5").name == "k5.toml"
+    assert check.policy_file("p.toml", None) == Path("p.toml")
+    assert check.policy_file(None, "k5").name == "k5.toml"
     with pytest.raises(InputError, match="both a policy and a preset"):
-        check.chosen("p.toml", "k5")
+        check.policy_file("p.toml", "k5")
     with pytest.raises(InputError, match="no policy and no preset"):
-        check.chosen(None, None)
+        check.policy_file(None, None)
 
 
 def test_one_release_is_compared(tmp_path: Path) -> None:

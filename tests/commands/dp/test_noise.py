@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import qifsql
 from qifsql.commands.dp import epsilons, noise, poisson_binomial
 from qifsql.commands.dp.semantic import semantic
-from qifsql.commands.dp.vulnerability import upper
+from qifsql.commands.dp.vulnerability import upper_hull
 from qifsql.errors import InputError
 
 EXAMPLE = {  # thesis Table 6.1
@@ -312,10 +312,12 @@ def test_both_ways_to_a_distribution_agree(sizes: list[int], data: st.DataObject
         st.sampled_from([Fraction(1, 2), Fraction(1, 10**9), 1 - Fraction(1, 10**7)]),
     )
     chances = [data.draw(chance) for _ in sizes]
-    whole = poisson_binomial.exact(sizes, chances)
+    whole = poisson_binomial.exact_distribution(sizes, chances)
     if whole is None:
         return
-    window = poisson_binomial.window(sizes, [(float(t), float(1 - t)) for t in chances])
+    window = poisson_binomial.distribution_window(
+        sizes, [(float(t), float(1 - t)) for t in chances]
+    )
     total = sum(whole)
     exact = [Fraction(n, total) for n in whole]
     error = Fraction(0)
@@ -328,7 +330,7 @@ def test_both_ways_to_a_distribution_agree(sizes: list[int], data: st.DataObject
 
 @pytest.mark.slow(because="small windows are compared with the oracle")
 def test_a_window_of_very_many_people_is_narrow_and_adds_up() -> None:
-    window = poisson_binomial.window([10**9, 7], [(0.25, 0.75), (1e-300, 1.0)])
+    window = poisson_binomial.distribution_window([10**9, 7], [(0.25, 0.75), (1e-300, 1.0)])
     assert math.fsum(window.chances) == pytest.approx(1, abs=1e-12)
     mean = math.fsum((window.first + i) * p for i, p in enumerate(window.chances))
     assert mean == pytest.approx(0.25e9, rel=1e-13)
@@ -415,7 +417,7 @@ def test_a_larger_epsilon_on_the_count_never_loses_or_helps_less(data: People, p
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=1, max_size=12))
 def test_the_upper_lines_are_enough_for_every_best_guess(lines: list[tuple[int, int]]) -> None:
-    best = upper(lines)
+    best = upper_hull(lines)
     assert set(best) <= set(lines)
     for x, y in product(range(6), repeat=2):
         if x or y:

@@ -75,7 +75,7 @@ def read_records(catalog: Catalog, key: str | None, where: str | None) -> Record
     return Records(dataset, schema.columns, tree, condition)
 
 
-def as_text(records: Records) -> Records | None:
+def read_as_text(records: Records) -> Records | None:
     """Return the records of a CSV file with all cells as text; None for other formats.
 
     The key and the columns of the filter are cast to their types. The result is None, too, if one
@@ -130,7 +130,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     return pl.DataFrame([counts], schema=SUMMARY, orient="row"), tables.statements
 
 
-def gone() -> exp.Table:
+def dropped_records() -> exp.Table:
     """Return the table of the dropped records: their positions, from 1."""
     return exp.table_("dropped", db="main", catalog=LOADED)
 
@@ -145,7 +145,7 @@ def _keyed(records: Records) -> exp.Select:
     return query if records.where is None else query.where(exp.paren(records.where))
 
 
-def _numbered(records: Records) -> exp.Select:
+def _numbered_records(records: Records) -> exp.Select:
     """Return one row per record: its position, from 1, its key, and its cells, numbered."""
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
@@ -169,7 +169,7 @@ def _contenders(records: Records, seed: int) -> Step:
     exact = exp.Collate(this=_concat(parts), expression=exp.Var(this="C"))  # a and A differ
     query = (
         exp.select("position", "numbered.key", exp.alias_(exact, "record"))
-        .from_(_numbered(records).subquery("numbered"))
+        .from_(_numbered_records(records).subquery("numbered"))
         .join(
             exp.table_("repeats", db="main", catalog=LOADED, alias="repeats"),
             on="numbered.key = repeats.key",
@@ -180,7 +180,7 @@ def _contenders(records: Records, seed: int) -> Step:
     return Step("contenders", doc, query)
 
 
-def kept_plan(records: Records, kind: str, drop: Sequence[str]) -> Plan:
+def plan_remaining(records: Records, kind: str, drop: Sequence[str]) -> Plan:
     """Return the plan of the records that stay, in input order, for a file of that ending.
 
     The plan has no anti join, because that may change the order of the rows.
@@ -193,10 +193,10 @@ def kept_plan(records: Records, kind: str, drop: Sequence[str]) -> Plan:
         if release.as_text(source_column.type, kind):
             value = exp.cast(value, "VARCHAR")
         columns.append(exp.alias_(value, identifier(name)))
-    query = exp.select(*columns).from_(_numbered(records).subquery("numbered"))
+    query = exp.select(*columns).from_(_numbered_records(records).subquery("numbered"))
     if records.key is None:
         return Plan((), query)
-    dropped = exp.select("position").from_(gone()).subquery()
+    dropped = exp.select("position").from_(dropped_records()).subquery()
     return Plan((), query.where(exp.not_(exp.In(this=exp.column("position"), query=dropped))))
 
 

@@ -44,7 +44,9 @@ others are still alone. ``singled_out_only_after`` are alone only after others w
 _TABLE = "compared"  # inside the engine: one row per record, with the columns of the attack
 
 
-def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str, pl.DataFrame]:
+def measure_changes(
+    engine: Engine, attack: BoundAttack, dropped: exp.Table
+) -> dict[str, pl.DataFrame]:
     """Run an attack on all records and on those that stay.
 
     ``dropped`` is a table of the positions of the dropped records, from 1, in its column
@@ -53,15 +55,15 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
     """
     microdata = attack.microdata
     name = microdata.dataset.name
-    plan, stays = _plan(microdata, dropped)
+    plan, stays = _marked_plan(microdata, dropped)
     tables = Tables(engine, "comparing", name)
     tables.make(_TABLE, plan)
     paths, statement = microdata.dataset.paths, tables.statements[-1]
     table = Dataset(name, "duckdb", paths, table=_TABLE, schema="main", statement=statement)
     everybody = replace(microdata, dataset=table, where=None)
-    rows = _measured(engine, attack.on(everybody), "before")
-    rows += _measured(engine, attack.on(replace(everybody, where=stays)), "after")
-    counted = _count(engine, everybody, stays)
+    rows = _measure_attack(engine, attack.on(everybody), "before")
+    rows += _measure_attack(engine, attack.on(replace(everybody, where=stays)), "after")
+    counted = _count_changes(engine, everybody, stays)
     tables.drop(_TABLE)
     for when in ("before", "after"):
         alone = [row["singled_out"] for row in rows if row["when"] == when]
@@ -70,7 +72,7 @@ def changes(engine: Engine, attack: BoundAttack, dropped: exp.Table) -> dict[str
     return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": counted}
 
 
-def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
+def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     """Return the used columns of the filtered records, and the column that marks kept records.
 
     Columns keep the names of the engine, which the attack uses.
@@ -93,7 +95,7 @@ def _plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
     return Plan((), query.where("meant")), stays
 
 
-def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
+def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
     """Return a row of numbers for each model and secret."""
     counts = Counts(engine, attack, again=False)
     questions = compiler.questions(attack)
@@ -119,7 +121,7 @@ def _measured(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, 
     return rows
 
 
-def _count(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
+def _count_changes(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
     """Return the numbers of records that are alone before and after, as ``CHANGES``."""
     people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("anonymise/changes", width=len(microdata.qids))

@@ -15,7 +15,7 @@ from pathlib import Path
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise.one_per import draw
-from qifsql.commands.anonymise.one_per.effect import changes
+from qifsql.commands.anonymise.one_per.effect import measure_changes
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column
@@ -64,11 +64,11 @@ def one_per(
         for name in drop:
             catalog.schema[name]
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
-        texts = draw.as_text(typed)
+        texts = draw.read_as_text(typed)
         frame, statements = draw.draw(engine, texts or typed, seed)
-        details = changes(engine, attack, draw.gone()) if attack else {}
+        details = measure_changes(engine, attack, draw.dropped_records()) if attack else {}
         rows = typed if kind == ".parquet" else texts or typed
-        final = draw.kept_plan(rows, kind, drop)
+        final = draw.plan_remaining(rows, kind, drop)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
         description |= {"drop": list(drop)} if drop else {}
         setup = [*openings(catalog.dataset), *openings(rows.dataset)]

@@ -29,17 +29,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     }
     table = Table.of([heads.get(name, name) for name in row], right=range(len(row)))
     table.add_row(*(words.count(n) for n in row.values()))
-    sections: list[Part] = [table, Paragraph(_dropped(row, spec.get("seed")))]
+    sections: list[Part] = [table, Paragraph(_dropped_sentences(row, spec.get("seed")))]
     if "comparison" in tables and "changes" in tables:
         rows = tables["comparison"].to_dicts()
         half = len(rows) // 2
         for before, after in zip(rows[:half], rows[half:], strict=True):
-            sections += _risks(before, after)
-        sections.append(Paragraph(_changed(tables["changes"].row(0, named=True))))
+            sections += _risk_table(before, after)
+        sections.append(Paragraph(_changes_sentence(tables["changes"].row(0, named=True))))
     return sections
 
 
-def _dropped(row: Mapping[str, int], seed: int | None) -> str:
+def _dropped_sentences(row: Mapping[str, int], seed: int | None) -> str:
     """Return sentences on the number of dropped records and the reason."""
     numbers = {name: words.count(n) for name, n in row.items() if n is not None}
     text = said("{dropped} of {records} records are dropped.", **numbers)
@@ -58,7 +58,7 @@ def _dropped(row: Mapping[str, int], seed: int | None) -> str:
     return text
 
 
-def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
+def _risk_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     """Return the table of one attack on the records before and after."""
     table = Table.of(["", said("before"), said("after")], right=(1, 2))
     for name, column, written in (
@@ -72,7 +72,7 @@ def _risks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     return [Heading(words.heading(before)), table]
 
 
-def _changed(row: Mapping[str, int]) -> str:
+def _changes_sentence(row: Mapping[str, int]) -> str:
     """Return a sentence on the changes in the records singled out."""
     numbers = {name: words.count(n) for name, n in row.items()}
     return said(
@@ -90,4 +90,4 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def headline(stored: Stored) -> list[str]:
     """Return the treatment in sentences, for the first pages of a report."""
-    return [_dropped(stored.frame.row(0, named=True), None)]
+    return [_dropped_sentences(stored.frame.row(0, named=True), None)]

@@ -95,26 +95,28 @@ Row = dict[str, Any]
 
 def singling_out(attacked: Mapping[str, Any], reached: int | None) -> Row:
     """Return the answer on singling out, from the row of an attack (CRS)."""
-    return _row(SINGLING_OUT, "singled_out", reached) | _attacked(attacked, "singled_out")
+    return _row(SINGLING_OUT, "singled_out", reached) | _row_of_attack(attacked, "singled_out")
 
 
 def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
     """Return the answer on inference of a secret, from the row of an attack (CAS)."""
-    row = _row(INFERENCE, "certain", reached) | _attacked(attacked, "individuals_certain")
+    row = _row(INFERENCE, "certain", reached) | _row_of_attack(attacked, "individuals_certain")
     return row | {"secret": attacked["secret"]}
 
 
-def perfectly_linked(attacked: Mapping[str, Any], reached: int | None) -> Row:
+def linkability_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
     """Return the answer for a register of exactly these people, from the row of an attack (CRS).
 
     In each block at most min(f, F)/max(f, F) links with any register are right on average. This is
     at most 1, so there are at most as many right links as blocks.
     """
-    row = _row(LINKABILITY, "unique_in_release", reached) | _attacked(attacked, "singled_out")
+    row = _row(LINKABILITY, "unique_in_release", reached) | _row_of_attack(attacked, "singled_out")
     return row | {"bound": True}
 
 
-def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None) -> Row:
+def linkability_by_register(
+    row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None
+) -> Row:
     """Return the answer on links with a register, from the row and the curve of ``link``."""
     reached = None
     if threshold is not None:
@@ -132,7 +134,7 @@ def linked(row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | 
     }
 
 
-def keyed(people_with_several: int, people: int, *, reached: bool) -> Row:
+def linkability_by_key(people_with_several: int, people: int, *, reached: bool) -> Row:
     """Return the answer on people with several records under one key.
 
     ``reached``: a threshold was given.
@@ -146,13 +148,13 @@ def keyed(people_with_several: int, people: int, *, reached: bool) -> Row:
     }
 
 
-def unicity(row: Mapping[str, Any]) -> Row:
+def linkability_in_log(row: Mapping[str, Any]) -> Row:
     """Return the answer on links within a log, from a row of ``unicity``."""
     numbers = {"value": row["unicity"], "of": row["people"], "counted": "people"}
     return _row(LINKABILITY, "unicity", None) | {"model": "unicity"} | numbers
 
 
-def answered(row: Row, threshold: float | None) -> Row:
+def with_answer(row: Row, threshold: float | None) -> Row:
     """Return the row with its answer: yes or no only with a threshold."""
     if threshold is not None:
         reached = row["at_threshold"]
@@ -172,7 +174,7 @@ def _row(question: str, measure: str, reached: int | None) -> Row:
     return dict.fromkeys(OPINION) | fields
 
 
-def _attacked(row: Mapping[str, Any], people: str) -> Row:
+def _row_of_attack(row: Mapping[str, Any], people: str) -> Row:
     return {
         "model": row["model"],
         "value": row["posterior_deterministic"],

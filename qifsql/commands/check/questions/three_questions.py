@@ -62,7 +62,7 @@ def three_questions(
     if len(keys) > 1:
         raise InputError("a log has one key; name one column")
     key = keys[0] if keys else None
-    least = _threshold(options["threshold"])
+    least = _parse_threshold(options["threshold"])
     if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
             "the three questions are asked of one release: name one file, another as the register; "
@@ -73,7 +73,7 @@ def three_questions(
     if key is None and options["points"] is not None:
         raise InputError("points are records under a key; name the key with --key")
     dataset, texts = Dataset.open(source), as_names(options["qids"])
-    names = _of_release(texts) if register is not None else texts
+    names = _names_in_release(texts) if register is not None else texts
     if not names:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
     secrets, truth = as_names(options["secret"]), as_names(options["truth"])
@@ -98,11 +98,11 @@ def three_questions(
     if key is not None:
         drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
         drawn["seed"] = options["seed"]
-        log = _log(dataset, {"key": key, "qids": names, **common}, drawn)
+        log = _measure_log(dataset, {"key": key, "qids": names, **common}, drawn)
     spec = _describe(links, log) | {"truth": list(truth) or None, "threshold": least}
     spec["register_where"] = options["register_where"]
-    origin = _together(origin, attacked, links, log, spec)
-    rows = [opinion.answered(row, least) for row in _rows(attacked, links, log, least)]
+    origin = _combine_origins(origin, attacked, links, log, spec)
+    rows = [opinion.with_answer(row, least) for row in _answer_rows(attacked, links, log, least)]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
     notes = _notes(attacked, links, log, least)
     details = {"attacks": attacked.frame}
@@ -123,7 +123,7 @@ def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
     }
 
 
-def _rows(
+def _answer_rows(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> list[Row]:
     """Return the questions in the order of the opinion, each with all its answers."""
@@ -136,18 +136,26 @@ def _rows(
     rows = [opinion.singling_out(whose, people)]
     if links is not None:
         curve = links.details["confidence"]
-        rows.append(opinion.linked(links.frame.row(0, named=True), curve, least))
+        rows.append(opinion.linkability_by_register(links.frame.row(0, named=True), curve, least))
     if log is not None and log.people_with_several:
-        rows.append(opinion.keyed(log.people_with_several, log.people, reached=least is not None))
+        rows.append(
+            opinion.linkability_by_key(
+                log.people_with_several, log.people, reached=least is not None
+            )
+        )
         drawn = log.unicity.frame.to_dicts() if log.unicity else []
         lines = [row for row in drawn if row["unicity"] is not None]
-        rows += [opinion.unicity(max(lines, key=lambda row: int(row["points"])))] if lines else []
+        rows += (
+            [opinion.linkability_in_log(max(lines, key=lambda row: int(row["points"])))]
+            if lines
+            else []
+        )
     if len(rows) == 1:
-        rows.append(opinion.perfectly_linked(whose, people))
+        rows.append(opinion.linkability_at_worst(whose, people))
     return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
 
 
-def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
+def _measure_log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
     """Return the number of people with several records under the key; if any, also unicity."""
     settings = more["settings"]
     options = {name: more[name] for name in ("key", "qids", "where")}
@@ -165,7 +173,7 @@ def _log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) ->
     return _Log(int(multiple), int(people), result, plan)
 
 
-def _together(
+def _combine_origins(
     origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
 ) -> Origin:
     """Return the origin of all numbers together."""
@@ -193,11 +201,11 @@ def _notes(
     if attacked.frame["secret"].null_count() == attacked.frame.height:
         notes.append("no secret is named, so inference is not answered; name one with --secret")
     for row in attacked.rows():
-        notes += _without(row, least) if row["secret"] is not None else []
+        notes += _prior_remarks(row, least) if row["secret"] is not None else []
     return tuple(dict.fromkeys(notes))
 
 
-def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
+def _prior_remarks(row: Mapping[str, Any], least: float | None) -> list[str]:
     """Return a remark if a secret can be guessed without the release."""
     name, base = quoted(row["secret"]), row["prior_probabilistic"]
     if row["prior_deterministic"] == 1:
@@ -210,7 +218,7 @@ def _without(row: Mapping[str, Any], least: float | None) -> list[str]:
     return []
 
 
-def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
+def _names_in_release(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the quasi-identifiers as the release names them.
 
     With tags, as in ``link``, these are the names with tag 1, without the tag.
@@ -225,7 +233,7 @@ def _of_release(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _threshold(threshold: float | str | None) -> float | None:
+def _parse_threshold(threshold: float | str | None) -> float | None:
     """Return the threshold as a number; refuse one that is not in (0, 1]."""
     if threshold is None:
         return None

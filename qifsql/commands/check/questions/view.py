@@ -47,7 +47,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     qids = words.listed([escaping.cell(name) for name in spec["qids"]])
     parts: list[Part] = [
         Heading(said("Knowing {qids}: the three questions of EU Opinion 05/2014", qids=qids)),
-        _glance(rows),
+        _summary_table(rows),
     ]
     meaning = (
         "Before and after: the chance that the best guess is right, on average, without the "
@@ -60,15 +60,15 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             text = f"\N{LEFT DOUBLE QUOTATION MARK}{said(DEFINITIONS[question])}"
             text += "\N{RIGHT DOUBLE QUOTATION MARK}"
             parts += [Heading(said(NAMED[question])), Paragraph(text)]
-            parts += [Paragraph(_answer(row, tables)) for row in lines]
+            parts += [Paragraph(_answer_sentences(row, tables)) for row in lines]
     return [*parts, Paragraph(said(CAUTION), strong=True)]
 
 
-def _glance(rows: list[dict[str, Any]]) -> Table:
+def _summary_table(rows: list[dict[str, Any]]) -> Table:
     least = rows[0]["threshold"]
     heads = [said("question"), said("answer"), said("for certain")]
     heads += [said("before"), said("after"), said("at worst")]
-    heads += [] if least is None else [f">= {_plain(least)}"]
+    heads += [] if least is None else [f">= {_threshold_text(least)}"]
     table = Table.of(heads, right=range(2, len(heads)))
     for row in rows:
         answer = said(ANSWERED[row["answer"]])
@@ -77,7 +77,7 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
         mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is a mean
         numbers = [row["expected_prior"], mean, row["worst_case"]]
         chances = ["" if p is None else words.percent(p) for p in numbers]
-        line = [_question(row), answer, _certain(row), *chances]
+        line = [_question_name(row), answer, _certain_cases(row), *chances]
         if least is not None:
             reached = row["at_threshold"]
             line.append("" if reached is None else words.count(reached))
@@ -85,7 +85,7 @@ def _glance(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _certain(row: Row) -> str:
+def _certain_cases(row: Row) -> str:
     """Return the number of certain cases and of all, if they are counted."""
     if row["people"] is None:
         return ""
@@ -93,30 +93,30 @@ def _certain(row: Row) -> str:
     return said(message, n=words.count(row["people"]), **{"all": words.count(row["of"])})
 
 
-def _question(row: Row) -> str:
+def _question_name(row: Row) -> str:
     """Return the name of the question of a row."""
     if row["question"] == INFERENCE:
         return said("inference of {secret}", secret=escaping.cell(row["secret"]))
     return said(QUESTIONS[row["measure"]])
 
 
-def _plain(threshold: float) -> str:
+def _threshold_text(threshold: float) -> str:
     return number(f"{threshold:g}")
 
 
-def _answer(row: Row, tables: Tables) -> str:
+def _answer_sentences(row: Row, tables: Tables) -> str:
     text = {
-        "singled_out": _singled_out,
-        "unique_in_both": _linked,
-        "unique_in_release": _bound,
-        "linked_by_key": _keyed,
-        "unicity": _unicity,
-        "certain": _inferred,
+        "singled_out": _singling_out_sentences,
+        "unique_in_both": _register_sentences,
+        "unique_in_release": _worst_register_sentences,
+        "linked_by_key": _key_sentence,
+        "unicity": _unicity_sentence,
+        "certain": _inference_sentences,
     }[row["measure"]](row, tables)
     return f"{said(ANSWERED[row['answer']]).capitalize()}: {text}"
 
 
-def _singled_out(row: Row, _tables: Tables) -> str:
+def _singling_out_sentences(row: Row, _tables: Tables) -> str:
     singular = "{n} of {all} ({share}) is the only one with its values."
     plural = "{n} of {all} ({share}) are the only ones with their values."
     succeeds = said(
@@ -125,14 +125,14 @@ def _singled_out(row: Row, _tables: Tables) -> str:
         expected=words.percent(row["expected"]),
         worst=words.percent(row["worst_case"]),
     )
-    return f"{counted(singular, plural, row['people'], **_of(row))} {succeeds}{_reached(row)}"
+    return f"{counted(singular, plural, row['people'], **_total_and_share(row))} {succeeds}{_threshold_sentence(row)}"
 
 
-def _linked(row: Row, tables: Tables) -> str:
+def _register_sentences(row: Row, tables: Tables) -> str:
     register = tables["register"].row(0, named=True)
     singular = "{n} of {all} ({share}) is unique in both files."
     plural = "{n} of {all} ({share}) are unique in both files."
-    sentences = [counted(singular, plural, row["people"], **_of(row))]
+    sentences = [counted(singular, plural, row["people"], **_total_and_share(row))]
     singular = (
         "{n} matches somebody in the register: it is linked to a group, which the opinion "
         "counts, too."
@@ -150,10 +150,10 @@ def _linked(row: Row, tables: Tables) -> str:
             "In truth, {n} of the unique ones are.",
         )
         sentences.append(counted(singular, plural, register["correct_unique"]))
-    return " ".join(sentences) + _reached(row, links=True)
+    return " ".join(sentences) + _threshold_sentence(row, links=True)
 
 
-def _bound(row: Row, _tables: Tables) -> str:
+def _worst_register_sentences(row: Row, _tables: Tables) -> str:
     n, share = row["people"], words.percent(row["expected"])
     singular = (
         "The worst register contains exactly these people: it would link {n} record with "
@@ -173,20 +173,20 @@ def _bound(row: Row, _tables: Tables) -> str:
             "would be right."
         )
         worst = said(nobody, share=share)
-    return f"{said('no register was named (--register).')} {worst}{_reached(row)}"
+    return f"{said('no register was named (--register).')} {worst}{_threshold_sentence(row)}"
 
 
-def _keyed(row: Row, _tables: Tables) -> str:
+def _key_sentence(row: Row, _tables: Tables) -> str:
     singular = (
         "{n} of {all} ({share}) has several records; the key links all of these with each other."
     )
     plural = (
         "{n} of {all} ({share}) have several records; the key links all of these with each other."
     )
-    return counted(singular, plural, row["people"], **_of(row))
+    return counted(singular, plural, row["people"], **_total_and_share(row))
 
 
-def _unicity(row: Row, tables: Tables) -> str:
+def _unicity_sentence(row: Row, tables: Tables) -> str:
     answered = tables["unicity"].filter(pl.col("unicity").is_not_null())
     points = int(answered["points"][-1])
     what = counted("{n} record of a person", "{n} records of a person", points)
@@ -202,7 +202,7 @@ def _unicity(row: Row, tables: Tables) -> str:
     return counted(singular, plural, row["of"], **values, people=words.persons(row["of"]))
 
 
-def _inferred(row: Row, _tables: Tables) -> str:
+def _inference_sentences(row: Row, _tables: Tables) -> str:
     singular = (
         "{n} of {all} ({share}) is in a block with one value of {secret}: someone who finds "
         "the block knows it."
@@ -218,11 +218,13 @@ def _inferred(row: Row, _tables: Tables) -> str:
         **{"after": after, "before": before, "points": words.fixed(100 * row["gain"], 2)},
     )
     secret = escaping.cell(row["secret"])
-    text = f"{counted(singular, plural, row['people'], **_of(row), secret=secret)} {best}"
+    text = (
+        f"{counted(singular, plural, row['people'], **_total_and_share(row), secret=secret)} {best}"
+    )
     if not row["people"]:
         worst = said("Its worst-case chance is {chance}.", chance=words.percent(row["worst_case"]))
         text += f" {worst}"
-    text += _reached(row)
+    text += _threshold_sentence(row)
     least = row["threshold"]
     if least is not None and row["expected_prior"] >= least:
         so_well = "Everybody's value can be guessed equally well without the release."
@@ -230,23 +232,23 @@ def _inferred(row: Row, _tables: Tables) -> str:
     return text
 
 
-def _of(row: Row) -> dict[str, str]:
+def _total_and_share(row: Row) -> dict[str, str]:
     """Return the total and the share of a row, for sentences."""
     named = words.persons if row["counted"] == "people" else words.records
     return {"all": named(row["of"]), "share": words.percent(row["value"])}
 
 
-def _reached(row: Row, *, links: bool = False) -> str:
+def _threshold_sentence(row: Row, *, links: bool = False) -> str:
     """Return a sentence on the number of records or links at the threshold, if one was given."""
     n = row["at_threshold"]
     if n is None:
         return ""
     there = counted("{n} link", "{n} links", n) if links else words.records(n)
     message = "With a chance of {least} or more: {there}."
-    return f" {said(message, least=_plain(row['threshold']), there=there)}"
+    return f" {said(message, least=_threshold_text(row['threshold']), there=there)}"
 
 
 def headline(stored: Stored) -> list[str]:
     """Return the answers on linkability in sentences, for the first pages of a report."""
     rows = [r for r in stored.frame.iter_rows(named=True) if r["question"] == LINKABILITY]
-    return [f"{said(NAMED[LINKABILITY])}: {_answer(row, stored.details)}" for row in rows]
+    return [f"{said(NAMED[LINKABILITY])}: {_answer_sentences(row, stored.details)}" for row in rows]
