@@ -21,7 +21,7 @@ class Mutant:
     """A changed file: which node of which view or function is how else.
 
     ``target`` is what tests touch: ``sql:levels/near``, ``measures:bayes.inference``,
-    ``commands/check:coverage.listed``.
+    ``commands/check:coverage.unattacked_columns``.
     """
 
     file: str

@@ -21,7 +21,7 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
     then form classes among themselves. All others keep theirs, so these go on keeping the limits.
     """
     passes, qids = recoding.passes, recoding.qids
-    passes.statements[render.statement(recoding.measuring("tuples", node))] = None
+    passes.statements[render.statement(recoding.measuring_plan("tuples", node))] = None
     people = recoding.view("placed_tuples", tables=TABLES, numbers=positions(node), qids=qids)
     of_node = Step("tuples_of_node", "One row per person.", people)
     passes.keep("done", Plan((of_node,), recoding.view("done_of_node")))

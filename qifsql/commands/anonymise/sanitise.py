@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian, recoded_release
-from qifsql.commands.anonymise.generalise import Cells, measure_loss, make_cells, make_values
+from qifsql.commands.anonymise.generalise import Cells, make_cells, make_values, measure_loss
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding
@@ -291,7 +291,7 @@ class Work:
             loss = replace(loss, steps=[[s.entropy for s in steps] for steps in losses])
         limit = int(request.suppress * records)
         if limit:
-            recoding.make_left()
+            recoding.make_suppression_losses()
         total = math.prod(height + 1 for height in recoding.heights)
         began = time.monotonic()
 

@@ -37,8 +37,8 @@ class Rows:
 
     dataset: Dataset
     read: Dataset
-    released_columns: tuple[Column, ...]
-    roles_of_columns: tuple[OutColumn, ...]
+    columns: tuple[Column, ...]
+    released: tuple[OutColumn, ...]
 
 
 def released_columns(

@@ -100,15 +100,15 @@ def _measure_columns(
     if not measured:
         return [_uncovered_row(c, reason=why) for c, why in reasons], []
     counts = _Uniques(engine, bound.microdata, measured)
-    people, before = counts.of([])
-    _, everything = counts.of(measured)
+    people, before = counts.count_alone([])
+    _, everything = counts.count_alone(measured)
     settled = everything == before or len(measured) == 1  # fewer columns single out no more people
     rows = [_uncovered_row(None, people, everything, before)]
     for column, why in reasons:
         if why or column.attribute is None:
             rows.append(_uncovered_row(column, reason=why))
             continue
-        alone = everything if settled else counts.of([column.attribute])[1]
+        alone = everything if settled else counts.count_alone([column.attribute])[1]
         rows.append(_uncovered_row(column, people, alone, before))
     return rows, counts.plans
 

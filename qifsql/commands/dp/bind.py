@@ -42,7 +42,7 @@ class Request:
 
     microdata: Microdata
     mark: str
-    answer_patterns: tuple[exp.Expr, ...] | None
+    answers: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
     integers: bool
 

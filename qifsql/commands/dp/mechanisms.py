@@ -21,8 +21,8 @@ from qifsql.commands.dp.epsilons import Epsilon
 from qifsql.commands.dp.vulnerability import (
     Kind,
     Success,
-    exact_vulnerability,
     approximate_vulnerability,
+    exact_vulnerability,
     upper_hull,
 )
 from qifsql.errors import InputError

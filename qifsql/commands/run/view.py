@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.view import interval_text, bounds_text, value_text, level_subject
+from qifsql.commands.check.view import bounds_text, interval_text, level_subject, value_text
 from qifsql.commands.synthetic.view import points, release_name
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said

@@ -125,7 +125,8 @@ def _singling_out_sentences(row: Row, _tables: Tables) -> str:
         expected=words.percent(row["expected"]),
         worst=words.percent(row["worst_case"]),
     )
-    return f"{counted(singular, plural, row['people'], **_total_and_share(row))} {succeeds}{_threshold_sentence(row)}"
+    alone = counted(singular, plural, row["people"], **_total_and_share(row))
+    return f"{alone} {succeeds}{_threshold_sentence(row)}"
 
 
 def _register_sentences(row: Row, tables: Tables) -> str:
