@@ -78,7 +78,7 @@ def compose(
     origin = Origin.now(settings, "compose")
     options = complete(options, ComposeOptions)
     strict = options["strict"]
-    levels = _levels(options["confidence"])
+    levels = _parse_confidence(options["confidence"])
     spec = Composition.of(
         releases,
         options["people"],
@@ -103,11 +103,11 @@ def compose(
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)
         n = read_people(tables, bound, keyed=out is not None)
-        findings = [intersect.find(tables, bound, release) for release in bound.releases]
+        findings = [intersect.find_people(tables, bound, release) for release in bound.releases]
         if strict:
             intersect.refuse_unlocated(bound, findings)
-        crossed = intersect.cross(
-            tables, bound, findings, _listed(levels), every=options["progressive"]
+        crossed = intersect.intersect_releases(
+            tables, bound, findings, _levels_table(levels), every=options["progressive"]
         )
         description = _describe(bound, levels)
         inputs = (bound.people, *(release.dataset for release in bound.releases))
@@ -116,13 +116,13 @@ def compose(
         origin = origin.about(description, paths).sending(statements)
         rows = 0
         if out is not None:
-            plan = people.plan(bound, bayes=crossed.bayes)
+            plan = people.plan_people(bound, bayes=crossed.bayes)
             rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
-    return _composed(bound, crossed, origin, n=n, levels=levels, rows=rows)
+    return _make_result(bound, crossed, origin, n=n, levels=levels, rows=rows)
 
 
-def _composed(
+def _make_result(
     bound: Bound,
     crossed: intersect.Crossed,
     origin: Origin,
@@ -135,12 +135,12 @@ def _composed(
     first = len(bound.releases) - len(crossed.steps) + 1
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
-        summaries.append(measures.summary(i, n, step.summary, step.chances))
-        curves += measures.curve(i, n, levels, step.curve, bayes=crossed.bayes)
+        summaries.append(measures.summary_row(i, n, step.summary, step.chances))
+        curves += measures.curve_rows(i, n, levels, step.curve, bayes=crossed.bayes)
     last = crossed.steps[-1]
     counts = (last.summary, last.by_release, last.chances)
     releases = [
-        measures.release(release.title, n, row, counts, release.number)
+        measures.release_row(release.title, n, row, counts, release.number)
         for release, row in zip(bound.releases, crossed.findings, strict=True)
     ]
     details = {
@@ -148,7 +148,7 @@ def _composed(
         "curve": pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
     }
     if last.truths is not None:
-        row = measures.truth(last.summary, last.truths, bayes=crossed.bayes)
+        row = measures.truth_row(last.summary, last.truths, bayes=crossed.bayes)
         details["truth"] = pl.DataFrame([row], schema=measures.TRUTH)
     return Result(
         frame=pl.DataFrame(summaries, schema=measures.SCHEMA, orient="row"),
@@ -159,7 +159,7 @@ def _composed(
     )
 
 
-def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
+def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
     """Return levels of confidence, ascending; refuse what is not a level."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
@@ -179,7 +179,7 @@ def _levels(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, 
     return tuple(sorted(levels)) or LEVELS
 
 
-def _listed(levels: Sequence[Fraction]) -> exp.Select:
+def _levels_table(levels: Sequence[Fraction]) -> exp.Select:
     """Return the levels as a table."""
     names = ["level", "numerator", "denominator"]
     rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]

@@ -46,7 +46,7 @@ class Step:
     truths: Row | None
 
 
-def query(name: str, **names: str) -> exp.Select:
+def template(name: str, **names: str) -> exp.Select:
     """Return the query of a template, with its tables renamed by ``names``."""
     return splice(f"compose/{name}", tables=names)
 
@@ -57,7 +57,7 @@ def rows(tables: Tables, tree: exp.Query) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in tables.rows(tree)]
 
 
-def find(tables: Tables, bound: Bound, release: Release) -> Row:
+def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     """Locate people in one release and create its tables of spots; return its counts.
 
     The tables that remain are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and
@@ -70,30 +70,30 @@ def find(tables: Tables, bound: Bound, release: Release) -> Row:
     tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
-    tables.make("reached", query("reached", points=points, found=pairs))
-    tables.make("spots", query("spots"))
+    tables.make("reached", template("reached", points=points, found=pairs))
+    tables.make("spots", template("spots"))
     named = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
     names = {name: f"{name}_{r}" for name in (*named, *read)}
     places = {"release_points": points}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
-    (extent,) = rows(tables, query("extent", **names))
+    (extent,) = rows(tables, template("extent", **names))
     candidates = dict(names)
     if bound.spec.suppressed == "out":
         nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
         tables.make("nobody", nobody)
         candidates["suppressed_secrets"] = "nobody"
-    tables.make(names["spot_secrets"], query("spot_secrets", **candidates))
-    tables.make(names["spot_sizes"], query("spot_sizes", **names))
-    (finding,) = rows(tables, query("finding", **names))
+    tables.make(names["spot_secrets"], template("spot_secrets", **candidates))
+    tables.make(names["spot_sizes"], template("spot_sizes", **names))
+    (finding,) = rows(tables, template("finding", **names))
     tables.drop("reached", "spots", points, pairs, "nobody", *(names[name] for name in read))
     for g, _ in release.cells:
         tables.drop(g.names["spans"], g.names["members"])
     return extent | finding
 
 
-def cross(
+def intersect_releases(
     tables: Tables, bound: Bound, findings: list[Row], levels: exp.Query, *, every: bool
 ) -> Crossed:
     """Intersect release by release; ``every``: count after each, not only after the last.
@@ -102,28 +102,28 @@ def cross(
     ``guesses``.
     """
     last = len(bound.releases)
-    crossed = Crossed(findings, bayes=_exact(tables, bound))
+    crossed = Crossed(findings, bayes=_is_exact(tables, bound))
     tables = tables.doing("intersecting", bound.people.name)
     tables.make("levels", levels)
     summed = exp.select("point", "0::BIGINT AS alike", "sum(people)::BIGINT AS people")
     tables.make("at_0", summed.from_("crowd").group_by("point"))
-    tables.make("told_0", query("told_first"))
+    tables.make("told_0", template("told_first"))
     for i in range(1, last + 1):
-        names = _names(i)
-        _step(tables, names, first=i == 1, bayes=crossed.bayes)
+        names = _table_names(i)
+        _intersect_next(tables, names, first=i == 1, bayes=crossed.bayes)
         truth = bound.truth is not None
         if i == last:
-            tables.make("guesses", query("guesses", **names))
+            tables.make("guesses", template("guesses", **names))
         if i == last or every:
             crossed.steps.append(
-                _count(tables, names, truth=truth and i == last, bayes=crossed.bayes)
+                _count_step(tables, names, truth=truth and i == last, bayes=crossed.bayes)
             )
         tables.drop(f"at_{i - 1}", f"told_{i - 1}", f"shared_{i - 1}", f"standing_{i}")
     tables.drop(f"shared_{last}")
     return crossed
 
 
-def _names(i: int) -> Mapping[str, str]:
+def _table_names(i: int) -> Mapping[str, str]:
     now = ("standing", "at_now", "shared", "told")
     tables = {name: f"{name.removesuffix('_now')}_{i}" for name in now}
     before = {f"{name}_before": f"{name}_{i - 1}" for name in ("at", "shared", "told")}
@@ -131,32 +131,32 @@ def _names(i: int) -> Mapping[str, str]:
     return tables | before | spots
 
 
-def _step(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
+def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
     """Intersect the values left with those of one more release."""
-    tables.make(names["standing"], query("standing", **names))
-    tables.make(names["at_now"], query("at_now", **names))
+    tables.make(names["standing"], template("standing", **names))
+    tables.make(names["at_now"], template("at_now", **names))
     secrets = dict(names)
     if not bayes:
         ones = exp.select("spot", "secret", "1::BIGINT AS records").from_(names["spot_secrets"])
         tables.make("present", ones)
         secrets["spot_secrets"] = "present"
-    tables.make(names["shared"], query("shared_first" if first else "shared", **secrets))
-    tables.make(names["told"], query("told", **names))
+    tables.make(names["shared"], template("shared_first" if first else "shared", **secrets))
+    tables.make(names["told"], template("told", **names))
     tables.drop("present")
 
 
-def _count(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool) -> Step:
-    (summary,) = rows(tables, query("summary", **names))
+def _count_step(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool) -> Step:
+    (summary,) = rows(tables, template("summary", **names))
     return Step(
         summary,
-        tuple(rows(tables, query("by_release", **names))),
-        tuple(rows(tables, query("chances", **names))) if bayes else (),
-        tuple(rows(tables, query("curve", **names))),
-        rows(tables, query("truths", **names))[0] if truth else None,
+        tuple(rows(tables, template("by_release", **names))),
+        tuple(rows(tables, template("chances", **names))) if bayes else (),
+        tuple(rows(tables, template("curve", **names))),
+        rows(tables, template("truths", **names))[0] if truth else None,
     )
 
 
-def _exact(tables: Tables, bound: Bound) -> bool:
+def _is_exact(tables: Tables, bound: Bound) -> bool:
     """Return whether sums over people of products of frequencies are certainly exact."""
     bound_of = 1
     for release in bound.releases:

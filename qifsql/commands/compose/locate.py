@@ -62,7 +62,7 @@ def locate(tables: Tables, release: Located) -> None:
 
     ``classes_r`` has class and id_j, the cells; the caller leaves suppressed classes out.
     """
-    exact = _written_out(tables, release)
+    exact = _choose_axes(tables, release)
     axes = Axes(tuple(exact), tuple(c for c in release.columns if c not in exact))
     _make_boxes(tables, release, axes)
     _make_nodes(tables, release, axes)
@@ -72,7 +72,7 @@ def locate(tables: Tables, release: Located) -> None:
             _remove_gaps(tables, release, column)
 
 
-def _written_out(tables: Tables, release: Located) -> list[Generalised]:
+def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
     """Return the columns in which boxes and points are joined by equality.
 
     These are columns that hardly increase the number of boxes, and columns with gaps, up to a
@@ -116,7 +116,7 @@ def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
     names = {"points": release.name("points")}
     for name in ("boxes", "points"):
         query = splice(f"cells/node_{name}", tables=names, shape=axes.shape)
-        tables.make(_deep(name, 0), query)
+        tables.make(_name_at_depth(name, 0), query)
     tables.drop("boxes", "nodes")
 
 
@@ -124,8 +124,8 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs."""
     met = []
     for depth in range(ROUNDS + 1):
-        names = {"points": _deep("points", depth), "boxes": _deep("boxes", depth)}
-        cuts = _cuts(tables, names, spanned if depth < ROUNDS else ())
+        names = {"points": _name_at_depth("points", depth), "boxes": _name_at_depth("boxes", depth)}
+        cuts = _make_cuts(tables, names, spanned if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
         # Leave out points of cut nodes before the join with all boxes.
         tables.make("uncut", splice("cells/uncut", places=spanned, tables=names))
@@ -133,7 +133,7 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
         if cuts:
             for name in ("points", "boxes"):
                 query = splice(f"cells/cut_{name}", places=spanned, tables=names)
-                tables.make(_deep(name, depth + 1), query)
+                tables.make(_name_at_depth(name, depth + 1), query)
         tables.drop("cuts", "uncut", *names.values())
         if not cuts:
             break
@@ -144,7 +144,7 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     tables.drop(*met)
 
 
-def _cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
+def _make_cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
     """Create the table of the cuts of nodes; return their number."""
     if not spanned:
         tables.make("cuts", splice("cells/no_cuts"))
@@ -156,7 +156,7 @@ def _cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
     return tables.count("cuts")
 
 
-def _deep(name: str, depth: int) -> str:
+def _name_at_depth(name: str, depth: int) -> str:
     return f"{name}_at_{depth}"
 
 

@@ -118,7 +118,7 @@ def success(chances: Iterable[Row], release: int, people: int) -> float | None:
     return math.fsum(n / d for n, d in sorted(terms)) / people
 
 
-def summary(releases: int, people: int, counted: Row, chances: Sequence[Row]) -> dict[str, Any]:
+def summary_row(releases: int, people: int, counted: Row, chances: Sequence[Row]) -> dict[str, Any]:
     """Return a row of ``SCHEMA``."""
     clear = counted["located"] - counted["contradictions"]
     return {
@@ -139,7 +139,7 @@ def summary(releases: int, people: int, counted: Row, chances: Sequence[Row]) ->
     }
 
 
-def release(
+def release_row(
     title: str,
     people: int,
     finding: Row,
@@ -169,7 +169,7 @@ def release(
     }
 
 
-def curve(
+def curve_rows(
     releases: int, people: int, levels: Sequence[Fraction], counted: Sequence[Row], *, bayes: bool
 ) -> list[dict[str, Any]]:
     """Return rows of ``CURVE``; ``counted`` has a row for each level by its number from 1."""
@@ -188,7 +188,7 @@ def curve(
     ]
 
 
-def truth(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
+def truth_row(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
     """Return the row of ``TRUTH``."""
     clear = counted["located"] - counted["contradictions"]
     return {

@@ -19,7 +19,7 @@ GUESSES = {
 }
 
 
-def plan(bound: Bound, *, bayes: bool) -> Plan:
+def plan_people(bound: Bound, *, bayes: bool) -> Plan:
     """Return the plan of the rows of all people.
 
     The columns are ``person`` from 1 (and the key); for each release the number of the person's

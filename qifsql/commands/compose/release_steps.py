@@ -24,10 +24,10 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     A point is a combination of raw values, each given by its place in the order of all values.
     Return the number of people; raise DatasetError if there are none.
     """
-    _load(tables, bound)
+    _load_people(tables, bound)
     n = tables.count("people")
     if not n:
-        raise DatasetError(_nobody(bound))
+        raise DatasetError(_refuse_nobody(bound))
     for raw in bound.raws:
         j = raw.number
         value = exp.column(f"qid_{j}")
@@ -56,7 +56,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     return n
 
 
-def _load(tables: Tables, bound: Bound) -> None:
+def _load_people(tables: Tables, bound: Bound) -> None:
     """Create ``people``: raw values, truth and key; with a key only people in every release."""
     columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
     if bound.truth is not None:
@@ -91,7 +91,7 @@ def _key(key: Column) -> exp.Expr:
     return with_one_missing(tree) if key.type in FLOATING else tree
 
 
-def _nobody(bound: Bound) -> str:
+def _refuse_nobody(bound: Bound) -> str:
     if bound.key is not None:
         return (
             f"the overlap is empty: nobody in {bound.people.name} is in every release by the key "
@@ -113,7 +113,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
             )
             for g, attribute in release.cells
         ]
-        secret = exp.alias_(_comparable(normal(release.secret), _common(bound)), "secret")
+        secret = exp.alias_(_comparable(normal(release.secret), _common_domain(bound)), "secret")
         rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
         query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
         positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]
@@ -130,7 +130,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
     tables.make("secret_values", exp.select("secret", order).from_(different.subquery("different")))
 
 
-def _common(bound: Bound) -> Domain:
+def _common_domain(bound: Bound) -> Domain:
     """Return the domain in which secrets of all releases are compared."""
     common_domain = domain(bound.releases[0].secret.type)
     for release in bound.releases[1:]:
@@ -147,7 +147,7 @@ def _with_truth(coded: exp.Select, bound: Bound) -> exp.Select:
     if bound.truth is None:
         return coded.select("0 AS truth")
     condition = exp.NullSafeEQ(
-        this=_comparable(exp.column("truth", table="people"), _common(bound)),
+        this=_comparable(exp.column("truth", table="people"), _common_domain(bound)),
         expression=exp.column("secret", table="secret_values"),
     )
     return coded.join("secret_values", on=condition, join_type="left").select(

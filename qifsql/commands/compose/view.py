@@ -29,16 +29,16 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     releases = tables["releases"].to_dicts()
     parts: list[Part] = [
         Heading(_heading(row, spec)),
-        _releases(row, releases),
+        _releases_table(row, releases),
         Paragraph(said(CLASS)),
         Paragraph(sentence(row), strong=True),
     ]
     if frame.height > 1:
-        parts += [Heading(said("Release after release"), 2), _progress(frame.to_dicts())]
+        parts += [Heading(said("Release after release"), 2), _progress_table(frame.to_dicts())]
     last = tables["curve"].filter(pl.col("releases") == row["releases"]).to_dicts()
-    parts += _curve(last, row["people"])
+    parts += _curve_parts(last, row["people"])
     if "truth" in tables:
-        parts.append(Paragraph(_right(tables["truth"].row(0, named=True))))
+        parts.append(Paragraph(_truth_sentence(tables["truth"].row(0, named=True))))
     return parts
 
 
@@ -52,7 +52,7 @@ def _heading(row: Row, spec: Spec) -> str:
     )
 
 
-def _releases(row: Row, releases: Sequence[Row]) -> Table:
+def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
     """Return a table with a column for each release and one for all together."""
     heads = ["", *(escaping.cell(r["release"]) for r in releases), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
@@ -107,26 +107,26 @@ def sentence(row: Row) -> str:
         lost = "That removes the anonymity of {people}."
         sentences = [
             said(possible, before=before, after=after),
-            said(lost, people=_of(row["vulnerable"], people)),
+            said(lost, people=_people_and_share(row["vulnerable"], people)),
         ]
-    sentences.append(_breached(row))
+    sentences.append(_breach_sentence(row))
     if row["contradictions"]:
         contradicted = "For {n} no value is left: the releases contradict each other about them."
         sentences.append(said(contradicted, n=words.count(row["contradictions"])))
     return " ".join(sentences)
 
 
-def _breached(row: Row) -> str:
+def _breach_sentence(row: Row) -> str:
     """Return a sentence on people with one value left, and if one release was enough."""
     n, enough = row["perfect_breach"], row["perfect_breach_before"]
-    whom = _of(n, row["people"])
+    whom = _people_and_share(n, row["people"])
     if n and enough and row["releases"] > 1:
         single = "For {people} a single value is left; one release was enough for {n} of them."
         return said(single, people=whom, n=words.count(enough))
     return said("For {people} a single value is left.", people=whom)
 
 
-def _progress(rows: Sequence[Row]) -> Table:
+def _progress_table(rows: Sequence[Row]) -> Table:
     """Return a table with one row per number of first releases."""
     heads = [
         said("first releases"),
@@ -149,7 +149,7 @@ def _progress(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _curve(rows: Sequence[Row], people: int) -> list[Part]:
+def _curve_parts(rows: Sequence[Row], people: int) -> list[Part]:
     """Return the shares of people by confidence."""
     if len(rows) > FEW:
         rows = [row for row in rows if row["confidence"] in SHOWN]
@@ -167,10 +167,10 @@ def _curve(rows: Sequence[Row], people: int) -> list[Part]:
     return [sure, Paragraph(said(message, people=words.persons(people))), table]
 
 
-def _right(row: Row) -> str:
+def _truth_sentence(row: Row) -> str:
     """Return a sentence on the true values left and the right guesses, by the truth."""
     values = {
-        "left": _of(row["true_value_left"], row["located"]),
+        "left": _people_and_share(row["true_value_left"], row["located"]),
         "right": words.count(row["perfect_breach_right"]),
         "single": words.count(row["perfect_breach"]),
     }
@@ -184,11 +184,11 @@ def _right(row: Row) -> str:
         "The true value is among those left for {left}; {right} of {single} single values are "
         "right, and the best guess for {guessed}.",
         **values,
-        guessed=_of(row["best_guess_right"], row["located"]),
+        guessed=_people_and_share(row["best_guess_right"], row["located"]),
     )
 
 
-def _of(n: int, people: int) -> str:
+def _people_and_share(n: int, people: int) -> str:
     """Return a number of people, with its share of all people."""
     share = _percent(n / people if people else None)
     everybody = words.persons(people)

@@ -6,8 +6,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, targets
-from qifsql.commands.dit.external_releases import Outside
-from qifsql.commands.dit.release_sources import Maker
+from qifsql.commands.dit.external_releases import ExternalReleases
+from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
 from qifsql.commands.dit.stored_batches import Store
 from qifsql.commands.dit.targets import People
@@ -31,7 +31,7 @@ NAMES = (
 SLOW = 500  # targets with a separate tree above which a remark is given
 
 
-def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
+def open_passes(stream: Stream, people: People, meter: Meter) -> Passes:
     """Return the statements about the people; progress shows the number of open questions."""
     turn = 0
 
@@ -43,43 +43,43 @@ def passes_of(stream: Stream, people: People, meter: Meter) -> Passes:
     return Passes(stream, people.coded, look, names=NAMES)
 
 
-def work(
+def compute_batches(
     passes: Passes,
     people: People,
-    maker: Maker,
+    source: ReleaseSource,
     *,
     store: Store,
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
     """Compute and store the distances that are still missing; return remarks."""
-    question, engine = maker.question, maker.engine
+    question, engine = source.question, source.engine
     batches: list[int] = []
 
     def begin(_stream: Stream) -> None:
         posteriors.make_edges(passes, people.secret, hierarchy)
-        batches.extend(targets.aim(passes, people, question))
+        batches.extend(targets.choose_targets(passes, people, question))
 
     engine.together([passes.stream], begin, meter.show)
     if question.method == FILES:
-        records = (record for batch in batches for _, record in _aimed(passes, batch))
-        black_box.missing(question.without or "", records)
+        records = (record for batch in batches for _, record in _targets_of_batch(passes, batch))
+        black_box.refuse_missing(question.without or "", records)
     todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
-    outside: Outside | None = None
+    outside: ExternalReleases | None = None
     for i, (run, batch) in enumerate(todo):
         if (run, batch) in finished:
             continue
         meter.begin(i, len(todo), f"run {run} of {len(question.runs)}")
-        run_maker = replace(maker, wishes=question.runs[run - 1])
+        run_source = replace(source, wishes=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         if question.method == MONDRIAN:
-            _here(passes, people, run_maker, meter)
+            _tabulate_mondrian(passes, people, run_source, meter)
         else:
             if outside is None or outside.run != run:
-                outside = Outside(passes, run_maker, run)
-            _read(passes, run_maker, outside, batch, meter)
-        _guess(passes, run_maker, meter)
+                outside = ExternalReleases(passes, run_source, run)
+            _tabulate_files(passes, run_source, outside, batch, meter)
+        _compute_distances(passes, run_source, meter)
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
@@ -98,35 +98,37 @@ def _remarks(passes: Passes) -> tuple[str, ...]:
     )
 
 
-def _here(passes: Passes, people: People, maker: Maker, meter: Meter) -> None:
+def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
     """Create the tables of counts of a batch from releases that Mondrian computes."""
-    wishes = maker.wishes
+    wishes = source.wishes
     assert wishes is not None  # noqa: S101 - Mondrian has limits
 
     def releases(_stream: Stream) -> None:
-        mondrian_runs.make(passes, people, wishes, joint=maker.question.classifier != BAYES)
+        mondrian_runs.count_run(passes, people, wishes, joint=source.question.classifier != BAYES)
 
-    maker.engine.together([passes.stream], releases, meter.show)
+    source.engine.together([passes.stream], releases, meter.show)
 
 
-def _read(passes: Passes, maker: Maker, outside: Outside, batch: int, meter: Meter) -> None:
+def _tabulate_files(
+    passes: Passes, source: ReleaseSource, outside: ExternalReleases, batch: int, meter: Meter
+) -> None:
     """Create the tables of counts of a batch from releases in files."""
     files: dict[int, Path] = {}
     try:
-        rows = _aimed(passes, batch)
+        rows = _targets_of_batch(passes, batch)
         for n, (target, record) in enumerate(rows, 1):
             meter.inside(0.7 * n / len(rows), f"release {n:,} of {len(rows):,}")
             meter.show()
-            files[target] = maker.without(record)
+            files[target] = source.release_without(record)
         outside.read(files)
     finally:
         for path in files.values():
-            maker.done(path)
+            source.remove(path)
 
 
-def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
+def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> None:
     """Create the table ``distances`` of a batch from the tables of counts."""
-    question, bayes = maker.question, maker.question.classifier == BAYES
+    question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:
         size = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
 
@@ -134,17 +136,19 @@ def _guess(passes: Passes, maker: Maker, meter: Meter) -> None:
             meter.inside(0.8 + 0.2 * n / size, f"{question.classifier}: {n:,} of {size:,} releases")
             meter.show()
 
-        posteriors.learn(maker.engine, passes, question.classifier, seed=question.seed, look=look)
+        posteriors.apply_classifier(
+            source.engine, passes, question.classifier, seed=question.seed, look=look
+        )
 
     def measure(_stream: Stream) -> None:
         if bayes:
-            posteriors.believe(passes)
-        posteriors.measure(passes)
+            posteriors.apply_naive_bayes(passes)
+        posteriors.measure_distances(passes)
 
-    maker.engine.together([passes.stream], measure, meter.show)
+    source.engine.together([passes.stream], measure, meter.show)
 
 
-def _aimed(passes: Passes, batch: int) -> list[tuple[int, int]]:
+def _targets_of_batch(passes: Passes, batch: int) -> list[tuple[int, int]]:
     """Return the targets of a batch, and the positions of their records."""
     rows = exp.select("target", "record").from_(own_table("aimed"))
     rows = rows.where(exp.column("batch").eq(batch)).order_by("target")

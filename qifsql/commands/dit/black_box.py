@@ -40,7 +40,7 @@ def path_of(without: str, record: int) -> Path:
     return Path(without.replace(PERSON, str(record)))
 
 
-def paths(without: str) -> tuple[str, ...]:
+def existing_files(without: str) -> tuple[str, ...]:
     """Return the existing files of releases without one person."""
     written = without.split(PERSON)
     number = re.compile("([0-9]+)".join(map(re.escape, written)))
@@ -48,7 +48,7 @@ def paths(without: str) -> tuple[str, ...]:
     return tuple(sorted(path for path in files if number.fullmatch(path)))
 
 
-def missing(without: str, records: Iterable[int]) -> None:
+def refuse_missing(without: str, records: Iterable[int]) -> None:
     """Refuse missing files; the message states their number and the first of them."""
     total, lacking, first = 0, 0, 0
     for record in records:
@@ -63,7 +63,7 @@ def missing(without: str, records: Iterable[int]) -> None:
         )
 
 
-def seconds(timeout: float) -> float:
+def parse_timeout(timeout: float) -> float:
     """Return a time limit in seconds; InputError unless it is above 0 and at most ``FREE``."""
     if isinstance(timeout, bool) or not 0 < timeout <= FREE:
         raise InputError("a time limit is a number of seconds above 0")
@@ -89,7 +89,7 @@ class Command:
                 f"a command reads {INPUT} and writes {OUTPUT}, as in "
                 f"'anonymise.sh {INPUT} {OUTPUT}'; name both"
             )
-        return cls(words, seconds(timeout))
+        return cls(words, parse_timeout(timeout))
 
     def run(self, source: Path, target: Path, what: str) -> None:
         """Write a release; InputError if the command fails, takes too long or writes nothing.
@@ -98,7 +98,7 @@ class Command:
         """
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
         with TemporaryFile() as messages:
-            code = self._finished(words, messages, what, source.parent)
+            code = self._run_process(words, messages, what, source.parent)
             messages.seek(max(0, messages.seek(0, SEEK_END) - TAIL))
             tail = messages.read().decode("utf-8", "replace")
         if code:
@@ -110,7 +110,7 @@ class Command:
         if not target.is_file():
             raise InputError(f"the command made no release {what}; it must write one to {OUTPUT}")
 
-    def _finished(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
+    def _run_process(self, words: list[str], messages: IO[bytes], what: str, folder: Path) -> int:
         """Run the command, return its exit code; kill its process group on timeout or Ctrl-C.
 
         Its environment names the folder of this run: if this run is killed, the next one can find

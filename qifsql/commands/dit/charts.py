@@ -45,10 +45,10 @@ def distribution(frame: pl.DataFrame) -> Chart:
         "run",
         "point",
         "share",
-        panel=pl.col("distance").replace_strict(_names()),
-        name=pl.Series([run(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
+        panel=pl.col("distance").replace_strict(_distance_titles()),
+        name=pl.Series([run_title(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
     )
-    heads = [name for name in _names().values() if name in set(rows["panel"])]
+    heads = [name for name in _distance_titles().values() if name in set(rows["panel"])]
     names = list(dict.fromkeys(rows.sort("run")["name"]))
     x = alt.X("point:Q", title=said("distance, at most"))
     x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
@@ -72,7 +72,10 @@ def distribution(frame: pl.DataFrame) -> Chart:
         "The further up and left the line, the less guesses depend on the person's own record."
     )
     return dressed(
-        chart, said("How guesses depend on the person's own record"), below, _spread(rows)
+        chart,
+        said("How guesses depend on the person's own record"),
+        below,
+        _distribution_in_words(rows),
     )
 
 
@@ -89,9 +92,9 @@ def summary(frame: pl.DataFrame) -> Chart:
         limits=pl.col("limits").fill_null(said("k alone")),
         low=pl.max_horizontal(pl.col("mean") - pl.col("std"), pl.lit(0.0)),
         high=pl.col("mean") + pl.col("std"),
-        panel=pl.col("distance").replace_strict(_names()),
+        panel=pl.col("distance").replace_strict(_distance_titles()),
     )
-    heads = [name for name in _names().values() if name in set(rows["panel"])]
+    heads = [name for name in _distance_titles().values() if name in set(rows["panel"])]
     kinds = list(dict.fromkeys(rows["limits"]))
     middle, largest = said("mean"), said("largest")
     long = pl.concat(
@@ -101,7 +104,7 @@ def summary(frame: pl.DataFrame) -> Chart:
         ],
         how="diagonal",
     )
-    chart = alt.layer(*_lines(alt, kinds), width=340, height=220)
+    chart = alt.layer(*_summary_layers(alt, kinds), width=340, height=220)
     facet = alt.Facet("panel:N", sort=heads)
     chart = chart.facet(facet=facet, columns=PER_ROW, data=data(alt, long))
     chart = chart.resolve_scale(y="independent")
@@ -109,10 +112,10 @@ def summary(frame: pl.DataFrame) -> Chart:
         "The mean over all people with its standard deviation, and the largest distance of anyone, "
         "which is the epsilon of the release for this classifier."
     )
-    return dressed(chart, said("Worst case and average"), below, _both(rows))
+    return dressed(chart, said("Worst case and average"), below, _summary_in_words(rows))
 
 
-def different(frame: pl.DataFrame) -> Chart:
+def changed_guesses(frame: pl.DataFrame) -> Chart:
     """Draw the share of people whose best guess changes, against k (paper, Figs. 3 and 4).
 
     ``frame`` is a result of ``dit`` with several k.
@@ -121,7 +124,7 @@ def different(frame: pl.DataFrame) -> Chart:
     rows = frame.filter(pl.col("distance") == "emd")
     rows = rows.select("k", "different", limits=pl.col("limits").fill_null(said("k alone")))
     kinds = list(dict.fromkeys(rows["limits"]))
-    x, dash = _of_k(alt, kinds)
+    x, dash = _axis_of_k(alt, kinds)
     y = alt.Y("different:Q", title=said("share of people")).axis(labelExpr=PERCENT)
     titles = {"k:O": "k", "limits:N": said("limits"), "different:Q": said("share of people")}
     lines = alt.Chart(data(alt, rows), width=340, height=220).encode(x=x, y=y)
@@ -140,9 +143,9 @@ def different(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("Other guesses"), below, words)
 
 
-def _lines(alt: Any, kinds: list[str]) -> list[Any]:
+def _summary_layers(alt: Any, kinds: list[str]) -> list[Any]:
     """Return the layers of a panel: bars of the standard deviation, both lines, and points."""
-    x, dash = _of_k(alt, kinds)
+    x, dash = _axis_of_k(alt, kinds)
     y = alt.Y("value:Q", title=said("distance")).axis(format="~g")
     colour = alt.Color("what:N", title=None).legend(alt.Legend(orient="bottom"))
     colour = colour.scale(domain=[said("mean"), said("largest")], range=[BLUE, ORANGE])
@@ -157,25 +160,25 @@ def _lines(alt: Any, kinds: list[str]) -> list[Any]:
     return [bars, line.encode(detail="limits:N"), dots]
 
 
-def _of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
+def _axis_of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
     """Return the axis of k, and the dashes that distinguish the limits."""
     dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
     dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
 
 
-def _names() -> dict[str, str]:
+def _distance_titles() -> dict[str, str]:
     """Return the titles of distances."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 
-def run(row: Mapping[str, Any]) -> str:
+def run_title(row: Mapping[str, Any]) -> str:
     """Return the title of a run."""
     limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
     return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
-def _spread(rows: pl.DataFrame) -> list[str]:
+def _distribution_in_words(rows: pl.DataFrame) -> list[str]:
     """Describe the chart in sentences, for people who cannot see it."""
     half = (
         rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
@@ -192,7 +195,7 @@ def _spread(rows: pl.DataFrame) -> list[str]:
     ]
 
 
-def _both(rows: pl.DataFrame) -> list[str]:
+def _summary_in_words(rows: pl.DataFrame) -> list[str]:
     return [
         said(
             "{distance}, k={k}, {limits}: mean {mean}, largest {most}.",
@@ -211,5 +214,5 @@ def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart
     drawn = {"distribution": distribution(details["distribution"])}
     if frame["k"].n_unique() > 1:
         drawn["summary"] = summary(frame)
-        drawn["different"] = different(frame)
+        drawn["different"] = changed_guesses(frame)
     return drawn

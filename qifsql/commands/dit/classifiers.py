@@ -23,7 +23,7 @@ Lesson = tuple[int, int, int, int, int]  # target, release, pattern, secret, peo
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
 
 
-def check(name: str) -> None:
+def check_classifier(name: str) -> None:
     """Check the name of a classifier; InputError if it is unknown or scikit-learn is missing."""
     if name not in CLASSIFIERS:
         hint = did_you_mean(name, CLASSIFIERS)
@@ -32,7 +32,7 @@ def check(name: str) -> None:
         check_installed(f"classifier {name}", "naive-bayes needs nothing")
 
 
-def beliefs(
+def train_posteriors(
     name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
 ) -> Iterator[Belief]:
     """Yield the posterior of each target, with and without their record.
@@ -45,13 +45,13 @@ def beliefs(
         if table not in beliefs_by_table:
             if len(beliefs_by_table) >= HELD:
                 beliefs_by_table.clear()
-            beliefs_by_table[table] = _learnt(name, table, width=width, seed=seed)
+            beliefs_by_table[table] = _train_posterior(name, table, width=width, seed=seed)
         look(n)
         for secret, probability in beliefs_by_table[table]:
             yield target, release, secret, probability
 
 
-def _learnt(
+def _train_posterior(
     name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
 ) -> list[tuple[int, float]]:
     """Return the posterior of a person whose bits are all 1."""

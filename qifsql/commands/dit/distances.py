@@ -51,7 +51,7 @@ GRID = (0.0, *(10 ** (i / 10) for i in range(-60, 21)))
 UNIT = 2**80
 
 
-def summary(passes: Passes, question: Question) -> pl.DataFrame:
+def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
     """Return the summary (``SUMMARY``) of the table ``each_one``."""
     rows = []
     for row in passes.stream.rows(render(passes.query("dit/moments"))):
@@ -59,14 +59,14 @@ def summary(passes: Passes, question: Question) -> pl.DataFrame:
         finite = records - infinite
         mean = float(Fraction(total, UNIT * finite)) if finite else None
         std = math.sqrt(Fraction(squares, UNIT * finite)) if finite else None
-        labels = (*_limits(question, run), question.classifier, distance, records)
+        labels = (*_limits_of_run(question, run), question.classifier, distance, records)
         moments = (mean, std, greatest, different / records, infinite)
         rows.append((run, question.method, *labels, *moments))
     rows.sort(key=lambda row: (row[0], DISTANCES.index(row[5])))
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
 
-def shares(
+def share_rows(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
     """Count the people of ``each_one`` with a distance of at most each point, or above it."""
@@ -76,12 +76,12 @@ def shares(
     counted = passes.stream.rows(render(passes.query("dit/shares")))
     for run, distance, point, people, records in counted:
         count = records - people if above else people
-        rows.append((run, *_limits(question, run), distance, point, count, count / records))
+        rows.append((run, *_limits_of_run(question, run), distance, point, count, count / records))
     passes.drop("points")
     rows.sort(key=lambda row: (row[0], DISTANCES.index(row[3]), row[4]))
     return pl.DataFrame(rows, schema=SHARES, orient="row")
 
 
-def _limits(question: Question, run: int) -> tuple[int | None, str | None]:
+def _limits_of_run(question: Question, run: int) -> tuple[int | None, str | None]:
     wishes = question.runs[run - 1]
     return (None, None) if wishes is None else (wishes.k, wishes.diversity or None)

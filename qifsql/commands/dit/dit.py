@@ -14,8 +14,8 @@ from qifsql.commands.dit import (
     stored_batches,
     targets,
 )
-from qifsql.commands.dit.batches import passes_of, work
-from qifsql.commands.dit.release_sources import Maker
+from qifsql.commands.dit.batches import compute_batches, open_passes
+from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import DitOptions, Question, check_plain
 from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
@@ -67,7 +67,7 @@ def dit(
     origin = Origin.now(settings, "dit")
     options = complete(options, DitOptions)
     question = Question.of(options, (settings.seed if settings else None) or 0)
-    classifiers.check(question.classifier)
+    classifiers.check_classifier(question.classifier)
     dataset = Dataset.open(source)
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
@@ -95,30 +95,34 @@ def _run(
         private(when=store is not None),
         open_engine(
             replace(settings, progress=meter),
-            sources=[spec.dataset, *_releases(question), *([] if store is None else [store])],
+            sources=[spec.dataset, *_named_releases(question), *([] if store is None else [store])],
             outputs=[] if out is None else [out],
             ordered=True,
         ) as engine,
     ):
-        attack, catalog = _bound(engine, spec)
+        attack, catalog = _bind_attack(engine, spec)
         check_plain(question.as_values, [q.name for q in attack.microdata.qids])
         dataset = spec.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        people = targets.code(engine, attack.microdata)
-        targets.check(people, question)
-        description = _plain(attack.microdata, dataset, spec.where) | question.plain()
+        people = targets.code_people(engine, attack.microdata)
+        targets.check_limits(people, question)
+        description = _describe(attack.microdata, dataset, spec.where) | question.plain()
         stream = engine.stream(people.name)
         files = (*dataset.paths, *(x for x in (question.hierarchy, question.release) if x))
         try:
-            signature = stored_batches.signed(description, files) if store is not None else {}
+            signature = stored_batches.identity(description, files) if store is not None else {}
             batch_store = stored_batches.Store(engine, stream, store, signature)
-            passes = passes_of(stream, people, meter)
-            maker = Maker(engine, attack, spec, catalog.schema, question, settings)
-            notes = work(passes, people, maker, store=batch_store, hierarchy=tree, meter=meter)
-            frame = distances.summary(passes, question)
+            passes = open_passes(stream, people, meter)
+            release_source = ReleaseSource(engine, attack, spec, catalog.schema, question, settings)
+            notes = compute_batches(
+                passes, people, release_source, store=batch_store, hierarchy=tree, meter=meter
+            )
+            frame = distances.summary_rows(passes, question)
             details = {
-                "thresholds": distances.shares(passes, question, question.thresholds, above=True),
-                "distribution": distances.shares(passes, question, distances.GRID, above=False),
+                "thresholds": distances.share_rows(
+                    passes, question, question.thresholds, above=True
+                ),
+                "distribution": distances.share_rows(passes, question, distances.GRID, above=False),
             }
         finally:
             stream.close()
@@ -127,15 +131,15 @@ def _run(
         )
         rows = 0
         if out is not None:
-            rows = per_person.write(engine, attack.microdata, question, out, origin)
+            rows = per_person.write_people(engine, attack.microdata, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
     origin = origin.listing(attack.microdata.columns)
-    drawn = _of_sample(question, people.coded.records)
+    drawn = _sample_remark(question, people.coded.records)
     notes = (*attack.microdata.notes, *drawn, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
 
 
-def _of_sample(question: Question, records: int) -> tuple[str, ...]:
+def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
     """Return a remark if only a sample is tested."""
     if not question.sample or question.sample >= records:
         return ()
@@ -146,14 +150,14 @@ def _of_sample(question: Question, records: int) -> tuple[str, ...]:
     )
 
 
-def _releases(question: Question) -> list[Dataset]:
+def _named_releases(question: Question) -> list[Dataset]:
     """Return the release files that the user names, as datasets."""
     release = [] if question.release is None else [Dataset.open(question.release)]
-    single = () if question.without is None else black_box.paths(question.without)
+    single = () if question.without is None else black_box.existing_files(question.without)
     return [*release, *([Dataset("releases", "csv", single)] if single else [])]
 
 
-def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
+def _bind_attack(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
     """Bind the attack to the data; return it with the catalog of the data.
 
     Raises ColumnError if values are nested, InputError if there are several secrets.
@@ -174,7 +178,7 @@ def _bound(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
     return attack, catalog
 
 
-def _plain(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
+def _describe(microdata: Microdata, dataset: Dataset, where: str | None) -> dict[str, object]:
     """Return dataset, roles and filter as plain data, for manifests and stores."""
     named = (*microdata.qids, *microdata.secrets)
     description: dict[str, object] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute
-from qifsql.commands.dit.release_sources import Maker
+from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_name, own_table, scale_table
 from qifsql.counting.spans import HELD, Generalised, Raw, make_places, make_spans
@@ -29,14 +29,14 @@ WHOLE = 0  # the number of the release with everybody
 LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
 
 
-class Outside:
+class ExternalReleases:
     """The reader of a run's releases; ``release`` is the file of the release with everybody."""
 
-    def __init__(self, passes: Passes, maker: Maker, run: int) -> None:
-        attack, engine = maker.attack, maker.engine
+    def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
+        attack, engine = source.attack, source.engine
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
-        self.release = maker.release_of_everybody()
-        self.plain = maker.question.as_values
+        self.release = source.release_of_everybody()
+        self.plain = source.question.as_values
         self.tables = Tables(engine, "reading releases", attack.microdata.dataset.name)
         self.secret = attack.microdata.secrets[0]
         people = attack.microdata.dataset.name
@@ -54,17 +54,17 @@ class Outside:
         Raises ColumnError, DatasetError or InputError if a release cannot be used.
         """
         for i, (number, path) in enumerate([(WHOLE, self.release), *files.items()]):
-            self._show(number, path, first=not i)
+            self._add_rows(number, path, first=not i)
         self._number_secrets()
         for raw in self.raws:
-            self._span(raw)
-        self.passes.keep("patterns", self._patterns())
+            self._make_spans(raw)
+        self.passes.keep("patterns", self._pattern_rows())
         width = {"wanted_width": self.passes.coded.width}
         self.passes.make("tallies", "dit/tallied", width)
         self.passes.make("totals", "dit/counted")
-        self.passes.drop("shown", *self._held())
+        self.passes.drop("shown", *self._batch_tables())
 
-    def _show(self, number: int, path: Path, *, first: bool) -> None:
+    def _add_rows(self, number: int, path: Path, *, first: bool) -> None:
         """Add the distinct rows of a release to ``shown``: cells, secret and number of people."""
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
@@ -104,7 +104,7 @@ class Outside:
         dataset = Dataset.open(path)
         catalog = Catalog(self.engine, dataset)
         columns = [catalog.schema[m.name] for m in meant]
-        if dataset.format == "csv" and any(map(_loses, meant, columns)):
+        if dataset.format == "csv" and any(map(_changes_values, meant, columns)):
             catalog = Catalog(self.engine, replace(dataset, all_varchar=True))
             columns = [catalog.schema[m.name] for m in meant]
         return catalog, [replace(c, name=m.name) for c, m in zip(columns, meant, strict=True)]
@@ -137,7 +137,7 @@ class Outside:
                 f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
             )
 
-    def _span(self, raw: Raw) -> None:
+    def _make_spans(self, raw: Raw) -> None:
         """Create the table of a quasi-identifier's cells and the targets' values in them."""
         release_column = self._column(raw)
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
@@ -161,7 +161,7 @@ class Outside:
             labels=LABELS,
         )
 
-    def _patterns(self) -> exp.Query:
+    def _pattern_rows(self) -> exp.Query:
         """Return the rows of ``patterns``: each target with their release and the whole one."""
         number = exp.column("number", "shown")
         release = exp.or_(number.eq(exp.column("target", "targets")), number.eq(WHOLE))
@@ -192,7 +192,7 @@ class Outside:
         )
         return query.group_by("1", "2", "3", "4")
 
-    def _held(self) -> Sequence[str]:
+    def _batch_tables(self) -> Sequence[str]:
         """Return the names of a batch's tables."""
         tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
         numbers = [raw.number for raw in self.raws]
@@ -215,7 +215,7 @@ def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
     return exp.cast(value, "VARCHAR") if csv else value
 
 
-def _loses(meant: Attribute, file_column: Column) -> bool:
+def _changes_values(meant: Attribute, file_column: Column) -> bool:
     """Return whether reading CSV with the type of its cells would change values."""
     raw, cells = domain(meant.type).kind, domain(file_column.type).kind
     if cells == "floating":

@@ -32,14 +32,14 @@ FOREST = (
 )
 
 
-def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
+def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
     """Create ``clean`` (the cuts of nodes), ``walked`` (the targets' paths) and ``members``.
 
     Reads ``different``, ``targets``, ``roots``, ``homes`` and ``own_scale``. ``worlds`` are
     the whole releases with which limits compare classes.
     """
     now, then = (({name: f"{name}_{i}" for name in TURNING}) for i in (1, 2))
-    _empty(passes)
+    _make_empty_tables(passes)
     passes.make(now["people"], "dit/planted")
     open_ = passes.make(now["items"], "dit/begun")
     roots = passes.row(exp.select("count(*)").from_(own_table("roots")))[0]
@@ -49,7 +49,7 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
         passes.set("last", last)
         passes.set("depth", depth)
         passes.add("known", "dit/known", None, **now)
-        _settle(passes, wishes, worlds, now)
+        _accept_cuts(passes, wishes, worlds, now)
         last += 2 * passes.add("children", "dit/children")
         passes.make("settled", "dit/paths")
         for name in ("clean", "walked"):
@@ -64,7 +64,9 @@ def grow(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
     passes.drop(*now.values(), "known", "children")
 
 
-def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]) -> None:
+def _accept_cuts(
+    passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]
+) -> None:
     """Create the table ``accepted``: the cuts that keep every limit."""
     passes.make("marks", "dit/marks", None, **now)
     passes.make("measured", "dit/measured", None, **now)
@@ -74,11 +76,11 @@ def _settle(passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[
         for code, world in worlds.items():
             numbers = {"wanted_world": code, "wanted_gone": world.gone}
             sides = passes.query("dit/sides", numbers, **now)
-            passes.append("refused", world.broken(wishes, sides))
+            passes.append("refused", world.broken_parts(wishes, sides))
     passes.make("accepted", "dit/accepted")
 
 
-def _empty(passes: Passes) -> None:
+def _make_empty_tables(passes: Passes) -> None:
     """Create the growing tables, without rows."""
     for name, columns in GROWING.items():
         passes.keep_empty(name, columns)

@@ -31,12 +31,12 @@ class World:
     records: int
     gone: int = NOTHING
 
-    def broken(self, wishes: Wishes, sides: exp.Select) -> Plan:
+    def broken_parts(self, wishes: Wishes, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
         return refused(wishes, (self.secret,), sides, records=self.records, totals=self.table)
 
 
-def compares(wishes: Wishes) -> bool:
+def compares_with_world(wishes: Wishes) -> bool:
     """Return whether a limit compares classes with the whole release."""
     return wishes.t is not None or wishes.t_ordered is not None
 
@@ -46,7 +46,7 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
     coded = passes.coded
     (secret,) = coded.secrets
     worlds = {NOBODY: World("whole", secret, coded.records)}
-    if not compares(wishes):
+    if not compares_with_world(wishes):
         return worlds
     taken = exp.select("secret").distinct().from_(own_table("targets"))
     for (code,) in sorted(passes.stream.rows(render(taken))):
@@ -74,7 +74,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
         if scale.interval:
-            _move(passes, i, scale)
+            _add_moved_values(passes, i, scale)
         elif scale.values > 2:  # a scale of one remaining value has no width
             numbers = {"wanted_attribute": i, "wanted_values": scale.values}
             tables = {"scale": own_name(scale_table(i))}
@@ -83,7 +83,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     passes.keep("alone", alone)
 
 
-def _move(passes: Passes, i: int, scale: Scale) -> None:
+def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
     """Add the values of a quasi-identifier with distances to ``moved``."""
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")

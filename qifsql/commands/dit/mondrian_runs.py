@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qifsql.commands.dit import forest
-from qifsql.commands.dit.leave_one_out import NOBODY, compares, make_worlds
+from qifsql.commands.dit.leave_one_out import NOBODY, compares_with_world, make_worlds
 from qifsql.commands.dit.targets import People
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
@@ -28,25 +28,25 @@ STAYING = ("different", "rescaled", "targets", "tallies", "patterns")
 GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in STAYING]
 
 
-def make(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
+def count_run(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
     """Create ``totals`` of the targets, and ``patterns`` if ``joint``, else ``tallies``.
 
     Raises InputError if a release, with or without a target, cannot keep the limits.
     """
-    _check(passes, people, wishes)
-    apart = {"wanted_worlds": int(compares(wishes))}
+    _check_single_class(passes, people, wishes)
+    apart = {"wanted_worlds": int(compares_with_world(wishes))}
     passes.make("roots", "dit/roots", apart)
     passes.make("homes", "dit/homes", apart)
     passes.make("own_scale", "dit/own_scale")
     worlds = make_worlds(passes, wishes)
-    forest.grow(passes, wishes, worlds)
-    _tally(passes, people.scales, joint=joint)
+    forest.grow_forest(passes, wishes, worlds)
+    _make_tallies(passes, people.scales, joint=joint)
     passes.make("totals", "dit/totals", whole="whole_1")
     passes.drop(*(f"{w.table}_1" for code, w in worlds.items() if code != NOBODY))
     passes.drop(*GONE)
 
 
-def _check(passes: Passes, people: People, wishes: Wishes) -> None:
+def _check_single_class(passes: Passes, people: People, wishes: Wishes) -> None:
     """Refuse limits that even a single class of all records breaks, with or without a target."""
     if not wishes.of_secret:
         return
@@ -61,7 +61,7 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
         return
     world = make_worlds(passes, Wishes(wishes.k))[NOBODY]
     sides = passes.query("dit/everybody_else")
-    passes.keep("refused", world.broken(alone, sides))
+    passes.keep("refused", world.broken_parts(alone, sides))
     total = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
     broken = exp.select("part").from_(own_table("refused"))
     lacking = passes.row(total.where(exp.In(this=exp.column("secret"), query=broken.subquery())))[0]
@@ -74,15 +74,15 @@ def _check(passes: Passes, people: People, wishes: Wishes) -> None:
         )
 
 
-def _tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
+def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
     """Create ``tallies`` (target, release, attribute, secret, people) from a complete forest.
 
     If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
     """
-    _kinds(passes, scales)
+    _make_kinds(passes, scales)
     for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells"):
         passes.make(name, f"dit/{name}")
-    _beneath(passes)
+    _make_beneath(passes)
     if joint:
         passes.make("bits", "dit/bits")
         passes.make("patterns", "dit/patterns")
@@ -91,7 +91,7 @@ def _tally(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> None:
         passes.make(name, f"dit/{name}")
 
 
-def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
+def _make_kinds(passes: Passes, scales: Sequence[Scale]) -> None:
     """Create ``kinds``: for each quasi-identifier, the kind of its cells and its missing value."""
     rows = [
         exp.select(
@@ -104,7 +104,7 @@ def _kinds(passes: Passes, scales: Sequence[Scale]) -> None:
     passes.keep("kinds", rows[0] if len(rows) == 1 else exp.union(*rows, distinct=False))
 
 
-def _beneath(passes: Passes) -> None:
+def _make_beneath(passes: Passes) -> None:
     """Create ``beneath``: the classes in each subtree that is needed."""
     now, then = "front_1", "front_2"
     open_ = passes.make(now, "dit/front")

@@ -17,7 +17,7 @@ from qifsql.results.storage import Origin
 from qifsql.results.stream import stream
 
 
-def write(
+def write_people(
     engine: Engine, microdata: Microdata, question: Question, path: Path, origin: Origin
 ) -> int:
     """Write a row per run and record, in the order of the input; return the number of rows.
@@ -27,11 +27,11 @@ def write(
     and without the record. Distances are empty for people outside the sample.
     """
     native = STORABLE if path.suffix.casefold() == ".parquet" else SHOWABLE
-    plan = rows(microdata, question, native)
+    plan = plan_rows(microdata, question, native)
     return stream(engine, plan, path, origin, what="writing records")
 
 
-def rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Plan:
+def plan_rows(microdata: Microdata, question: Question, native: Sequence[str]) -> Plan:
     """Return the plan of the rows, one per run and record."""
     step = microdata_steps.everybody(microdata)
     columns: list[tuple[exp.Expr, str]] = [

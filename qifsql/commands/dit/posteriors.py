@@ -43,12 +43,12 @@ CODES = [(name, pa.int64()) for name in ("target", "release", "secret")]
 SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
 
 
-def believe(passes: Passes) -> None:
+def apply_naive_bayes(passes: Passes) -> None:
     """Create ``beliefs`` by naive Bayes from ``tallies`` and ``totals``."""
     passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
 
 
-def learn(
+def apply_classifier(
     engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
 ) -> None:
     """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``."""
@@ -56,7 +56,7 @@ def learn(
     frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
     rows = (row for frame in frames for row in frame.iter_rows())
     width = passes.coded.width
-    beliefs = classifiers.beliefs(name, rows, width=width, seed=seed, look=look)
+    beliefs = classifiers.train_posteriors(name, rows, width=width, seed=seed, look=look)
     path = engine.scratch / "beliefs.parquet"
     with pq.ParquetWriter(path, SCHEMA) as file:
         while some := list(islice(beliefs, LESSONS)):
@@ -69,7 +69,7 @@ def learn(
     path.unlink()
 
 
-def measure(passes: Passes) -> None:
+def measure_distances(passes: Passes) -> None:
     """Create ``distances`` from ``beliefs``, then drop ``beliefs``."""
     for name in ("guesses", "gaps", "flows", "distances"):
         passes.make(name, f"dit/{name}")

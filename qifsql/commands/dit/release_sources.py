@@ -21,7 +21,7 @@ from qifsql.results import release
 
 
 @dataclass(frozen=True)
-class Maker:
+class ReleaseSource:
     """A source of releases, one by one: the user's files, or new ones in the engine's folder."""
 
     engine: LocalEngine
@@ -36,39 +36,39 @@ class Maker:
         """Return the release with everybody."""
         if self.question.method == FILES:
             return Path(self.question.release or "")
-        return self._make(None, "with everybody")
+        return self._make_release(None, "with everybody")
 
-    def without(self, record: int) -> Path:
+    def release_without(self, record: int) -> Path:
         """Return the release without a record, by its position."""
         if self.question.method == FILES:
             return black_box.path_of(self.question.without or "", record)
-        return self._make(record, f"without record {record}")
+        return self._make_release(record, f"without record {record}")
 
-    def done(self, path: Path) -> None:
+    def remove(self, path: Path) -> None:
         """Remove the file of a release, unless it is the user's."""
         if self.question.method != FILES:
             path.unlink(missing_ok=True)
 
-    def _make(self, record: int | None, what: str) -> Path:
+    def _make_release(self, record: int | None, what: str) -> Path:
         csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
         source = self.engine.scratch / f"{name}_input{kind}"
         target = self.engine.scratch / f"{name}_release{kind}"
         names = [c.name for c in self.schema.columns]
-        plan, where = self._records(record, kind), self.attack.microdata.dataset.name
+        plan, where = self._plan_records(record, kind), self.attack.microdata.dataset.name
         release.put(self.engine, plan, source, names=names, kind=kind, where=where)
         try:
             if self.question.method == COMMAND:
                 command = black_box.Command.of(self.question.command or "", self.question.timeout)
                 command.run(source, target, what)
             else:
-                self._mdav(source, target)
+                self._anonymise_by_mdav(source, target)
         finally:
             source.unlink(missing_ok=True)
         return target
 
-    def _mdav(self, source: Path, target: Path) -> None:
+    def _anonymise_by_mdav(self, source: Path, target: Path) -> None:
         assert self.wishes is not None  # noqa: S101 - MDAV has limits
         wishes = self.wishes
         anonymise(
@@ -88,7 +88,7 @@ class Maker:
         )
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
-    def _records(self, record: int | None, kind: str) -> Plan:
+    def _plan_records(self, record: int | None, kind: str) -> Plan:
         """Return all records except ``record``, in input order, under names that SQL can use."""
         dataset = self.attack.microdata.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection

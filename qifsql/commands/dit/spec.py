@@ -41,7 +41,7 @@ TIMEOUT = 60.0  # the default time limit of a command, in seconds
 PANEL = "How releases are made"
 
 
-def _release(form: Form, text: str, *, usual: float | None = None) -> Option:
+def _method_option(form: Form, text: str, *, usual: float | None = None) -> Option:
     """Return an option in the panel of release methods."""
     return Option(form=form, help=text, panel=PANEL, usual=usual)
 
@@ -122,44 +122,50 @@ class DitOptions(TypedDict, total=False):
     restart: Annotated[bool, Option(FLAG, "Discard the checkpoint and start over.", panel=RUN)]
     method: Annotated[
         str | None,
-        _release(
+        _method_option(
             TEXT,
             "Anonymisation: mondrian (default), mdav, files (--release, --without) or command.",
         ),
     ]
     k: Annotated[
         int | str | Sequence[int | str] | None,
-        _release(TEXTS, "k-anonymity; several runs: 2,5,10."),
+        _method_option(TEXTS, "k-anonymity; several runs: 2,5,10."),
     ]
     l: Annotated[  # noqa: E741 - it is called l
         int | str | Sequence[int | str] | None,
-        _release(TEXTS, "Distinct l-diversity; each k is run with each l."),
+        _method_option(TEXTS, "Distinct l-diversity; each k is run with each l."),
     ]
-    l_entropy: Annotated[Number | None, _release(NUMBER, "Entropy l-diversity, as in anonymise.")]
+    l_entropy: Annotated[
+        Number | None, _method_option(NUMBER, "Entropy l-diversity, as in anonymise.")
+    ]
     l_recursive: Annotated[
-        str | Sequence[Number] | None, _release(TEXT, "Recursive (c, l)-diversity, written C,L.")
+        str | Sequence[Number] | None,
+        _method_option(TEXT, "Recursive (c, l)-diversity, written C,L."),
     ]
-    t: Annotated[Number | None, _release(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
-    t_ordered: Annotated[Number | None, _release(NUMBER, "t-closeness with the ordered distance.")]
+    t: Annotated[Number | None, _method_option(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
+    t_ordered: Annotated[
+        Number | None, _method_option(NUMBER, "t-closeness with the ordered distance.")
+    ]
     release: Annotated[
-        str | Path | None, _release(FILE, "files: the release with everybody, made elsewhere.")
+        str | Path | None,
+        _method_option(FILE, "files: the release with everybody, made elsewhere."),
     ]
     without: Annotated[
         str | Path | None,
-        _release(TEXT, "files: releases without record i: without/{i}.csv, {i} from 1."),
+        _method_option(TEXT, "files: releases without record i: without/{i}.csv, {i} from 1."),
     ]
     command: Annotated[
         str | None,
-        _release(
+        _method_option(
             TEXT, "command: anonymiser, 'anonymise.sh {input} {output}' (Parquet, or CSV for CSV)."
         ),
     ]
     timeout: Annotated[
-        float, _release(FLOAT, "command: time limit per release in seconds.", usual=TIMEOUT)
+        float, _method_option(FLOAT, "command: time limit per release in seconds.", usual=TIMEOUT)
     ]
     plain: Annotated[
         str | Sequence[str],
-        _release(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
+        _method_option(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
     ]
     where: Where
 
@@ -190,19 +196,19 @@ class Question:
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":
         """Return the question that the options state; InputError if they contradict each other."""
-        hierarchy = _tree(options["hierarchy"], options["secret"])
+        hierarchy = _hierarchy_file(options["hierarchy"], options["secret"])
         release, without, hierarchy = (
             None if path is None else path_text(path)
             for path in (options["release"], options["without"], hierarchy)
         )
-        method = _method(options, files=bool(release or without))
-        _check_elsewhere(method, options)
+        method = _choose_method(options, files=bool(release or without))
+        _check_external(method, options)
         return cls(
             method,
-            _runs(method, options),
+            _limits_of_runs(method, options),
             options["classifier"],
-            _points(options["distance"]),
-            _sampled(options["sample_size"]),
+            _ascending_thresholds(options["distance"]),
+            _check_sample(options["sample_size"]),
             seed,
             hierarchy,
             release,
@@ -227,7 +233,7 @@ class Question:
         return options | drawn | {name: value for name, value in more.items() if value is not None}
 
 
-def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
+def _parse_numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
     """Parse whole numbers from 1, such as ``2,5,10``; return each once, an empty list for None."""
     parts = [values] if isinstance(values, int | str) else values or ()
     listed = ",".join(map(str, parts))
@@ -239,9 +245,9 @@ def _numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[
     return list(dict.fromkeys(limits))
 
 
-def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
+def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
     """Return the limits of every run: each k with each l; None for releases from outside."""
-    k, l = _numbers(options["k"], "k"), _numbers(options["l"], "l")  # noqa: E741 - it is called l
+    k, l = _parse_numbers(options["k"], "k"), _parse_numbers(options["l"], "l")  # noqa: E741 - it is called l
     more: dict[str, Any] = {
         "l_entropy": options["l_entropy"],
         "l_recursive": options["l_recursive"],
@@ -260,7 +266,7 @@ def _runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
     return tuple(Wishes.of(size, l=diversity, **more) for size in k for diversity in diversities)
 
 
-def _method(options: DitOptions, *, files: bool) -> str:
+def _choose_method(options: DitOptions, *, files: bool) -> str:
     """Return the named method, or else the method that the other options imply.
 
     Raises InputError if the method is unknown, or contradicts the other options.
@@ -277,10 +283,10 @@ def _method(options: DitOptions, *, files: bool) -> str:
     return name
 
 
-def _check_elsewhere(method: str, options: DitOptions) -> None:
+def _check_external(method: str, options: DitOptions) -> None:
     """Refuse incomplete options of releases from outside, and such options of other methods."""
     timeout, without = options["timeout"], options["without"]
-    black_box.seconds(timeout)
+    black_box.parse_timeout(timeout)
     if options["plain"] and method not in (FILES, COMMAND):
         raise InputError(
             f"method {method} needs no --plain, which is about the cells of releases made by "
@@ -307,7 +313,7 @@ def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
             raise ColumnError(f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, qids)}")
 
 
-def _tree(
+def _hierarchy_file(
     hierarchy: str | Path | Mapping[str, str | Path] | None, secret: str | Sequence[str]
 ) -> str | Path | None:
     """Return the file of the secret's hierarchy; InputError if it is that of another column."""
@@ -325,14 +331,16 @@ def _tree(
     return next(iter(hierarchy.values()), None)
 
 
-def _sampled(n: int) -> int:
+def _check_sample(n: int) -> int:
     """Return the number of people to test, 0 for all; InputError if it is not a whole number."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError("a sample size is a number of people, from 1")
     return n
 
 
-def _points(thresholds: float | str | Sequence[float | str] | None) -> tuple[float, ...]:
+def _ascending_thresholds(
+    thresholds: float | str | Sequence[float | str] | None,
+) -> tuple[float, ...]:
     """Return the thresholds in ascending order; by default the threshold of the paper."""
     if thresholds is None or (not isinstance(thresholds, int | float) and not thresholds):
         return (THRESHOLD,)

@@ -102,7 +102,7 @@ class Store:
         return [name for name, value in question.items() if before.get(name) != value]
 
 
-def signed(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
+def identity(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
     """Return the identity of a store: question, digests of the inputs, and versions."""
     inputs = [digest["sha256"] for digest in digests(paths)]
     versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}

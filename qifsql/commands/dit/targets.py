@@ -31,7 +31,7 @@ class People:
     secret: Attribute
 
 
-def code(engine: Engine, microdata: Microdata) -> People:
+def code_people(engine: Engine, microdata: Microdata) -> People:
     """Create ``coded`` and ``dictionary_secret_1``; refuse no records, or a constant secret."""
     name = microdata.dataset.name
     qid_scales = tuple(scales.make_scales(engine, microdata))
@@ -51,7 +51,7 @@ def code(engine: Engine, microdata: Microdata) -> People:
     return People(name, qid_scales, coded, microdata.secrets[0])
 
 
-def aim(passes: Passes, people: People, question: Question) -> list[int]:
+def choose_targets(passes: Passes, people: People, question: Question) -> list[int]:
     """Create ``aimed``, the targets, and ``whose``, the target of each record; return the batches.
 
     Also create ``different``; for Mondrian, create ``rescaled`` and the changed scales, too.
@@ -83,7 +83,7 @@ def _batches(passes: Passes) -> list[int]:
     return [batch for (batch,) in passes.stream.rows(render(query))]
 
 
-def check(people: People, question: Question) -> None:
+def check_limits(people: People, question: Question) -> None:
     """Refuse a k that is too large for the data, and limits that do not fit the secret."""
     records = people.coded.records
     (secret,) = people.coded.secrets

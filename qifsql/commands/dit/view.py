@@ -24,21 +24,31 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     rows = frame.to_dicts()
     runs = [row for row in rows if row["distance"] == "emd"]
     parts: list[Part] = [Paragraph(_describe(runs[0], spec))]
-    if _sampled(runs[0], spec):
+    if _is_sampled(runs[0], spec):
         parts.append(
             Paragraph(said("All results below are about these people, who were drawn at random."))
         )
-    parts += [Paragraph(_explain(row, named=len(runs) > 1), strong=True) for row in _ends(runs)]
+    parts += [
+        Paragraph(_run_sentences(row, named=len(runs) > 1), strong=True)
+        for row in _first_and_last(runs)
+    ]
     parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
-    parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
+    parts += [
+        Paragraph(_distance_meaning(name))
+        for name in dict.fromkeys(row["distance"] for row in rows)
+    ]
     endless = max(rows, key=lambda row: row["infinite"])
-    parts += [Paragraph(_endless(endless))] if endless["infinite"] else []
-    parts.append(Paragraph(_of_sample(runs[0]) if _sampled(runs[0], spec) else _epsilon(runs)))
+    parts += [Paragraph(_infinite_sentence(endless))] if endless["infinite"] else []
+    parts.append(
+        Paragraph(
+            _sample_sentence(runs[0]) if _is_sampled(runs[0], spec) else _epsilon_sentence(runs)
+        )
+    )
     return parts
 
 
-def named(distance: str) -> str:
+def distance_title(distance: str) -> str:
     """Return the title of a distance."""
     return {
         "emd_printed": said("EMD as printed"),
@@ -48,7 +58,7 @@ def named(distance: str) -> str:
     }[distance]
 
 
-def _meaning(distance: str) -> str:
+def _distance_meaning(distance: str) -> str:
     """Explain a distance in a sentence."""
     meanings = {
         "emd_printed": (
@@ -66,7 +76,7 @@ def _meaning(distance: str) -> str:
     return said(meanings[distance])
 
 
-def _ends(rows: Sequence[Row]) -> Sequence[Row]:
+def _first_and_last(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the first run and the last."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
@@ -82,7 +92,7 @@ def _describe(row: Row, spec: Spec) -> str:
     return said(text, classifier=who, **values)
 
 
-def _explain(row: Row, *, named: bool) -> str:
+def _run_sentences(row: Row, *, named: bool) -> str:
     """Explain the result of a run in sentences."""
     text = (
         "A person's own record changes the guess about them by at most {most} percentage "
@@ -94,7 +104,7 @@ def _explain(row: Row, *, named: bool) -> str:
             "percentage points, {mean} on average."
         )
     mean, largest = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
-    values = {"run": charts.run(row)} if named else {}
+    values = {"run": charts.run_title(row)} if named else {}
     best_guess = said("The best guess stays the same for everybody.")
     if row["different"]:
         share = words.frequency(row["different"])
@@ -120,36 +130,36 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
         cells = [str(row["k"]) if first and row["k"] is not None else ""]
         cells += [row["limits"] or "" if first else ""] if limits else []
         cells += [
-            named(row["distance"]),
-            *(_distance(row[name]) for name in ("mean", "std", "max")),
+            distance_title(row["distance"]),
+            *(_distance_text(row[name]) for name in ("mean", "std", "max")),
         ]
         cells += [words.percent(above[row["run"], row["distance"], p]) for p in points]
         table.add_row(*cells, words.percent(row["different"]) if first else "")
     return table
 
 
-def _distance(x: float | None) -> str:
+def _distance_text(x: float | None) -> str:
     if x is None:
         return ""
     return said("infinite") if isinf(x) else words.fixed(x, 5)
 
 
-def _endless(row: Row) -> str:
+def _infinite_sentence(row: Row) -> str:
     """Explain infinite distances, and state the number of people with them."""
     return said(
         "Where it is infinite, a value is possible with the person and impossible without them "
         "({run}: {n}); mean and std are over the others.",
-        run=charts.run(row),
+        run=charts.run_title(row),
         n=words.persons(row["infinite"]),
     )
 
 
-def _sampled(row: Row, spec: Spec) -> bool:
+def _is_sampled(row: Row, spec: Spec) -> bool:
     """Return whether only a sample was tested."""
     return bool(spec.get("sample")) and row["records"] == spec["sample"]
 
 
-def _of_sample(row: Row) -> str:
+def _sample_sentence(row: Row) -> str:
     return said(
         "Only {n} were drawn and measured. The distances of the others may be larger, and "
         "their best guess may change: the largest distance is at most that of everybody, the "
@@ -158,7 +168,7 @@ def _of_sample(row: Row) -> str:
     )
 
 
-def _epsilon(rows: Sequence[Row]) -> str:
+def _epsilon_sentence(rows: Sequence[Row]) -> str:
     return said(
         "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
         "0)-differentiable for every epsilon above it. It is a property of these data and this "
@@ -178,4 +188,4 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def headline(stored: Stored) -> list[str]:
     """Return the first and the last run in sentences, for the first pages of a report."""
     rows = [row for row in stored.frame.iter_rows(named=True) if row["distance"] == "emd"]
-    return [_explain(row, named=len(rows) > 1) for row in _ends(rows)]
+    return [_run_sentences(row, named=len(rows) > 1) for row in _first_and_last(rows)]

@@ -43,11 +43,11 @@ class Success:
         """Return the Shapley value of one quasi-identifier, the interaction index of two."""
         return sets.index(self.of, players)
 
-    def alone(self, name: str) -> Fraction:
+    def gain_alone(self, name: str) -> Fraction:
         """Return what a quasi-identifier adds to nothing."""
         return sets.added(self.of, frozenset(), [name])
 
-    def last(self, name: str) -> Fraction:
+    def gain_at_last(self, name: str) -> Fraction:
         """Return what a quasi-identifier adds to all others."""
         return sets.added(self.of, frozenset(self.qids) - {name}, [name])
 
@@ -62,15 +62,15 @@ def repeat(
         return [Repetition(WAY, reason="some subsets are missing")]
     numbers: dict[Place, Number] = {}
     for table in ANSWERS:
-        for i, row in enumerate(_rows(stored, table)):
-            values = _answer(stored, table, row, successes)
+        for i, row in enumerate(_rows_of_table(stored, table)):
+            values = _numbers_of_row(stored, table, row, successes)
             numbers |= {(table, i, name): value for name, value in values.items()}
     numbers |= _ranks(stored, "drop_first", ("saved", "shapley"))
     numbers |= _ranks(stored, "coarsen_first", ("saved", "saved_deterministic"))
-    return [Repetition(WAY, numbers), _coarsened(stored, request, inputs, settings)]
+    return [Repetition(WAY, numbers), _count_coarsened(stored, request, inputs, settings)]
 
 
-def _rows(stored: Stored, table: str) -> list[dict[str, Any]]:
+def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
     return stored.details[table].rows(named=True) if table in stored.details else []
 
 
@@ -87,7 +87,7 @@ def _successes(stored: Stored) -> Iterator[tuple[Key, Success]]:
             yield (*key, measure), Success(qids, of)
 
 
-def _answer(
+def _numbers_of_row(
     stored: Stored, table: str, row: Row, successes: Mapping[Key, Success]
 ) -> dict[str, Number]:
     """Return the numbers of one row of an answer, but for its rank."""
@@ -95,14 +95,14 @@ def _answer(
     success = successes[row["model"], row["secret"], row.get("measure", MEASURES[1])]
     everything, small = frozenset(success.qids), len(success.qids) <= MOST
     if table == "best":
-        return _best(stored, row, (deterministic, probabilistic))
+        return _numbers_of_best(stored, row, (deterministic, probabilistic))
     if table == "borders":
         return {"n_qids": len(row["qids"]), "posterior": success.of[frozenset(row["qids"])]}
     if table == "interactions":
         return {"interaction": success.index(row["a"], row["b"])} if small else {}
     if table == "shapley":
         name, total = row["qid"], success.of[everything] - success.of[frozenset()]
-        alone, last = success.alone(name), success.last(name)
+        alone, last = success.gain_alone(name), success.gain_at_last(name)
         if not small:
             return {"alone": alone, "last": last}
         part = success.index(name)
@@ -113,13 +113,13 @@ def _answer(
     values: dict[str, Number] = {
         "posterior_all": success.of[everything],
         "posterior_without": success.of[everything - {row["qid"]}],
-        "saved": success.last(row["qid"]),
-        "saved_deterministic": deterministic.last(row["qid"]),
+        "saved": success.gain_at_last(row["qid"]),
+        "saved_deterministic": deterministic.gain_at_last(row["qid"]),
     }
     return values | ({"shapley": success.index(row["qid"])} if small else {})
 
 
-def _best(stored: Stored, row: Row, both: Sequence[Success]) -> dict[str, Number]:
+def _numbers_of_best(stored: Stored, row: Row, both: Sequence[Success]) -> dict[str, Number]:
     """Return the numbers of the subset, and the highest success of its size where it is said."""
     same_question = (pl.col(n).eq_missing(pl.lit(row[n], pl.String())) for n in ("model", "secret"))
     sized = stored.frame.filter(*same_question, pl.col("qids").list.len() == len(row["qids"]))
@@ -134,16 +134,16 @@ def _best(stored: Stored, row: Row, both: Sequence[Success]) -> dict[str, Number
 
 def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Number]:
     """Return the rank of each row: how many of its question save more, and ties in their order."""
-    rows = _rows(stored, table)
+    rows = _rows_of_table(stored, table)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
         question = [(j, r) for j, r in enumerate(rows) if r["secret"] == row["secret"]]
-        before = [j for j, answer in question if _earlier(answer, row, by, j < i)]
+        before = [j for j, answer in question if _ranks_before(answer, row, by, j < i)]
         numbers[table, i, "rank"] = 1 + len(before)
     return numbers
 
 
-def _earlier(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bool:
+def _ranks_before(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bool:
     """Return whether one row ranks before another; of rows alike, the ``first``."""
     for name in by:
         apart = Fraction(answer[name]) - Fraction(row[name])
@@ -152,14 +152,16 @@ def _earlier(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bool:
     return first
 
 
-def _coarsened(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+def _count_coarsened(
+    stored: Stored, request: Request, inputs: Inputs, settings: Settings
+) -> Repetition:
     """Return what merging the values of a quasi-identifier in pairs saves, counted by SQLite."""
-    way, rows = second_engine.WAY, _rows(stored, "coarsen_first")
+    way, rows = second_engine.WAY, _rows_of_table(stored, "coarsen_first")
     names, secrets = list(stored.spec["qids"]), list(stored.spec["secrets"])
     every, reason = range(len(names)), second_engine.obstacle(stored, request) or ""
     answer = None
     if rows and not reason:
-        answer = second_engine.people(request, stored.name, inputs, settings)
+        answer = second_engine.read_people(request, stored.name, inputs, settings)
         reason = reason if answer else second_engine.TOO_MANY
     numbers: dict[Place, Number] = {}
     of_all: dict[int, dict[str, Number]] = {}
@@ -168,7 +170,7 @@ def _coarsened(stored: Stored, request: Request, inputs: Inputs, settings: Setti
         secret = 0 if row["secret"] is None else secrets.index(row["secret"]) + 1
         assert answer is not None  # noqa: S101 - or there are no rows
         try:
-            coarser, sizes = _merged(answer, place)
+            coarser, sizes = _merge_pairs(answer, place)
             if secret not in of_all:
                 of_all[secret] = second_engine.numbers_of(answer, every, len(every), secret)
             before, after = (
@@ -188,7 +190,7 @@ def _coarsened(stored: Stored, request: Request, inputs: Inputs, settings: Setti
     return Repetition(way, numbers, reason=reason)
 
 
-def _merged(answer: Answer, place: int) -> tuple[Answer, tuple[int, int]]:
+def _merge_pairs(answer: Answer, place: int) -> tuple[Answer, tuple[int, int]]:
     """Return the people with the values of a column in pairs, and how many values and pairs.
 
     The missing value stays alone. TypeError where values have no order.

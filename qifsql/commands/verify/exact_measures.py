@@ -34,17 +34,17 @@ def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> K
     return Kind(size, values, blocks, weight, best, chance)
 
 
-def of_blocks(
+def numbers_of_blocks(
     before: Blocks, after: Blocks, *, owner: bool, population: bool = False
 ) -> dict[str, Number]:
     """Return every number of an attack that follows from its blocks."""
     prior, posterior = ([kind(values) for values in some.values()] for some in (before, after))
-    numbers = of_kinds(prior, posterior, owner=owner)
-    numbers |= risks(posterior, owner=owner, population=population)
+    numbers = numbers_of_kinds(prior, posterior, owner=owner)
+    numbers |= reidentification_risks(posterior, owner=owner, population=population)
     if any(cell.people != cell.weight for values in after.values() for cell in values.values()):
         return numbers
     if owner:
-        return numbers | of_owner(prior, posterior)
+        return numbers | numbers_of_owner(prior, posterior)
     joint, shares = channel.joint_of(after), channel.channel_of(after)
     secret = channel.secret_prior(joint)
     numbers |= {
@@ -61,7 +61,9 @@ def of_blocks(
     return numbers
 
 
-def of_kinds(prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool) -> dict[str, Number]:
+def numbers_of_kinds(
+    prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool
+) -> dict[str, Number]:
     """Return the numbers of an attack that follow from profiles before and after a release."""
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
@@ -74,7 +76,9 @@ def of_kinds(prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool) -
     }
 
 
-def risks(posterior: Sequence[Kind], *, owner: bool, population: bool) -> dict[str, Number]:
+def reidentification_risks(
+    posterior: Sequence[Kind], *, owner: bool, population: bool
+) -> dict[str, Number]:
     """Return the risks of re-identification; with a population, those that do not need it."""
     people = sum(kind.size * kind.blocks for kind in posterior)
     highest = Fraction(1, min(kind.size for kind in posterior))
@@ -86,7 +90,7 @@ def risks(posterior: Sequence[Kind], *, owner: bool, population: bool) -> dict[s
     return numbers if owner and population else numbers | {"journalist_risk": None}
 
 
-def of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[str, Number]:
+def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[str, Number]:
     """Return the measures of re-identification: in a block everybody is as likely as the others."""
     numbers: dict[str, Number] = {}
     people = sum(kind.size * kind.blocks for kind in posterior)
@@ -120,7 +124,7 @@ def difference(before: Number, after: Number) -> float:
     return float(before or 0) - float(after or 0)
 
 
-def security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
+def bayes_security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
     """Return the least overlap of two values over all blocks; 0 if some pair shares no block."""
     if values < 2:
         return Fraction(1)

@@ -39,7 +39,9 @@ def locate(stored: Stored, sources: Sequence[str], home: Path | None) -> Inputs:
     by_digest: dict[str, str] = {}
     for source in sources:
         digests = {
-            _digest(path): path for path in _files(source) if _size(path) in expected.values()
+            _digest(path): path
+            for path in _source_files(source)
+            if _size(path) in expected.values()
         }
         if not digests.keys() & expected:
             raise InputError(
@@ -50,11 +52,11 @@ def locate(stored: Stored, sources: Sequence[str], home: Path | None) -> Inputs:
     places: dict[str, str] = {}
     for file in inputs:
         before, digest = str(file["path"]), str(file["sha256"])
-        places[before] = by_digest.get(digest) or _elsewhere(before, digest, stored.name, home)
+        places[before] = by_digest.get(digest) or _search_file(before, digest, stored.name, home)
     return Inputs(places)
 
 
-def _files(text: str) -> tuple[str, ...]:
+def _source_files(text: str) -> tuple[str, ...]:
     """Return the files of a source: a file, a folder, a glob, or a table of a database."""
     if Path(text).is_file():  # also a database, whose table is in the manifest
         check_file(text)
@@ -62,7 +64,7 @@ def _files(text: str) -> tuple[str, ...]:
     return Dataset.open(text).paths
 
 
-def _elsewhere(before: str, digest: str, name: str, home: Path | None) -> str:
+def _search_file(before: str, digest: str, name: str, home: Path | None) -> str:
     """Return where a file is that nobody named: at its old path, or next to the result."""
     if before == "frame":
         raise InputError(
@@ -70,7 +72,7 @@ def _elsewhere(before: str, digest: str, name: str, home: Path | None) -> str:
             "store the result of that file"
         )
     changed = False
-    for place in _places(before, home):
+    for place in _candidate_places(before, home):
         try:
             if not Path(place).is_file():
                 continue
@@ -91,7 +93,7 @@ def _elsewhere(before: str, digest: str, name: str, home: Path | None) -> str:
     )
 
 
-def _places(before: str, home: Path | None) -> Iterator[str]:
+def _candidate_places(before: str, home: Path | None) -> Iterator[str]:
     yield before
     if home is not None:
         yield str(home / Path(before).name)
@@ -109,7 +111,7 @@ def _digest(path: str) -> str:
         raise DatasetError(f"{quoted(path)} cannot be read: {e.strerror}; check the path") from e
 
 
-def literals(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
+def path_literals(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return SQL literals of paths, with the literals that replace them."""
     return {_literal(before): _literal(now) for before, now in texts}
 

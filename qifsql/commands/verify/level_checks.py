@@ -28,7 +28,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
         return Repetition(way, reason="suppressed cells are no values that can be counted")
     if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
         return Repetition(way, reason=second_engine.TOO_MANY)
-    answer = second_engine.people(request, stored.name, inputs, settings)
+    answer = second_engine.read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(way, reason=second_engine.TOO_MANY)
     width, secrets = len(stored.spec["qids"]), list(stored.spec["secrets"])
@@ -36,8 +36,8 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         j = secrets.index(row["secret"]) + 1 if row["secret"] is not None else 0
         try:
-            every = _counts(second_engine.blocks(answer, range(width), width, j))
-            (everybody,) = _counts(second_engine.blocks(answer, (), width, j))
+            every = _value_counts(second_engine.count_blocks(answer, range(width), width, j))
+            (everybody,) = _value_counts(second_engine.count_blocks(answer, (), width, j))
         except EngineError:
             return Repetition(way, reason=second_engine.TOO_HEAVY)
         numbers |= {
@@ -45,18 +45,18 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             for name, value in {
                 "people": sum(everybody.values()),
                 "blocks": len(every),
-                **_row(str(row["measure"]), row["wanted"], every, everybody),
+                **_level_numbers(str(row["measure"]), row["wanted"], every, everybody),
             }.items()
         }
     return Repetition(way, numbers)
 
 
-def _counts(blocks: Blocks) -> list[Counts]:
+def _value_counts(blocks: Blocks) -> list[Counts]:
     """Return how many people of each block have each value."""
     return [{v: cell.people for v, cell in values.items()} for values in blocks.values()]
 
 
-def _row(
+def _level_numbers(
     measure: str, wanted_level: float | None, blocks: Sequence[Counts], totals: Counts
 ) -> dict[str, Number]:
     """Return the numbers of one level; nothing for a level that needs more than counts."""

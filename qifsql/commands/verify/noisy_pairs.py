@@ -14,7 +14,7 @@ from typing import Any
 from qifsql.adversary.laws import Law, laws
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, noisy_questions
-from qifsql.commands.verify.second_engine import TOO_MANY, people, text_of
+from qifsql.commands.verify.second_engine import TOO_MANY, read_people, text_of
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer
 from qifsql.engine.settings import Settings
@@ -36,15 +36,15 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     """Return the numbers of the adversary with noisy knowledge."""
     named = laws(list(map(str, stored.spec["knows"])))
     reason = _obstacle(stored, named)
-    answer = None if reason else people(request, stored.name, inputs, settings)
+    answer = None if reason else read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(WAY, reason=reason or TOO_MANY)
-    chances = [_law(_of(str(qid), named)) for qid in stored.spec["qids"]]
-    rows, weights = _rows(answer, stored, named)
+    chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
+    rows, weights = _weighted_rows(answer, stored, named)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
     owner = Knowledge.of(blocks(rows, names, None, weights), chances)
     records, everybody = len(rows), sum(weights)
-    error = _rounding(stored, named, everybody)
+    error = _rounding_bound(stored, named, everybody)
     if error > SLIGHT:
         return Repetition(WAY, reason=ROUNDED)
     if owner.pairs > MOST:
@@ -83,7 +83,7 @@ def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
     return int(people * (1 - error)) != int(people * (1 + error))
 
 
-def _rounding(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
+def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
     """Return by how much the attack's rounding changes a success at most, as a share of it.
 
     A law is rounded to parts of 2^-bits. A mistaken value has at least the chance of one in
@@ -112,13 +112,13 @@ def _obstacle(stored: Stored, named: Sequence[Law]) -> str:
     return ""
 
 
-def _rows(
+def _weighted_rows(
     answer: Answer, stored: Stored, named: Sequence[Law]
 ) -> tuple[list[dict[str, object]], list[int]]:
     """Return the people as rows of the reference, and their weights; texts tell values apart."""
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)
-    numeric = [_of(qid, named).kind in ("within", "sd") for qid in qids]
+    numeric = [_law_of(qid, named).kind in ("within", "sd") for qid in qids]
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     rows = []
     for row in answer.rows:
@@ -134,7 +134,7 @@ def _number(value: Any) -> Fraction | None:
     return None if value is None else Fraction(value)
 
 
-def _of(qid: str, named: Sequence[Law]) -> Law:
+def _law_of(qid: str, named: Sequence[Law]) -> Law:
     """Return the law of a quasi-identifier, which may be named without case, or without its tag."""
     for same in (str, str.casefold):
         for law in named:
@@ -143,7 +143,7 @@ def _of(qid: str, named: Sequence[Law]) -> Law:
     return Law(column=qid, kind="exact")
 
 
-def _law(law: Law) -> noisy_knowledge.Law:
+def _reference_law(law: Law) -> noisy_knowledge.Law:
     """Return the law of the reference."""
     if law.certain:
         return noisy_knowledge.exact

@@ -55,13 +55,13 @@ class Question:
 def questions(stored: Stored) -> list[Question]:
     """Return the rows of a stored attack as questions, without those of noisy knowledge."""
     noisy = _noisy_rows(stored)
-    return [question for question in _questions(stored) if question.row not in noisy]
+    return [question for question in _all_questions(stored) if question.row not in noisy]
 
 
 def noisy_questions(stored: Stored) -> list[Question]:
     """Return the rows of an adversary whose knowledge has errors and gaps as questions."""
     noisy = _noisy_rows(stored)
-    return [question for question in _questions(stored) if question.row in noisy]
+    return [question for question in _all_questions(stored) if question.row in noisy]
 
 
 def _noisy_rows(stored: Stored) -> set[int]:
@@ -71,7 +71,7 @@ def _noisy_rows(stored: Stored) -> set[int]:
     return {i for i, knows in enumerate(stored.frame["knows"]) if knows != "exact"}
 
 
-def _questions(stored: Stored) -> list[Question]:
+def _all_questions(stored: Stored) -> list[Question]:
     secrets = [str(name) for name in stored.spec["secrets"]]
     gains = [str(gain) for gain in stored.spec.get("gains") or ["identity"]]
     gains = list(dict.fromkeys(gains))
@@ -89,7 +89,7 @@ def _questions(stored: Stored) -> list[Question]:
     return rows
 
 
-def counted(stored: Stored, datasets: int) -> Repetition:
+def count_columns(stored: Stored, datasets: int) -> Repetition:
     """Return how many quasi-identifiers and datasets each row is about, as the request has them.
 
     Rows of a progressive attack are about the first ones, one more each time; those of a sweep

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.input_digests import Inputs, literals
+from qifsql.commands.verify.input_digests import Inputs, path_literals
 from qifsql.commands.verify.numbers import (
     MANIFEST,
     RESULTS,
@@ -59,13 +59,13 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     script = str(stored.manifest["sql"])
     if reason := _obstacle(stored, script):
         return Repetition(MANIFEST, reason=reason)
-    for before, now in literals(inputs.moved.items()).items():
+    for before, now in path_literals(inputs.moved.items()).items():
         script = script.replace(before, now)
     try:
-        if not _reads(script, inputs):
+        if not _reads_every_file(script, inputs):
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
-            raw = bare.run(script, seconds=_patience(stored))
+            raw = bare.run(script, seconds=_time_limit(stored))
             answers = _by_step(raw)
     except OverdueError as e:
         return Repetition(MANIFEST, reason=f"the SQL of the manifest was stopped: {e}")
@@ -76,9 +76,9 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     numbers: dict[Place, Number] = {}
     try:
         for question in questions(stored):
-            numbers |= _row(question, answers, stored)
-        numbers |= _details(stored, answers, numbers)
-        numbers |= _noisy(stored, answers, raw)
+            numbers |= _numbers_of_row(question, answers, stored)
+        numbers |= _detail_numbers(stored, answers, numbers)
+        numbers |= _noisy_numbers(stored, answers, raw)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return Repetition(
             MANIFEST, broken="the SQL of the manifest gives other columns than counts"
@@ -86,14 +86,14 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     return Repetition(MANIFEST, numbers)
 
 
-def _patience(stored: Stored) -> float:
+def _time_limit(stored: Stored) -> float:
     """Return how many seconds the SQL of a manifest may take: whoever made it chose it."""
     seconds = stored.manifest.get("seconds")
     number = float(seconds) if isinstance(seconds, int | float) and seconds < MOST_PATIENCE else 0.0
     return min(max(LEAST_PATIENCE, 10 * number), MOST_PATIENCE)
 
 
-def _reads(script: str, inputs: Inputs) -> bool:
+def _reads_every_file(script: str, inputs: Inputs) -> bool:
     """Return whether a script reads every file of the data as a table; it can read no other."""
     tables: set[str] = set()
     for tree in sqlglot.parse(script, read="duckdb"):
@@ -135,7 +135,7 @@ def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
         for name in _sources(answer.statement):
             match = STEP.fullmatch(name)
             kind = match["kind"] if match else name
-            j, g = _numbers(name, rows)
+            j, g = _secret_and_gain(name, rows)
             part = [row for row in rows if (row["secret"], row["gain"]) == (j, g)]
             steps.setdefault((kind, j, g), []).append(part)
     return steps
@@ -155,32 +155,32 @@ def _sources(statement: str) -> list[str]:
     return [str(select.args["from_"].this.name) for select in selects]
 
 
-def _numbers(name: str, rows: Rows) -> tuple[int, int]:
+def _secret_and_gain(name: str, rows: Rows) -> tuple[int, int]:
     """Return the numbers of the secret and the gain in the name of a step (``profile_1_2``)."""
     ends = re.findall(r"_(\d+)", name)
     secret = int(ends[0]) if ends else int(rows[0]["secret"])
     return secret, int(ends[1]) if len(ends) > 1 else 0
 
 
-def _row(
+def _numbers_of_row(
     question: Question, answers: Mapping[Key, list[Rows]], stored: Stored
 ) -> dict[Place, Number]:
     """Return the numbers of one row of the table of results."""
-    part = question.datasets - 1 if _progressive(stored) else 0
+    part = question.datasets - 1 if _is_progressive(stored) else 0
     prior, posterior = (
-        _kinds(answers, step, question, part) for step in ("prior_profile", "profile")
+        _kinds_of_blocks(answers, step, question, part) for step in ("prior_profile", "profile")
     )
     owner = not question.secret
-    numbers = exact_measures.of_kinds(prior, posterior, owner=owner)
+    numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
     if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
         del numbers["records"]
     population = bool(stored.spec.get("population"))
-    numbers |= exact_measures.risks(posterior, owner=owner, population=population)
-    if not question.individual and not _progressive(stored):
+    numbers |= exact_measures.reidentification_risks(posterior, owner=owner, population=population)
+    if not question.individual and not _is_progressive(stored):
         if owner and not stored.spec.get("weight"):
-            numbers |= exact_measures.of_owner(prior, posterior)
+            numbers |= exact_measures.numbers_of_owner(prior, posterior)
         else:
-            numbers |= _measures(question, answers, posterior)
+            numbers |= _further_measures(question, answers, posterior)
     return {
         (RESULTS, question.row, name): value
         for name, value in numbers.items()
@@ -188,7 +188,7 @@ def _row(
     }
 
 
-def _kinds(
+def _kinds_of_blocks(
     answers: Mapping[Key, list[Rows]], step: str, question: Question, part: int = 0
 ) -> list[Kind]:
     """Return the kinds of blocks that a step counts."""
@@ -203,7 +203,7 @@ def _kinds(
     ]
 
 
-def _noisy(
+def _noisy_numbers(
     stored: Stored, answers: Mapping[Key, list[Rows]], raw: Sequence[Answer]
 ) -> dict[Place, Number]:
     """Return the numbers of an adversary with noisy knowledge; none if people were drawn."""
@@ -218,10 +218,10 @@ def _noisy(
         (RESULTS, row, end): None for row in ends for end in ("low", "high")
     }
     for question in rows:
-        prior = _kinds(answers, "prior_profile", question)
+        prior = _kinds_of_blocks(answers, "prior_profile", question)
         before = success(prior)
         records = sum(kind.size * kind.blocks for kind in prior)
-        owner, after = (_chances(by_secret[j], records) for j in (0, question.secret))
+        owner, after = (_noisy_success(by_secret[j], records) for j in (0, question.secret))
         values = {
             "records": records,
             "blocks": int(by_secret[question.secret]["blocks"]),
@@ -232,18 +232,18 @@ def _noisy(
     return numbers
 
 
-def _chances(row: Mapping[str, Any], records: int) -> Success:
+def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
     """Return the success in an answer about noisy knowledge."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
 
 
-def _progressive(stored: Stored) -> bool:
+def _is_progressive(stored: Stored) -> bool:
     return stored.frame["datasets"].n_unique() > 1
 
 
-def _measures(
+def _further_measures(
     question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
 ) -> dict[str, Number]:
     """Return the measures that need more than a profile."""
@@ -264,7 +264,7 @@ def _measures(
         rows = answers["capacity", j, 0][0]
         numbers |= exact_measures.capacity((int(r["people"]), int(r["everybody"])) for r in rows)
     if ("domain", j, 0) in answers:
-        numbers |= _security(question, answers, posterior)
+        numbers |= _bayes_security(question, answers, posterior)
     if ("pointwise", j, 0) in answers:
         rows = answers["pointwise", j, 0][0]
         everybody = sum(kind.size * kind.blocks for kind in posterior)
@@ -278,7 +278,7 @@ def _measures(
     return numbers
 
 
-def _security(
+def _bayes_security(
     question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
 ) -> dict[str, Number]:
     """Return the Bayes security; it is 0 if there are fewer pairs in blocks than pairs of values.
@@ -293,14 +293,14 @@ def _security(
         return {}
     row = answers["security", question.secret, 0][0][0]
     overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
-    return {"bayes_security": exact_measures.security(values, row["pairs"], overlap)}
+    return {"bayes_security": exact_measures.bayes_security(values, row["pairs"], overlap)}
 
 
-def _details(
+def _detail_numbers(
     stored: Stored, answers: Mapping[Key, list[Rows]], results: Mapping[Place, Number]
 ) -> dict[Place, Number]:
     """Return the numbers of the tables of details that SQL gives row by row."""
-    if "attack_id" not in stored.frame.columns or _progressive(stored):
+    if "attack_id" not in stored.frame.columns or _is_progressive(stored):
         return {}
     by_id = {stored.frame["attack_id"][q.row]: q for q in questions(stored)}
     numbers: dict[Place, Number] = {}
@@ -308,7 +308,7 @@ def _details(
         if table not in stored.details:
             continue
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
-            rows = _first(answers, table, by_id.get(row["attack_id"]))
+            rows = _first_answer(answers, table, by_id.get(row["attack_id"]))
             if rows is None:
                 continue
             same = [line for line in rows if float(line[name]) == float(row[name])]
@@ -318,12 +318,12 @@ def _details(
     if "groups" in stored.details:
         for i, row in enumerate(stored.details["groups"].iter_rows(named=True)):
             question = by_id.get(row["attack_id"])
-            rows = _first(answers, "groups", question) or []
+            rows = _first_answer(answers, "groups", question) or []
             same = [line for line in rows if line["member_of"] == row["group"]]
             if question is not None and same:
                 prior = results.get((RESULTS, question.row, "prior_probabilistic"))
-                right = _first(answers, "guessed_right", question) or []
-                values = _group(same[0], rows, right, prior)
+                right = _first_answer(answers, "guessed_right", question) or []
+                values = _group_numbers(same[0], rows, right, prior)
                 numbers |= {("groups", i, column): value for column, value in values.items()}
     return numbers
 
@@ -342,13 +342,15 @@ def _capacities(
             shares = [(int(line["people"]), int(line["everybody"])) for line in same]
             values = exact_measures.capacity(shares)
             numbers |= {("group_capacity", i, name): value for name, value in values.items()}
-        rows = _first(answers, "groups", question) or []
+        rows = _first_answer(answers, "groups", question) or []
         for line in (line for line in rows if line["member_of"] == row["group"]):
             numbers["group_capacity", i, "individuals"] = line["individuals"]
     return numbers
 
 
-def _group(row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number) -> dict[str, Number]:
+def _group_numbers(
+    row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number
+) -> dict[str, Number]:
     """Return the numbers of one group; ``rows`` and ``right`` are of all groups of its question."""
     numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
     numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in rows)
@@ -360,7 +362,9 @@ def _group(row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number) -> di
     return numbers
 
 
-def _first(answers: Mapping[Key, list[Rows]], step: str, question: Question | None) -> Rows | None:
+def _first_answer(
+    answers: Mapping[Key, list[Rows]], step: str, question: Question | None
+) -> Rows | None:
     if question is None:
         return None
     parts = answers.get((step, question.secret, question.gain))

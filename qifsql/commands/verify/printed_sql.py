@@ -29,9 +29,9 @@ def repeat(
         if answers is None:
             yield Repetition(way, reason=reason)
         elif simple:
-            yield Repetition(way, _simple(stored, answers))
+            yield Repetition(way, _numbers_of_simple(stored, answers))
         else:
-            yield Repetition(way, by_question(stored, answers))
+            yield Repetition(way, numbers_by_question(stored, answers))
 
 
 def answers_of(
@@ -49,7 +49,7 @@ def answers_of(
         return bare.run(script), ""
 
 
-def _simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     """Return the numbers of the shortest statements, one for each model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
     asked_rows = questions(stored)
@@ -58,11 +58,11 @@ def _simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     return {
         place: value
         for question, row in zip(asked_rows, rows, strict=True)
-        for place, value in _of(stored, question, row).items()
+        for place, value in _numbers_of_answer(stored, question, row).items()
     }
 
 
-def by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     """Return the numbers of the whole statement, which has a row for each row of results."""
     rows = [line for answer in answers for line in answer.lines()]
     by_key: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
@@ -78,11 +78,13 @@ def by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number
             continue
         place[key] = place.get(key, -1) + 1
         if place[key] < len(by_key.get(key, ())):
-            numbers |= _of(stored, question, by_key[key][place[key]])
+            numbers |= _numbers_of_answer(stored, question, by_key[key][place[key]])
     return numbers
 
 
-def _of(stored: Stored, question: Question, row: Mapping[str, Any]) -> dict[Place, Number]:
+def _numbers_of_answer(
+    stored: Stored, question: Question, row: Mapping[str, Any]
+) -> dict[Place, Number]:
     """Return the numbers of an answer that are columns of results."""
     names = set(stored.frame.columns) - {"model", "secret", "gain"}
     return {

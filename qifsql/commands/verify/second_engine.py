@@ -35,7 +35,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     """Return the numbers of a stored attack, counted by SQLite."""
     if (reason := obstacle(stored, request)) is not None:
         return Repetition(WAY, reason=reason)
-    answer = people(request, stored.name, inputs, settings)
+    answer = read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(WAY, reason=TOO_MANY)
     numbers: dict[Place, Number] = {}
@@ -44,12 +44,12 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             continue
         width = len(stored.spec["qids"]) if not stored.spec.get("person") else 1
         try:
-            after = blocks(answer, range(width), width, question.secret)
-            before = blocks(answer, (), width, question.secret)
+            after = count_blocks(answer, range(width), width, question.secret)
+            before = count_blocks(answer, (), width, question.secret)
         except EngineError:  # SQLite has whole numbers of 63 bits
             return Repetition(WAY, reason=TOO_HEAVY)
         population = bool(stored.spec.get("population"))
-        values = exact_measures.of_blocks(
+        values = exact_measures.numbers_of_blocks(
             before, after, owner=not question.secret, population=population
         )
         numbers |= {
@@ -57,7 +57,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
             for name, value in values.items()
             if name in stored.frame.columns
         }
-        numbers |= _details(stored, question, after)
+        numbers |= _detail_numbers(stored, question, after)
     return Repetition(WAY, numbers)
 
 
@@ -66,8 +66,8 @@ def numbers_of(answer: Answer, places: Iterable[int], width: int, secret: int) -
 
     EngineError if the weights do not fit.
     """
-    after, before = (blocks(answer, some, width, secret) for some in (places, ()))
-    return exact_measures.of_blocks(before, after, owner=not secret)
+    after, before = (count_blocks(answer, some, width, secret) for some in (places, ()))
+    return exact_measures.numbers_of_blocks(before, after, owner=not secret)
 
 
 def obstacle(stored: Stored, request: Request) -> str | None:
@@ -83,7 +83,7 @@ def obstacle(stored: Stored, request: Request) -> str | None:
     return None
 
 
-def people(request: Request, name: str, inputs: Inputs, settings: Settings) -> Answer | None:
+def read_people(request: Request, name: str, inputs: Inputs, settings: Settings) -> Answer | None:
     """Return one row per person, as bare DuckDB reads them; None if there are too many."""
     options: dict[str, Any] = dict(request.options)
     script = sql(request.models, request.source, step="microdata", settings=settings, **options)
@@ -92,7 +92,7 @@ def people(request: Request, name: str, inputs: Inputs, settings: Settings) -> A
     return answer if len(answer.rows) <= MOST else None
 
 
-def blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int) -> Blocks:
+def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int) -> Blocks:
     """Return the blocks of the people by some of the first ``width`` columns.
 
     The secret 0 is the record itself. EngineError if the weights do not fit.
@@ -122,7 +122,7 @@ def text_of(value: object) -> str:
     return "" if value is None else f"={value!r}"
 
 
-def _details(stored: Stored, question: Question, after: Blocks) -> dict[Place, Number]:
+def _detail_numbers(stored: Stored, question: Question, after: Blocks) -> dict[Place, Number]:
     """Return the numbers of histograms, thresholds and quantiles of one question."""
     if "attack_id" not in stored.frame.columns:
         return {}
@@ -136,7 +136,7 @@ def _details(stored: Stored, question: Question, after: Blocks) -> dict[Place, N
             continue
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
             if row["attack_id"] == own_id:
-                values = _detail(table, row, successes)
+                values = _detail_number(table, row, successes)
                 numbers |= {(table, i, name): value for name, value in values.items()}
     return numbers
 
@@ -147,7 +147,9 @@ def _between_bins(successes: Iterable[Fraction]) -> bool:
     return any(abs(100 * success % 1 - Fraction(1, 2)) < near for success in successes)
 
 
-def _detail(table: str, row: Mapping[str, Any], successes: Sequence[Fraction]) -> dict[str, Number]:
+def _detail_number(
+    table: str, row: Mapping[str, Any], successes: Sequence[Fraction]
+) -> dict[str, Number]:
     if table == "histogram":
         return {"individuals": histogram(successes)[row["bin"]]}
     if table == "thresholds":

@@ -50,7 +50,7 @@ class Request:
     source: Dataset | Collection
     options: Mapping[str, Any]
 
-    def about(self, qids: Sequence[str]) -> "Request":
+    def with_qids(self, qids: Sequence[str]) -> "Request":
         """Return the same attack with other quasi-identifiers."""
         return replace(self, options={**self.options, "qids": list(qids)})
 
@@ -67,13 +67,13 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
             raise RepetitionError(why)
     if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):
         raise RepetitionError("the manifest does not name the column or the file of membership")
-    source = _source(stored, inputs)
+    source = _current_source(stored, inputs)
     if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
         raise RepetitionError(COPIED)
     collection = spec.get("collection") or {}
     options: dict[str, Any] = {
-        "qids": [_named(name, spec["expressions"]) for name in spec["qids"]],
-        "secret": [_named(name, spec["expressions"]) for name in spec["secrets"]],
+        "qids": [_as_written(name, spec["expressions"]) for name in spec["qids"]],
+        "secret": [_as_written(name, spec["expressions"]) for name in spec["secrets"]],
         **{name: spec.get(name) for name in ("weight", "where", "by", "person")},
         "null": "distinct" if spec["null"] == "match-any" else spec["null"],
         "key": collection.get("keys") or spec.get("key"),
@@ -85,11 +85,11 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     }
     models = tuple(map(str, spec["models"]))
     attack = Request(models, source, {name: value for name, value in options.items() if value})
-    _check(attack, spec, settings)
+    _check_columns(attack, spec, settings)
     return attack
 
 
-def _source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
+def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     """Return the dataset or collection of the manifest, at the paths where the files are now."""
     spec, csv = stored.spec, stored.spec.get("csv") or {}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
@@ -99,15 +99,17 @@ def _source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     if collection.get("wave"):
         names = [spec["dataset"]]
     elif collection:
-        sources = [_opened(name, [inputs.paths[_path(name, paths)]], csv, hive) for name in names]
+        sources = [
+            _open_dataset(name, [inputs.paths[_path(name, paths)]], csv, hive) for name in names
+        ]
         keys = collection.get("keys") or None
         return Collection.of(sources, key=keys, absent=collection.get("absent", "null"))
     aside = _side_files(spec)
     files = [file for file in paths if file not in aside and Path(file).name not in aside] or paths
-    return _opened(str(names[0]), [inputs.paths[file] for file in files], csv, hive)
+    return _open_dataset(str(names[0]), [inputs.paths[file] for file in files], csv, hive)
 
 
-def _opened(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
+def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
     table, at, _ = name.rpartition("@")
     first = f"{table}@{paths[0]}" if at and Path(paths[0]).name != name else paths[0]
     dataset = Dataset.open(
@@ -143,7 +145,7 @@ def _moved_gain(gain: object, inputs: Inputs) -> str:
     return f"{kind}{colon}{inputs.paths.get(path, path)}"
 
 
-def _named(name: str, expressions: Mapping[str, str]) -> str:
+def _as_written(name: str, expressions: Mapping[str, str]) -> str:
     """Return a quasi-identifier or secret as a user writes it."""
     if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):  # a column; a coarser form
         return name
@@ -157,7 +159,7 @@ def _named(name: str, expressions: Mapping[str, str]) -> str:
     return f"{quote}{name}{quote}={render(tree)}"
 
 
-def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> None:
+def _check_columns(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> None:
     """Refuse a request that is bound to other columns than those of the manifest."""
     adversary = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
@@ -169,11 +171,11 @@ def _check(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> No
         raise
     except (InputError, TypeError) as e:
         raise UnfitError("the request of the manifest does not fit the data it names") from e
-    differing = [n for n in SAME if again.get(n) != spec.get(n) and not _same_rule(n, spec)]
+    differing = [n for n in SAME if again.get(n) != spec.get(n) and not _is_same_rule(n, spec)]
     if differing:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")
 
 
-def _same_rule(name: str, spec: Mapping[str, Any]) -> bool:
+def _is_same_rule(name: str, spec: Mapping[str, Any]) -> bool:
     """Return whether a rule differs by its name alone: match-any starts from distinct."""
     return name == "null" and spec.get("null") == "match-any"

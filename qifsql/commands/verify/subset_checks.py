@@ -16,7 +16,7 @@ from qifsql.results.stored import Stored
 Subset = tuple[str, ...]
 
 
-def drawn(stored: Stored, limit: int, seed: int | None) -> dict[Subset, list[int]]:
+def draw_subsets(stored: Stored, limit: int, seed: int | None) -> dict[Subset, list[int]]:
     """Return subsets drawn by the seed, at most so many, with the numbers of their rows."""
     by_subset: dict[Subset, list[int]] = {}
     for i, names in enumerate(stored.frame["qids"].to_list()):
@@ -35,19 +35,19 @@ def repeat(
 ) -> list[Repetition]:
     """Return the numbers of these subsets of a sweep."""
     return [
-        _printed(stored, request, inputs, settings, subsets),
-        _counted(stored, request, inputs, settings, subsets),
+        _repeat_by_printed_sql(stored, request, inputs, settings, subsets),
+        _repeat_by_sqlite(stored, request, inputs, settings, subsets),
     ]
 
 
-def _part(stored: Stored, subset: Subset, rows: Sequence[int]) -> Stored:
+def _subset_result(stored: Stored, subset: Subset, rows: Sequence[int]) -> Stored:
     """Return the rows of one subset as a stored attack."""
     spec = {**stored.spec, "qids": list(subset)}
     manifest = {**stored.manifest, "spec": spec}
     return replace(stored, frame=stored.frame[list(rows)], details={}, manifest=manifest)
 
 
-def _printed(
+def _repeat_by_printed_sql(
     stored: Stored,
     request: Request,
     inputs: Inputs,
@@ -58,18 +58,18 @@ def _printed(
     texts = dict(zip(stored.spec["qids"], request.options["qids"], strict=True))
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
-        part_request = request.about([texts[name] for name in subset])
-        part = _part(stored, subset, rows)
+        part_request = request.with_qids([texts[name] for name in subset])
+        part = _subset_result(stored, subset, rows)
         answers, reason = printed_sql.answers_of(
             part_request, stored.name, inputs, settings, simple=False
         )
         if answers is None:
             return Repetition(printed_sql.PRINTED, reason=reason)
-        numbers |= _placed(rows, printed_sql.by_question(part, answers))
+        numbers |= _numbers_in_sweep(rows, printed_sql.numbers_by_question(part, answers))
     return Repetition(printed_sql.PRINTED, numbers)
 
 
-def _counted(
+def _repeat_by_sqlite(
     stored: Stored,
     request: Request,
     inputs: Inputs,
@@ -80,12 +80,12 @@ def _counted(
     way, names = second_engine.WAY, list(stored.spec["qids"])
     if (reason := second_engine.obstacle(stored, request)) is not None:
         return Repetition(way, reason=reason)
-    answer = second_engine.people(request, stored.name, inputs, settings)
+    answer = second_engine.read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(way, reason=second_engine.TOO_MANY)
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
-        part = _part(stored, subset, rows)
+        part = _subset_result(stored, subset, rows)
         places = [names.index(name) for name in subset]
         for question in questions(part):
             try:
@@ -97,11 +97,11 @@ def _counted(
                 for name, value in values.items()
                 if name in part.frame.columns
             }
-            numbers |= _placed(rows, within)
+            numbers |= _numbers_in_sweep(rows, within)
     return Repetition(way, numbers)
 
 
-def _placed(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:
+def _numbers_in_sweep(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:
     """Return numbers of a part with the rows that they have in the whole sweep."""
     return {(table, rows[row], name): value for (table, row, name), value in numbers.items()}
 

@@ -52,7 +52,7 @@ def agree(
     """
     if stored is None or recomputed is None:
         return stored is None and recomputed is None
-    if not _finite(stored) or not _finite(recomputed):
+    if not _is_finite(stored) or not _is_finite(recomputed):
         return float(stored) == float(recomputed)
     if integer:
         return Fraction(stored) == Fraction(recomputed)
@@ -61,11 +61,11 @@ def agree(
     return abs(Fraction(stored) - exact) <= (NEAR + error) * scale
 
 
-def _finite(number: Fraction | int | float) -> bool:
+def _is_finite(number: Fraction | int | float) -> bool:
     return not isinstance(number, float) or math.isfinite(number)
 
 
-def rows(
+def verdict_rows(
     stored: Stored, everything: Sequence[Place], repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
     """Return a verdict on each number by each way, or that no way gives it."""
@@ -73,11 +73,11 @@ def rows(
     return [
         {"result": stored.name, "attack_id": _id(frames[table], row), **verdict}
         for table, row, column in everything
-        for verdict in _of((table, row, column), frames[table], repetitions)
+        for verdict in _verdicts_on((table, row, column), frames[table], repetitions)
     ]
 
 
-def _of(
+def _verdicts_on(
     place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
     table, row, column = place
@@ -103,20 +103,20 @@ def _of(
     return [{**start, **nothing, "reason": "; ".join(["no way gives this number", *reasons])}]
 
 
-def unchecked(
+def unchecked_tables(
     stored: Stored, reason: str, some: Mapping[str, pl.DataFrame] | None = None
 ) -> list[dict[str, Any]]:
     """Return one row for each table whose numbers are not checked; by default of all tables."""
     names = tables(stored) if some is None else some
-    return [_nothing(stored, table, None, reason) for table in names]
+    return [_unchecked_row(stored, table, None, reason) for table in names]
 
 
-def left_out(stored: Stored, some: Iterable[int], reason: str) -> list[dict[str, Any]]:
+def unchecked_rows(stored: Stored, some: Iterable[int], reason: str) -> list[dict[str, Any]]:
     """Return one row for each row of results that is not checked."""
-    return [_nothing(stored, RESULTS, row, reason) for row in sorted(some)]
+    return [_unchecked_row(stored, RESULTS, row, reason) for row in sorted(some)]
 
 
-def _nothing(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
+def _unchecked_row(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
     place = {"result": stored.name, "table": table, "row": row}
     return {**dict.fromkeys(SCHEMA), **place, "verdict": NOT_CHECKED, "reason": reason}
 
@@ -148,7 +148,7 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     return {**counts, LEFT_OUT: frame.height - numbers.height}
 
 
-def confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
+def is_confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether numbers of a result agree in a way that its file cannot influence.
 
     Of an attack a number of every row has to.

@@ -17,7 +17,13 @@ from qifsql.commands.verify import (
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
-from qifsql.commands.verify.numbers import RESULTS, Repetition, counted, noisy_questions, places
+from qifsql.commands.verify.numbers import (
+    RESULTS,
+    Repetition,
+    count_columns,
+    noisy_questions,
+    places,
+)
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import RepetitionError, Request, UnfitError, request
 from qifsql.data.files import path_text, several_paths
@@ -93,7 +99,7 @@ def verify(
         inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})
         files += [*inputs.now, *stored.files]
         try:
-            rows = _checked(stored, inputs, chosen, settings)
+            rows = _verdicts(stored, inputs, chosen, settings)
         except DAMAGED as e:
             raise DatasetError(
                 f"the table or the manifest of {stored.name} is damaged: they do not fit together; "
@@ -101,7 +107,7 @@ def verify(
                 detail=str(e),
             ) from e
         frames.append(pl.DataFrame(rows, schema=verdicts.SCHEMA))
-        met = met and verdicts.confirmed(stored, rows)
+        met = met and verdicts.is_confirmed(stored, rows)
     frame = pl.concat(frames)
     counts = verdicts.summary(frame)
     names = [stored.name for stored in results]
@@ -120,21 +126,21 @@ def verify(
     )
 
 
-def _checked(
+def _verdicts(
     stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
 ) -> list[dict[str, Any]]:
     """Return the verdicts on a stored result."""
     if stored.kind not in KINDS:
-        return verdicts.unchecked(stored, f"a result of {stored.kind} is not recomputed")
+        return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
     if chosen["sql"]:
         repetitions = [pasted_sql.repeat(stored, inputs, settings)]
         if stored.kind == "attack":
-            return verdicts.rows(stored, list(places(stored)), repetitions)
-        return verdicts.unchecked(stored, repetitions[0].reason)
+            return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
+        return verdicts.unchecked_tables(stored, repetitions[0].reason)
     if stored.kind == "sweep":
-        return _swept(stored, inputs, chosen["subsets"] or SUBSETS, settings)
+        return _verdicts_on_sweep(stored, inputs, chosen["subsets"] or SUBSETS, settings)
     if stored.kind == "levels":
-        return _levels(stored, inputs, settings)
+        return _verdicts_on_levels(stored, inputs, settings)
     repetitions = [pasted_sql.repeat(stored, inputs, settings)]
     try:
         repeated = request(stored, inputs, settings)
@@ -143,54 +149,56 @@ def _checked(
     except UnfitError as e:
         repetitions.append(Repetition(printed_sql.PRINTED, broken=str(e)))
     else:
-        repetitions.append(counted(stored, len(repeated.source.datasets)))
+        repetitions.append(count_columns(stored, len(repeated.source.datasets)))
         repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
         repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
         if noisy_questions(stored):
             repetitions.append(noisy_pairs.repeat(stored, repeated, inputs, settings))
-    return verdicts.rows(stored, list(places(stored)), repetitions)
+    return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
 
 
-def _levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
+def _verdicts_on_levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
     """Return the verdicts on the levels of a release."""
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        return verdicts.unchecked(stored, str(e))
+        return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:
-        return _unfit(stored, second_engine.WAY, e)
+        return _unfit_verdicts(stored, second_engine.WAY, e)
     repetitions = [level_checks.repeat(stored, repeated, inputs, settings)]
     return [
-        *verdicts.rows(stored, list(places(stored, RESULTS)), repetitions),
-        *verdicts.unchecked(stored, "details of levels are not recomputed", stored.details),
+        *verdicts.verdict_rows(stored, list(places(stored, RESULTS)), repetitions),
+        *verdicts.unchecked_tables(stored, "details of levels are not recomputed", stored.details),
     ]
 
 
-def _swept(stored: Stored, inputs: Inputs, limit: int, settings: Settings) -> list[dict[str, Any]]:
+def _verdicts_on_sweep(
+    stored: Stored, inputs: Inputs, limit: int, settings: Settings
+) -> list[dict[str, Any]]:
     """Return the verdicts on some subsets of a sweep, and which are not checked."""
     if stored.spec.get("sample") is not None:
-        return verdicts.unchecked(stored, "the numbers of a sweep of a sample are estimates")
+        return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        return verdicts.unchecked(stored, str(e))
+        return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:
-        return _unfit(stored, printed_sql.PRINTED, e)
-    subsets = subset_checks.drawn(stored, limit, settings.seed)
+        return _unfit_verdicts(stored, printed_sql.PRINTED, e)
+    subsets = subset_checks.draw_subsets(stored, limit, settings.seed)
     repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
-    repetitions.append(counted(stored, len(repeated.source.datasets)))
+    repetitions.append(count_columns(stored, len(repeated.source.datasets)))
     chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
     every = stored.frame["qids"].n_unique()
     reason = f"{len(subsets):,} of {plural(every, 'subset')} are drawn, and this one is not"
     return [
-        *verdicts.rows(stored, chosen, repetitions),
-        *verdicts.left_out(stored, set(range(stored.frame.height)) - rows, reason),
-        *_answers(stored, repeated, inputs, settings),
+        *verdicts.verdict_rows(stored, chosen, repetitions),
+        *verdicts.unchecked_rows(stored, set(range(stored.frame.height)) - rows, reason),
+        *_verdicts_on_answers(stored, repeated, inputs, settings),
     ]
 
 
-def _answers(
+def _verdicts_on_answers(
     stored: Stored, repeated: Request, inputs: Inputs, settings: Settings
 ) -> list[dict[str, Any]]:
     """Return the verdicts on the answers of a sweep, which follow from all its subsets."""
@@ -198,15 +206,19 @@ def _answers(
     repetitions = answer_checks.repeat(stored, repeated, inputs, settings)
     unchecked = {name: table for name, table in stored.details.items() if name not in names}
     return [
-        *(verdicts.rows(stored, list(places(stored, *names)), repetitions) if names else ()),
-        *verdicts.unchecked(stored, "this table of a sweep is not recomputed", unchecked),
+        *(
+            verdicts.verdict_rows(stored, list(places(stored, *names)), repetitions)
+            if names
+            else ()
+        ),
+        *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
     ]
 
 
-def _unfit(stored: Stored, way: str, error: UnfitError) -> list[dict[str, Any]]:
+def _unfit_verdicts(stored: Stored, way: str, error: UnfitError) -> list[dict[str, Any]]:
     """Return the verdicts on a result whose request the data cannot have been asked."""
     everything = list(places(stored, RESULTS))
-    return verdicts.rows(stored, everything, [Repetition(way, broken=str(error))])
+    return verdicts.verdict_rows(stored, everything, [Repetition(way, broken=str(error))])
 
 
 def _notes(counts: Mapping[str, int], *, met: bool) -> tuple[str, ...]:

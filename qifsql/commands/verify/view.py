@@ -19,13 +19,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         Paragraph(sentence(counts), strong=True),
     ]
     if frame["way"].drop_nulls().len():
-        sheets.append(_ways(frame))
+        sheets.append(_ways_table(frame))
     differing = frame.filter(verdict=DIFFERS)
     if differing.height:
-        sheets += [Heading(said("Numbers that differ")), _differing(differing)]
+        sheets += [Heading(said("Numbers that differ")), _differing_table(differing)]
     unchecked = frame.filter(verdict=NOT_CHECKED)
     if unchecked.height:
-        sheets += [Heading(said("Not checked")), _reasons(unchecked)]
+        sheets += [Heading(said("Not checked")), _reasons_table(unchecked)]
     return sheets
 
 
@@ -52,7 +52,7 @@ def sentence(counts: Spec) -> str:
     return said(message, **numbers)
 
 
-def _way(name: str) -> str:
+def _way_name(name: str) -> str:
     """Return the name of a way in the language of the reader."""
     ways = {
         "SQL of the manifest": said("SQL of the manifest"),
@@ -66,37 +66,37 @@ def _names(spec: Spec) -> str:
     return ", ".join(escaping.cell(name) for name in spec["results"])
 
 
-def _ways(frame: pl.DataFrame) -> Table:
+def _ways_table(frame: pl.DataFrame) -> Table:
     """Return a table of the ways, with the numbers that each one gives."""
     sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
     for (way,), rows in frame.drop_nulls("way").group_by("way", maintain_order=True):
         counts = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
-        sheet.add_row(_way(str(way)), *map(words.count, counts))
+        sheet.add_row(_way_name(str(way)), *map(words.count, counts))
     return sheet
 
 
-def _differing(frame: pl.DataFrame) -> Table:
+def _differing_table(frame: pl.DataFrame) -> Table:
     heads = [said("table"), said("row"), said("number"), said("stored"), said("recomputed")]
     sheet = Table.of([*heads, said("way")], (1, 3, 4))
     for row in frame.head(SHOWN).iter_rows(named=True):
         numbers = (_number(row[name]) for name in ("stored", "recomputed"))
         place = (row["table"], str(row["row"]), row["column"])
-        again = row["reason"] or _way(row["way"])
+        again = row["reason"] or _way_name(row["way"])
         sheet.add_row(*(escaping.cell(text) for text in place), *map(Bad, numbers), again)
     return sheet
 
 
-def _reasons(frame: pl.DataFrame) -> Table:
+def _reasons_table(frame: pl.DataFrame) -> Table:
     """Return a table of the reasons, with the columns that each of them concerns."""
     sheet = Table.of([said("numbers"), said("reason")], ())
     for (reason,), rows in frame.group_by("reason", maintain_order=True):
-        columns = list(dict.fromkeys(_place(row) for row in rows.iter_rows(named=True)))
+        columns = list(dict.fromkeys(_place_text(row) for row in rows.iter_rows(named=True)))
         listed = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
         sheet.add_row(escaping.cell(listed), escaping.cell(str(reason)))
     return sheet
 
 
-def _place(row: Spec) -> str:
+def _place_text(row: Spec) -> str:
     if row["column"] is not None:
         return (
             str(row["column"]) if row["table"] == "results" else f"{row['table']}.{row['column']}"
