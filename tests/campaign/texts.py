@@ -178,12 +178,13 @@ def _words(d: Draft) -> dict[str, Reader]:
         "laws": Reader(laws.laws, [*known, "; ".join(known[:2])]),
         "protection": Reader(protections.parse, [p[1:] for p in recipes.PROTECTIONS if p]),
         "tables": Reader(
-            lambda t: made_tables.new_tables([t]), [recipes.table(d) for _ in range(6)]
+            lambda t: made_tables.parse_tables([t]), [recipes.table(d) for _ in range(6)]
         ),
-        "sums": Reader(magnitude.read, sums),
-        "table bounds": Reader(lambda t: remedies.bounds([t]), recipes.TABLE_BOUNDS),
+        "sums": Reader(magnitude.parse_magnitudes, sums),
+        "table bounds": Reader(lambda t: remedies.parse_limits([t]), recipes.TABLE_BOUNDS),
         "synthetic bounds": Reader(
-            lambda t: required_bounds.bounds([t]), ["repU<=0.5", "iS<=1", "UiO>=0", "DiSCO<=0.01"]
+            lambda t: required_bounds.parse_bounds([t]),
+            ["repU<=0.5", "iS<=1", "UiO>=0", "DiSCO<=0.01"],
         ),
         "epsilons": Reader(epsilons.read, numbers),
         "patterns": Reader(patterns.parse, ["[0-9]{2}[AB]", r"\d{2}", "(a|b){1,3}x?", "[^a-c]."]),

@@ -55,16 +55,24 @@ def success(frame: pl.DataFrame) -> Chart:
     names = {"original": said("the original"), "control": said("the control")}
     rows: list[dict[str, Any]] = []
     words: list[str] = []
-    releases = _names(frame)
+    releases = _release_labels(frame)
     for row in frame.filter(pl.col("measure").str.starts_with("success_")).iter_rows(named=True):
         who = names[row["measure"].removeprefix("success_")]
-        line = {"question": _question(row["secret"]), "known": releases[row["file"]], "kind": who}
+        line = {
+            "question": _question_title(row["secret"]),
+            "known": releases[row["file"]],
+            "kind": who,
+        }
         ends = {"low": row["low"], "high": row["high"], "success": row["value"]}
         rows.append(line | ends | {"amount": percent(row["value"])})
         words.append(f"{line['question']}, {line['known']}, {who}: {percent(row['value'])}.")
     for row in frame.filter(pl.col("measure") == "prior_original").iter_rows(named=True):
         who = said("without the release")
-        line = {"question": _question(row["secret"]), "known": releases[row["file"]], "kind": who}
+        line = {
+            "question": _question_title(row["secret"]),
+            "known": releases[row["file"]],
+            "kind": who,
+        }
         rows.append(line | {"success": row["value"], "amount": percent(row["value"])})
     kinds = [*names.values(), said("without the release")]
     present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
@@ -100,13 +108,13 @@ def success(frame: pl.DataFrame) -> Chart:
 def members(subsets: pl.DataFrame) -> Chart:
     """Draw the success on the original against that on the control, a dot per subset."""
     alt, _ = extra()
-    releases = _names(subsets)
+    releases = _release_labels(subsets)
     rows: list[dict[str, Any]] = []
     words: list[str] = []
     for row in subsets.iter_rows(named=True):
         is_leak = row["individual_leak_low"] > 0
         line = {
-            "question": _question(row["secret"]),
+            "question": _question_title(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
             "kind": said("interval above 0") if is_leak else said("may be chance"),
             "release": releases[row["file"]],
@@ -156,12 +164,12 @@ def members(subsets: pl.DataFrame) -> Chart:
 def blocks(worst: pl.DataFrame) -> Chart:
     """Draw the people whom the worst blocks give away, as counts only."""
     alt, _ = extra()
-    releases = _names(worst)
+    releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
     words: list[str] = []
     for row in worst.iter_rows(named=True):
         line = {
-            "question": f"{_question(row['secret'])} · {releases[row['file']]}",
+            "question": f"{_question_title(row['secret'])} · {releases[row['file']]}",
             "known": said("block {n}", n=count(row["rank"])),
             "correct": row["correct"],
             "amount": count(row["correct"]),
@@ -195,11 +203,11 @@ def blocks(worst: pl.DataFrame) -> Chart:
     )
 
 
-def _question(secret: str) -> str:
+def _question_title(secret: str) -> str:
     return said("Inference of {secret}", secret=labels([secret])[secret])
 
 
-def _names(frame: pl.DataFrame) -> dict[int, str]:
+def _release_labels(frame: pl.DataFrame) -> dict[int, str]:
     """Return a label for each release, by its number."""
     pairs = frame.select("file", "release").unique(maintain_order=True).rows()
     texts = [said("all releases together") if not file else escaping.cell(n) for file, n in pairs]

@@ -32,8 +32,8 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
     lengths: dict[int, int] = {}
     for i, attribute in enumerate(attributes, 1):
         if is_ordered(attribute.type):
-            tables.make(f"values_of_numbers_{i}", _numbers(i, attribute))
-            query = splice("synthetic/ends_of_numbers", tables=_named(i))
+            tables.make(f"values_of_numbers_{i}", _values_as_numbers(i, attribute))
+            query = splice("synthetic/ends_of_numbers", tables=_scale_name(i))
             ((_, span, factor),) = tables.rows(query)
             lengths[i] = 0 if not span or factor is None else round(span * factor)
     common = math.lcm(*(length for length in lengths.values() if length))
@@ -42,18 +42,18 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
     for i, length in lengths.items():
         part = unit // length if length and exact else 0
         numbers = {"scale_unit": unit, "part_length": part}
-        tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=_named(i)))
-        names = {**_named(i), "ends_of_numbers": f"ends_{i}"}
+        tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=_scale_name(i)))
+        names = {**_scale_name(i), "ends_of_numbers": f"ends_{i}"}
         tables.make(f"scale_{i}", splice("synthetic/scaled", tables=names, numbers=numbers))
         tables.drop(f"values_of_numbers_{i}", f"ends_{i}")
     return unit
 
 
-def _named(i: int) -> dict[str, str]:
+def _scale_name(i: int) -> dict[str, str]:
     return {"values_of_numbers": f"values_of_numbers_{i}"}
 
 
-def _numbers(i: int, attribute: Attribute) -> exp.Select:
+def _values_as_numbers(i: int, attribute: Attribute) -> exp.Select:
     """Return the values of a column as numbers, dates and times in seconds, by their codes."""
     value: exp.Expr = exp.column("value")
     if family(attribute.type) not in NUMBERS:

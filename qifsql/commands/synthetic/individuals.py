@@ -51,17 +51,17 @@ people of the original and of the control who have it. Who is alone, and what th
 decided by all people and records."""
 
 
-def verdicts(cells: Cells, secret: int) -> None:
+def make_verdicts(cells: Cells, secret: int) -> None:
     """Create the table of what a release says of each cell."""
     cells.tables.make(f"verdicts_{secret}_{cells.release}", cells.plan("verdicts"))
 
 
-def groups(
+def measure_groups(
     tables: Tables, coded: Coded, files: Files, *, secret: int, release: int, modal: int
 ) -> list[dict[str, Any]]:
     """Return the measures of each group, in the order of the groups."""
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
-    _by_secret(tables, coded, secret)
+    _code_secret(tables, coded, secret)
     counts = _dicts(tables, splice("synthetic/groups", words=coded.words, tables=table))
     priors = {
         row["member"]: row for row in _dicts(tables, splice("synthetic/group_priors", tables=table))
@@ -81,12 +81,14 @@ def groups(
         taken = [m for m in measures.overlap(overlap(group_rows)) if m.name in GROUPS]
         if secret:
             taken += measures.disclosure(disclosure(group_rows))
-            row |= _guesses(group_rows, priors[member], people=people, control=control, modal=modal)
+            row |= _group_success(
+                group_rows, priors[member], people=people, control=control, modal=modal
+            )
         rows.append(row | {measure.name: measure.value for measure in taken})
     return rows
 
 
-def _by_secret(tables: Tables, coded: Coded, secret: int) -> None:
+def _code_secret(tables: Tables, coded: Coded, secret: int) -> None:
     """Create the table of people by quasi-identifiers, one secret and group."""
     names = [exp.column(f"word_{i}") for i in range(1, coded.words + 1)]
     value: exp.Expr = exp.column(f"secret_{secret}") if secret else number(0)
@@ -99,7 +101,7 @@ def _by_secret(tables: Tables, coded: Coded, secret: int) -> None:
     tables.make(f"secret_coded_{secret}", query.having("sum(original) + sum(control) > 0"))
 
 
-def _guesses(
+def _group_success(
     rows: Sequence[Any], prior: Any, *, people: int, control: int, modal: int
 ) -> dict[str, float]:
     """Return success on a group, and on that of the control where it has people."""
@@ -129,13 +131,13 @@ def _dicts(tables: Tables, query: exp.Select) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in tables.answer(query)]
 
 
-def records(
+def write_records(
     tables: Tables, coded: Coded, files: Files, path: Path, *, titles: Sequence[str],
     modal: dict[tuple[int, int], int], origin: Origin,
 ) -> int:  # fmt: skip
     """Write a row per person of the original and release; return the number of rows."""
-    tables.make("placed", _placed(coded, files), "finding records")
-    queries = [_spoken(coded, files, release, titles, modal) for release in coded.releases]
+    tables.make("placed", _codes_of_records(coded, files), "finding records")
+    queries = [_rows_of_release(coded, files, release, titles, modal) for release in coded.releases]
     union: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
     last = equal(exp.column("file"), number(codes.POOLED_RELEASE))
     everything = exp.select("*").from_(union.subquery("spoken"))
@@ -144,7 +146,7 @@ def records(
     return stream(tables.engine, Plan((), everything), path, done, what="writing records")
 
 
-def _placed(coded: Coded, files: Files) -> Plan:
+def _codes_of_records(coded: Coded, files: Files) -> Plan:
     """Return a query for the codes of each record of the original, by its position."""
     k, m = len(files.qids), len(files.secrets)
     first = files.original
@@ -157,7 +159,7 @@ def _placed(coded: Coded, files: Files) -> Plan:
     return microdata_steps.plan(alike, [microdata_steps.everybody(alike)], query)
 
 
-def _spoken(
+def _rows_of_release(
     coded: Coded, files: Files, release: int, titles: Sequence[str],
     modal: dict[tuple[int, int], int],
 ) -> exp.Select:  # fmt: skip

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
-from qifsql.commands.synthetic.questions import Questions, attempts_of, draws_of
+from qifsql.commands.synthetic.questions import Questions, drawn_attempts, drawn_links
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.counting import coded as codes
@@ -93,14 +93,14 @@ class Measurements:
                 cells = Cells(self._tables, table, modes, coded.words, release)
                 cells.make_modes()
                 priors[release] = cells.priors()
-                self._measure(coded, secret, cells, priors[release])
+                self._measure_secret(coded, secret, cells, priors[release])
             self._tables.drop(table)
             if self._options["sweep"]:
                 walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
                 self._subsets += walk.rows()
                 self._more += walk.statements
         self._answer_questions(coded)
-        self._in_order()
+        self._sort()
 
     def _answer_questions(self, coded: Coded) -> None:
         """Answer the questions of WP 216, and measure distances, if they are asked for."""
@@ -110,8 +110,8 @@ class Measurements:
                 self._tables.doing("singling out"),
                 coded,
                 self._files,
-                attempts=attempts_of(self._options, len(self._files.qids), seed),
-                draws=draws_of(self._options, seed),
+                attempts=drawn_attempts(self._options, len(self._files.qids), seed),
+                draws=drawn_links(self._options, seed),
             )
             for release, measure in questions.singling_out():
                 self._add(release, None, [measure])
@@ -129,7 +129,7 @@ class Measurements:
         """Write a row per person and release; return the number of rows."""
         assert self._coded is not None  # noqa: S101 - it has run
         titles = [self._title(release) for release in self._coded.releases]
-        return individuals.records(
+        return individuals.write_records(
             self._tables,
             self._coded,
             self._files,
@@ -156,7 +156,7 @@ class Measurements:
             if rows or (name == "worst" and self._files.secrets)
         }
 
-    def _measure(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
+    def _measure_secret(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
         totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:
@@ -165,7 +165,7 @@ class Measurements:
         if secret:
             self._add(release, name, of_secret(totals, priors))
             if self._guessing is not None:
-                self._add(release, name, _classified(self._guessing.scores(cells, secret)))
+                self._add(release, name, _classifier_measures(self._guessing.scores(cells, secret)))
             if self._options["questions"]:
                 self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
             self._worst += [
@@ -174,9 +174,9 @@ class Measurements:
             ]
         if self._files.by is None and self._options["records"] is None:
             return
-        individuals.verdicts(cells, secret)
+        individuals.make_verdicts(cells, secret)
         if self._files.by is not None:
-            self._groups += individuals.groups(
+            self._groups += individuals.measure_groups(
                 self._tables,
                 coded,
                 self._files,
@@ -204,7 +204,7 @@ class Measurements:
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
 
-    def _in_order(self) -> None:
+    def _sort(self) -> None:
         """Sort rows by release, all together last, and by secret; subsets by size, too."""
         names: list[str | None] = [None, *self._files.secrets]
 
@@ -217,7 +217,7 @@ class Measurements:
         self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
 
 
-def _classified(scores: Scores) -> list[release_measures.Measure]:
+def _classifier_measures(scores: Scores) -> list[release_measures.Measure]:
     counts = release_measures.Classified(
         people=scores.people,
         right=scores.right,
@@ -234,7 +234,7 @@ def notes_on_spelling(coded: Coded, files: Files) -> list[str]:
     texts = []
     columns = (*files.qids, *files.secrets)
     for release in (r for r in coded.releases if r != POOLED_RELEASE):
-        names = [name for i, name in enumerate(columns) if _differs(coded, release, i)]
+        names = [name for i, name in enumerate(columns) if _has_no_common_value(coded, release, i)]
         if names:
             title = files.releases[release - 1].title
             texts.append(
@@ -245,7 +245,7 @@ def notes_on_spelling(coded: Coded, files: Files) -> list[str]:
     return texts
 
 
-def _differs(coded: Coded, release: int, place: int) -> bool:
+def _has_no_common_value(coded: Coded, release: int, place: int) -> bool:
     """Return whether no value of a quasi-identifier, or of a secret after these, is in both."""
     width = len(coded.fields)
     secret = exp.column(f"secret_{place - width + 1}")

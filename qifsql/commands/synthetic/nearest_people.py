@@ -32,7 +32,7 @@ class Neighbourhood:
         self._coded = coded
         self._files = files
         self._width = len(files.qids) + len(files.secrets)
-        self._make()
+        self._make_tables()
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
         """Yield the distances of ``draws`` records of each release."""
@@ -76,7 +76,7 @@ class Neighbourhood:
         )
         yield from measures.distances(counts, has_control=control > 0)
 
-    def _make(self) -> None:
+    def _make_tables(self) -> None:
         """Create the table of the different records of all files, with a place per column."""
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]

@@ -152,7 +152,7 @@ def _columns(release: int) -> dict[str, str]:
 MOST = 100  # neighbours
 
 
-def attempts_of(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
+def drawn_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
     """Return the predicates that are drawn, with so many quasi-identifiers; None if none are."""
     attempts, of_one = options["attempts"], options["terms"]
     if attempts is None:
@@ -168,7 +168,7 @@ def attempts_of(options: SyntheticOptions, columns: int, seed: int) -> Attempts 
     return Attempts(number=attempts, columns=of_one or min(COLUMNS, columns), seed=seed)
 
 
-def draws_of(options: SyntheticOptions, seed: int) -> Draws | None:
+def drawn_links(options: SyntheticOptions, seed: int) -> Draws | None:
     """Return the people who are drawn to be linked by nearest records; None if none are."""
     links, neighbours = options["links"], options["neighbours"]
     if links is None:

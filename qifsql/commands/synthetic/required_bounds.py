@@ -86,7 +86,7 @@ class Bound:
         return f"not met: {self.text} ({'; '.join(values)})"
 
 
-def bounds(texts: Sequence[str]) -> list[Bound]:
+def parse_bounds(texts: Sequence[str]) -> list[Bound]:
     """Return the bounds that texts state; raise InputError if a text is none."""
     stated = []
     for text in texts:

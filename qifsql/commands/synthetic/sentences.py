@@ -18,20 +18,22 @@ def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
         leaks = of_secret.filter(measure="individual_leak").to_dicts()
         if leaks:
             worst = max(leaks, key=lambda row: row["value"])
-            texts.append(_leak(worst, of_secret, spec))
+            texts.append(_leak_sentence(worst, of_secret, spec))
         else:
             rows = of_secret.filter(measure="success_original").to_dicts()
-            texts.append(_success(max(rows, key=lambda row: row["value"]), of_secret, spec))
+            texts.append(
+                _success_sentence(max(rows, key=lambda row: row["value"]), of_secret, spec)
+            )
         leaks = of_secret.filter(measure="classifier_leak").to_dicts()
         if leaks and max(row["low"] for row in leaks) > 0:
             worst = max(leaks, key=lambda row: row["low"])
-            texts.append(_classifier_leak(worst, of_secret, spec))
+            texts.append(_classifier_sentence(worst, of_secret, spec))
     rows = frame.filter(measure="repU").to_dicts()
-    texts.append(_replicated(max(rows, key=lambda row: row["value"]), spec))
+    texts.append(_replicated_sentence(max(rows, key=lambda row: row["value"]), spec))
     return texts
 
 
-def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     """Return a sentence on the individual leak of a release."""
     values = by_measure(frame, row["file"])
     original, control = values["success_original"]["value"], values["success_control"]["value"]
@@ -67,7 +69,7 @@ def _leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     return " ".join(said(text, **texts) for text in (first, second))
 
 
-def _classifier_leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+def _classifier_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     """Return a sentence on what a classifier learns about individuals."""
     values = by_measure(frame, row["file"])
     original, control = (
@@ -92,7 +94,7 @@ def _classifier_leak(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     )
 
 
-def _success(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
+def _success_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     """Return a sentence on success without a control."""
     prior = by_measure(frame, row["file"])["prior_original"]["value"]
     scale = words.scale(row["value"], prior)
@@ -111,7 +113,7 @@ def _success(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     )
 
 
-def _replicated(row: Row, spec: Spec) -> str:
+def _replicated_sentence(row: Row, spec: Spec) -> str:
     """Return a sentence on the people who are alone in the original and in a release."""
     if not row["count"]:
         message = "Nobody is alone with the same {qids} in the original and in a release."

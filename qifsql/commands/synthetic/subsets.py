@@ -58,7 +58,7 @@ class Walk:
         self._progress = progress
         self._tables = Tables(coded.tables.engine, "sweeping", coded.tables.where)
         self._order = sorted(range(len(coded.values)), key=lambda i: (-coded.values[i], i))
-        self._wide = self._few_values()
+        self._wide = self._make_wide_cells()
         self._done = 0
 
     @property
@@ -68,10 +68,10 @@ class Walk:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the measures of each release on each subset."""
-        self._make("subset_0", self._order, "coded", first=True)
-        yield from self._below("subset_0", self._order, 0)
+        self._make_subset("subset_0", self._order, "coded", first=True)
+        yield from self._walk_below("subset_0", self._order, 0)
 
-    def _few_values(self) -> WideCells | None:
+    def _make_wide_cells(self) -> WideCells | None:
         """Return how the cells of a secret of few values are counted; None for many values."""
         values = self._coded.secret_values[self._secret - 1] if self._secret else 1
         has_control = self._files.control is not None
@@ -104,29 +104,31 @@ class Walk:
             for r in self._coded.releases
         }
 
-    def _below(self, table: str, members: Sequence[int], start: int) -> Iterator[dict[str, Any]]:
+    def _walk_below(
+        self, table: str, members: Sequence[int], start: int
+    ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
-        yield from self._measure(table, members)
+        yield from self._measure_subset(table, members)
         for place in range(start, len(self._order)):
             remaining = [i for i in members if i != self._order[place]]
             if remaining:
                 name = f"subset_{len(self._order) - len(remaining)}"
-                self._make(name, remaining, table, first=False)
-                yield from self._below(name, remaining, place + 1)
+                self._make_subset(name, remaining, table, first=False)
+                yield from self._walk_below(name, remaining, place + 1)
         self._tables.drop(table)
 
-    def _make(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
-        tables = self._tables if first else self._silent()
+    def _make_subset(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
+        tables = self._tables if first else self._silent_tables()
         if self._wide is not None:
             self._wide.make(tables, name, subset, None if first else table)
             return
         query = self._coded.cells(self._secret, subset, table)
         tables.make(name, query)
 
-    def _measure(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def _measure_subset(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
         first = not self._done
         for release in self._coded.releases:
-            tables = self._tables if first else self._silent()
+            tables = self._tables if first else self._silent_tables()
             modes = modes_table(self._secret, release)
             totals = (
                 Cells(tables, table, modes, self._coded.words, release).totals()
@@ -158,6 +160,6 @@ class Walk:
                 row |= {f"{measure.name}_low": measure.low, f"{measure.name}_high": measure.high}
         return row
 
-    def _silent(self) -> Tables:
+    def _silent_tables(self) -> Tables:
         """Return tables whose statements are not recorded: they are those of the first subset."""
         return Tables(self._tables.engine, self._tables.what, self._tables.where)

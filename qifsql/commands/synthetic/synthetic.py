@@ -13,8 +13,8 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.commands.synthetic.measurements import Measurements
 from qifsql.commands.synthetic.nearest_people import NOTE
-from qifsql.commands.synthetic.questions import attempts_of, check_split, draws_of
-from qifsql.commands.synthetic.required_bounds import bounds
+from qifsql.commands.synthetic.questions import check_split, drawn_attempts, drawn_links
+from qifsql.commands.synthetic.required_bounds import parse_bounds
 from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.counting import compared_files as reading
 from qifsql.counting.compared_files import Files, Names, Sources
@@ -97,19 +97,19 @@ def synthetic(
     options = complete(options, SyntheticOptions)
     origin = Origin.now(settings, "synthetic")
     sources = Sources.of(original, synthetic, options["control"])
-    required = bounds(as_tuple(options["require"]))
+    required = parse_bounds(as_tuple(options["require"]))
     learner = _learner(options, settings)
-    path = _path(options["records"], sources)
+    path = _records_path(options["records"], sources)
     outputs = [] if path is None else [path]
     with open_engine(
         settings, sources=sources.all, outputs=outputs, ordered=path is not None
     ) as engine:
-        files = reading.read(engine, sources, _names(options))
-        _check(files, options)
+        files = reading.read(engine, sources, _asked_names(options))
+        _check_request(files, options)
         work = Measurements(engine, files, options, learner)
         work.run()
         first = [s for dataset in sources.all for s in openings(dataset)]
-        origin = origin.about(_described(files, sources, options, learner), sources.paths)
+        origin = origin.about(_describe(files, sources, options, learner), sources.paths)
         origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
         written = 0
         if path is not None:
@@ -123,7 +123,7 @@ def synthetic(
         details=work.details(),
         notes=(
             *(*files.notes, *_notes(files, options), *work.notes),
-            *_few_conditions(work.measured, options),
+            *_notes_on_rare_conditions(work.measured, options),
             *(bound.note(work.measured) for bound in broken),
         ),
         met=not broken if required else None,
@@ -140,10 +140,10 @@ def rehearse(
     """Check the options and look up every name in all files; InputError if one is wrong."""
     options = complete(options, SyntheticOptions)
     sources = Sources.of(original, synthetic, options["control"])
-    bounds(as_tuple(options["require"]))
+    parse_bounds(as_tuple(options["require"]))
     _learner(options, settings)
     with open_engine(settings, sources=sources.all) as engine:
-        _check(reading.read(engine, sources, _names(options)), options)
+        _check_request(reading.read(engine, sources, _asked_names(options)), options)
 
 
 def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
@@ -158,7 +158,7 @@ def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | 
     return Learner.of(options["learner"], options["rapid"], seed, classifiers_only=True)
 
 
-def _names(options: SyntheticOptions) -> Names:
+def _asked_names(options: SyntheticOptions) -> Names:
     return Names(
         qids=options["qids"],
         secret=options["secret"],
@@ -167,7 +167,7 @@ def _names(options: SyntheticOptions) -> Names:
     )
 
 
-def _check(files: Files, options: SyntheticOptions) -> None:
+def _check_request(files: Files, options: SyntheticOptions) -> None:
     """Refuse a sweep of too many subsets, and a bound that is about nothing here."""
     if options["sweep"] and len(files.qids) > MOST:
         raise InputError(
@@ -178,12 +178,12 @@ def _check(files: Files, options: SyntheticOptions) -> None:
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
-    attempts_of(options, len(files.qids), 0)
-    draws_of(options, 0)
+    drawn_attempts(options, len(files.qids), 0)
+    drawn_links(options, 0)
     draws = options["distances"]
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
-    for bound in bounds(as_tuple(options["require"])):
+    for bound in parse_bounds(as_tuple(options["require"])):
         bound.check(has_secret=bool(files.secrets), has_control=files.control is not None)
         bound.check_details(
             questions=options["questions"],
@@ -195,7 +195,7 @@ def _check(files: Files, options: SyntheticOptions) -> None:
         )
 
 
-def _path(records: str | Path | None, sources: Sources) -> Path | None:
+def _records_path(records: str | Path | None, sources: Sources) -> Path | None:
     """Return the file of records, which can be written and is no input; None without one."""
     if records is None:
         return None
@@ -204,7 +204,7 @@ def _path(records: str | Path | None, sources: Sources) -> Path | None:
     return check_place(path, sources.paths)
 
 
-def _described(
+def _describe(
     files: Files, sources: Sources, options: SyntheticOptions, learner: Learner | None
 ) -> dict[str, Any]:
     """Return the request as plain data."""
@@ -243,7 +243,7 @@ def _described(
     }
 
 
-def _few_conditions(
+def _notes_on_rare_conditions(
     rows: Sequence[Mapping[str, Any]], options: SyntheticOptions
 ) -> tuple[str, ...]:
     """Return a note for each release of which few of the drawn conditions hold for one record."""

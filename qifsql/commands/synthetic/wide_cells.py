@@ -55,10 +55,10 @@ class WideCells:
         """Create the rows of a subset from those of a larger one, or from the coded records."""
         words = self.coded.masked(subset)
         query = exp.select(*words)
-        for word, counters in self._packed().items():
+        for word, counters in self._pack().items():
             packed: exp.Expr = exp.column(word)
             if table is None:
-                packed = _added(self._shifted(counter) for counter in counters)
+                packed = _sum_terms(self._packed_addend(counter) for counter in counters)
             total = exp.cast(exp.Sum(this=packed), "BIGINT")
             query = query.select(exp.alias_(total, word))
         query = query.from_(exp.table_(table or "coded"))
@@ -68,10 +68,10 @@ class WideCells:
     def totals(self, table: str, release: int) -> Plan:
         """Return the plan of the counts of all blocks, a row per number of best guesses."""
         doc = "One row per tuple of quasi-identifiers: what the release says about it."
-        step = Step("blocks", doc, self._blocks(table, release))
+        step = Step("blocks", doc, self._block_rows(table, release))
         return Plan((step,), splice("synthetic/totals"))
 
-    def _packed(self) -> dict[str, list[Counter]]:
+    def _pack(self) -> dict[str, list[Counter]]:
         """Return the counters in each word, in as few words as their sizes allow."""
         words: dict[str, list[Counter]] = {}
         word, used = 1, 0
@@ -85,7 +85,7 @@ class WideCells:
                 used += width
         return words
 
-    def _shifted(self, counter: Counter) -> exp.Expr:
+    def _packed_addend(self, counter: Counter) -> exp.Expr:
         """Return what a coded record adds to a word."""
         count: exp.Expr = exp.column(counter.column)
         if self.secret:
@@ -98,7 +98,7 @@ class WideCells:
     def _unpacked(self, table: str) -> exp.Select:
         """Return the rows with a column for each counter."""
         columns = []
-        for word, counters in self._packed().items():
+        for word, counters in self._pack().items():
             for counter in counters:
                 shifted: exp.Expr = exp.column(word)
                 if counter.shift:
@@ -109,7 +109,7 @@ class WideCells:
                 columns.append(exp.alias_(unpacked, _name(counter.column, counter.value)))
         return exp.select(*columns).from_(exp.table_(table))
 
-    def _blocks(self, table: str, release: int) -> exp.Select:
+    def _block_rows(self, table: str, release: int) -> exp.Select:
         records = f"synthetic_{release}"
         rows = exp.select("*", exp.alias_(self._largest(records), "largest"))
         rows = rows.from_(self._unpacked(table).subquery("unpacked"))
@@ -121,8 +121,8 @@ class WideCells:
             "original": self._sum("original"),
             "control": self._sum("control"),
             "records": self._sum(records),
-            "original_values": self._number("original", _is_there),
-            "synthetic_values": self._number(records, _is_there),
+            "original_values": self._number("original", _is_positive),
+            "synthetic_values": self._number(records, _is_positive),
             "ties": self._where_present(
                 self._number(records, lambda c: c.eq(exp.column("largest")))
             ),
@@ -165,11 +165,11 @@ class WideCells:
             if condition is not None:
                 term = exp.Case().when(condition(value), term).else_(number(0))
             terms.append(term)
-        return _added(terms)
+        return _sum_terms(terms)
 
     def _number(self, column: str, condition: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
         """Return how many counters keep a condition."""
-        return _added(
+        return _sum_terms(
             exp.cast(exp.paren(condition(_counter(column, value))), "BIGINT")
             for value in range(self.values)
         )
@@ -183,9 +183,9 @@ def _name(column: str, value: int) -> str:
     return f"{column}_v{value}"
 
 
-def _is_there(counter: exp.Expr) -> exp.Expr:
+def _is_positive(counter: exp.Expr) -> exp.Expr:
     return exp.GT(this=counter, expression=number(0))
 
 
-def _added(terms: Iterable[exp.Expr]) -> exp.Expr:
+def _sum_terms(terms: Iterable[exp.Expr]) -> exp.Expr:
     return reduce(lambda a, b: exp.Add(this=a, expression=b), [*terms] or [number(0)])

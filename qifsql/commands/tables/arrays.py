@@ -177,7 +177,7 @@ def solve(
     for c, cell in enumerate(cells):
         value = 0 if secret is None else cell[secret]
         blocks[tuple(cell[i] for i in knowledge)][value].append(c)
-    weights = _weights(every, columns)
+    weights = _array_weights(every, columns)
     total = sum(weights)
     rights = [0] * len(every)
     solved.believed = Fraction(0)
@@ -203,7 +203,7 @@ def solve(
     return solved
 
 
-def _weights(every: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
+def _array_weights(every: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
     """Return numbers in proportion to the assignments of people to cells that give each array.
 
     These are n! / prod x_c!, of which the cells with the same count in all arrays cancel out.
@@ -218,7 +218,7 @@ def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fractio
     return Fraction(sum(n * w for n, w in zip(numbers, weights, strict=True)), total)
 
 
-def best(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
+def best_values(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
     """Return the values of the secret with the largest mean, by what is known."""
     guesses: dict[Cell, list[int]] = {}
     largest: dict[Cell, Fraction] = {}

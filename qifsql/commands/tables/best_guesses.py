@@ -6,21 +6,21 @@ Source: M104.
 from sqlglot import exp
 
 from qifsql.commands.tables.fit import CELLS, Fit, joined_on
-from qifsql.commands.tables.hypergraph import Edge, pruned
-from qifsql.commands.tables.margins import Margins, fits, grouped, places
+from qifsql.commands.tables.hypergraph import Edge, prune_tree
+from qifsql.commands.tables.margins import Margins, group_by_edge, has_at_most, places
 from qifsql.commands.tables.proofs import Question
 
 TIE, TIE_EXACT = 1e-7, 1e-12  # values this close to the best, in parts of it, are as good
 
 
-def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] | None:
+def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] | None:
     """Return the expected counts of what the best guess depends on, and these attributes.
 
     The table has the columns ``component``, the places, the secret's among them, and ``mean``. None
     if there are too many combinations.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
-    links = pruned(fit.links, question.scope, question.secret)
+    links = prune_tree(fit.links, question.scope, question.secret)
     used = frozenset().union(*(link.edge for link in links))
     edge = used & question.scope
     tables = {link.edge: name for link, name in zip(fit.links, fit.cliques, strict=True)}
@@ -32,7 +32,7 @@ def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] 
         if not k:
             query = query.from_(exp.alias_(exp.to_table(name), alias, table=True))
             continue
-        margin = grouped(exp.select().from_(name), link.shared).select("sum(mean) AS mean")
+        margin = group_by_edge(exp.select().from_(name), link.shared).select("sum(mean) AS mean")
         share = exp.select(*places(link.edge, "cells"))
         ratio = exp.Div(this=exp.column("mean", "cells"), expression=exp.column("mean", "margins"))
         share = share.select(ratio.as_("mean"))
@@ -44,7 +44,7 @@ def beliefs(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] 
         else:
             query = query.join(share.subquery(alias), join_type="cross")
         product = exp.Mul(this=product, expression=exp.column("mean", alias))
-    if len(links) > 1 and not fits(margins, query, CELLS):
+    if len(links) > 1 and not has_at_most(margins, query, CELLS):
         return None
     if edge == used:
         query = query.select(product.as_("mean"))

@@ -10,7 +10,7 @@ from sqlglot import exp
 from qifsql.commands.tables import arrays
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Published, grouped, joined, place, places
+from qifsql.commands.tables.margins import Published, group_by_edge, join_shared, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
 from qifsql.commands.tables.proofs import JOINT, Question, sure_cells
 from qifsql.query.columns import number
@@ -91,7 +91,7 @@ def checks(measured: Measured, small: int) -> pl.DataFrame:
         }
         query = exp.select(*(tree.as_(name) for name, tree in counted.items()))
         (numbers,) = margins.rows(query.from_(table.cells))
-        undone = _undone(measured, table) if numbers["hidden"] else 0
+        undone = _undone_cells(measured, table) if numbers["hidden"] else 0
         rows.append(
             {"table": table.title, "protection": table.protection.text, "undone": undone} | numbers
         )
@@ -102,17 +102,17 @@ def _count_if(condition: exp.Expr) -> exp.Expr:
     return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition))
 
 
-def _undone(measured: Measured, table: Published) -> int:
+def _undone_cells(measured: Measured, table: Published) -> int:
     """Return how many hidden cells have one possible count; one that no margin has is empty."""
     margins = measured.margins
     cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
     hidden = exp.select("count(*)").from_(cells).where("cells.hidden")
-    hidden = joined(hidden, margins.nodes[table.edge], "bounds", table.edge, join_type="left")
+    hidden = join_shared(hidden, margins.nodes[table.edge], "bounds", table.edge, join_type="left")
     ((n,),) = margins.tables.rows(hidden.where("bounds.lower IS NOT DISTINCT FROM bounds.upper"))
     settled = measured.settled.get(table.edge, set())
     if settled:
         still = exp.select(*places(table.edge)).from_(cells.copy()).where("cells.hidden")
-        still = joined(still, margins.nodes[table.edge], "bounds", table.edge)
+        still = join_shared(still, margins.nodes[table.edge], "bounds", table.edge)
         rows = margins.tables.rows(still.where("bounds.lower < bounds.upper").limit(JOINT))
         n += sum(tuple(row) in settled for row in rows)
     return int(n)
@@ -126,7 +126,7 @@ def disclosure(measured: Measured) -> pl.DataFrame:
         if table.protection.unlisted or len(table.edge) < 2:
             continue
         for i in sorted(table.edge):
-            block = grouped(exp.select().from_(table.cells), table.edge - {i})
+            block = group_by_edge(exp.select().from_(table.cells), table.edge - {i})
             block = block.select("max(lower) AS people").where("upper > 0")
             block = block.having("count(*) = 1 AND max(lower) > 0")
             query = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
@@ -180,8 +180,8 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
         sizes = dict(margins.tables.rows(truth))
     rows = []
     for question in questions:
-        counts = _proved_by(measured, question, by)
-        rights = _right_by(measured, question, by)
+        counts = _proved_by_group(measured, question, by)
+        rights = _right_by_group(measured, question, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
         for code, text in value_texts(margins, by).items():
             here = {m: None if c is None else int(c.get(code, 0)) for m, c in counts.items()}
@@ -194,11 +194,13 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
     return pl.DataFrame(rows, schema=GROUPS)
 
 
-def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dict[int, Any] | None]:
+def _proved_by_group(
+    measured: Measured, question: Question, by: int
+) -> dict[str, dict[int, Any] | None]:
     """Return the people of whom something is proved, by group; None where it is not known."""
     proofs, solved = measured.proofs[question], measured.solved[question]
     total, closed_line = "sum(lower)::BIGINT", "lower = upper"
-    sums = _sums(measured, question, by, (proofs.lines, total, closed_line))
+    sums = _sums_by_group(measured, question, by, (proofs.lines, total, closed_line))
     every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
     for solution in solved.values():
         for cell, people in solution.proved_lines.items():
@@ -206,10 +208,12 @@ def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dic
     if by not in question.knowledge:
         return {"reconstructed": sums, "singled_out": None, "certain_inference": None}
     one_person = "lower = 1 AND upper = 1"
-    alone = _sums(measured, question, by, (proofs.block_lines, "count(*)", one_person))
+    alone = _sums_by_group(measured, question, by, (proofs.block_lines, "count(*)", one_person))
     sure: dict[int, Any] = {}
     if proofs.sure is not None:
-        sure = _sums(measured, question, by, (proofs.sure, "sum(people)::BIGINT", "people > 0"))
+        sure = _sums_by_group(
+            measured, question, by, (proofs.sure, "sum(people)::BIGINT", "people > 0")
+        )
     for solution in solved.values():
         for cell, both in solution.block_lines.items():
             _add(alone, cell[knowledge.index(by)], int(both == (1, 1)))
@@ -218,7 +222,7 @@ def _proved_by(measured: Measured, question: Question, by: int) -> dict[str, dic
     return {"reconstructed": sums, "singled_out": alone, "certain_inference": sure}
 
 
-def _sums(
+def _sums_by_group(
     measured: Measured, question: Question, by: int, of: tuple[str, str, str]
 ) -> dict[int, Any]:
     """Return a sum by group over components that were not solved: of a table, under a condition."""
@@ -232,7 +236,7 @@ def _add(counts: dict[int, Any], code: int, n: int | Fraction) -> None:
     counts[code] = counts.get(code, 0) + n
 
 
-def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Fraction] | None:
+def _right_by_group(measured: Measured, question: Question, by: int) -> dict[int, Fraction] | None:
     """Return the people guessed right by group; None without records or a secret."""
     margins, records = measured.margins, measured.release.records
     if records is None or question.secret is None or question not in measured.best:
@@ -244,7 +248,7 @@ def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Frac
         table, edge = best
         truth = exp.alias_(exp.to_table(records.truth(edge | {by})), "truth", table=True)
         query = exp.select(exp.column(place(by), "truth"), "best.ties", "sum(truth.people)::BIGINT")
-        query = joined(query.from_(truth), table, "best", edge)
+        query = join_shared(query.from_(truth), table, "best", edge)
         query = without_components(query, solved, "best")
         for code, ties, n in margins.tables.rows(
             query.group_by(exp.column(place(by), "truth"), "best.ties")
@@ -256,8 +260,8 @@ def _right_by(measured: Measured, question: Question, by: int) -> dict[int, Frac
         truth_table = records.truth(question.scope | margins.shared | {by})
         node = margins.nodes[margins.shared]
         query = exp.select("component", "people", *places(attributes)).from_(truth_table)
-        query = joined(query, node, "totals", margins.shared)
-        guesses = {c: arrays.best(solution.means) for c, solution in solved.items()}
+        query = join_shared(query, node, "totals", margins.shared)
+        guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
         for component, n, *codes in margins.tables.rows(query):
             cell = dict(zip(attributes, codes, strict=True))
             chosen = guesses.get(component, {}).get(tuple(cell[i] for i in scope), [])
@@ -274,7 +278,7 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     return [
         {
             "secret": secret,
-            "component": _title(measured, {i: row[place(i)] for i in attributes}),
+            "component": _component_text(measured, {i: row[place(i)] for i in attributes}),
             "people": row["people"],
             "reconstructed": row["reconstructed"],
             "singled_out": row["singled_out"],
@@ -282,12 +286,12 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
             "lowest": row["lowest"] / row["people"],
             "highest": row["highest"] / row["people"],
         }
-        for row in worst(measured, question)
+        for row in worst_components(measured, question)
         if row["people"]
     ]
 
 
-def worst(measured: Measured, question: Question) -> list[dict[str, Any]]:
+def worst_components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     """Return the components with most people proved, with their numbers and codes, if several."""
     margins = measured.margins
     if not margins.shared:
@@ -314,7 +318,7 @@ def worst(measured: Measured, question: Question) -> list[dict[str, Any]]:
     return rows[:WORST]
 
 
-def _title(measured: Measured, codes: Mapping[int, int]) -> str:
+def _component_text(measured: Measured, codes: Mapping[int, int]) -> str:
     """Return the values of a component as a text; ``codes`` are by attribute."""
     texts = (value_texts(measured.margins, i, [code])[code] for i, code in codes.items())
     return ", ".join(text or "" for text in texts)

@@ -60,7 +60,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     each question those who are singled out and those whose secret is certain.
     """
     alt, _ = extra()
-    rows = _bars(frame)
+    rows = _bar_rows(frame)
     amounts = pl.Series("amount", [count(n) for n in rows["people"]])
     rows = rows.with_columns(amounts)
     largest = max(1, *rows["people"])
@@ -70,7 +70,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     tooltip = hints(alt, {"known:N": said("tables"), "amount:N": said("people")})
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
-    chart = _panels(alt, bars.mark_bar(color=BLUE) + texts, rows)
+    chart = _stack_panels(alt, bars.mark_bar(color=BLUE) + texts, rows)
     words = []
     for (panel,), lines in rows.group_by("question", maintain_order=True):
         message = "{question}: {first} with the first table, {last} with all."
@@ -80,9 +80,9 @@ def proofs(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("People of whom the tables prove something"), below, words)
 
 
-def _bars(frame: pl.DataFrame) -> pl.DataFrame:
+def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a row per bar, in drawing order."""
-    names = _sets(frame)
+    names = _set_labels(frame)
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
         knowledge = listed(list(labels(row["known"]).values())) if row["known"] else said("nothing")
@@ -94,7 +94,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
         values[said("singled out, knowing {known}", known=knowledge)] = row["singled_out"]
         for panel, people in values.items():
             line = {
-                "question": _wrapped(panel),
+                "question": _panel_title(panel),
                 "known": names[len(row["tables"])],
                 "people": people,
             }
@@ -113,7 +113,7 @@ def guess(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
     questions = word_questions(frame.with_columns(model=models))
-    names, kinds = _sets(frame), _kinds()
+    names, kinds = _set_labels(frame), _mark_names()
     places = {kind: i for i, kind in enumerate(kinds.values())}
     rows, words = [], []
     for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
@@ -152,7 +152,7 @@ def guess(frame: pl.DataFrame) -> Chart:
         .encode(x=alt.X("success:Q", **x), y=y, color=colour, shape=shape, tooltip=tooltip)
         for kind in present
     ]
-    chart = _panels(alt, alt.layer(span, *dots), table)
+    chart = _stack_panels(alt, alt.layer(span, *dots), table)
     below = said(
         "Bars: the success with the records themselves, from the least to the greatest over all "
         "records that agree with the tables, or beyond where these bounds are not sharp."
@@ -160,7 +160,7 @@ def guess(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("The best guess with published tables"), below, words)
 
 
-def _kinds() -> dict[str, str]:
+def _mark_names() -> dict[str, str]:
     """Return the names of the marks."""
     return {
         "prior": said("without the tables"),
@@ -227,7 +227,7 @@ def title_of_cells(row: Row) -> str:
     return said(message, component=", ".join(map(escaping.cell, row["component"])))
 
 
-def _sets(frame: pl.DataFrame) -> dict[int, str]:
+def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
     """Return a label for each set of tables, by the number of its tables."""
     titles = frame["tables"].list.len().alias("n")
     sets = dict(zip(titles, frame["tables"].list.last(), strict=True))
@@ -244,7 +244,7 @@ def _sets(frame: pl.DataFrame) -> dict[int, str]:
     return dict(zip(sets, distinct(texts), strict=True))
 
 
-def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
+def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     """Return panels one below the other, each under its title: phones are narrow."""
     facet = alt.Facet("question:N").sort(field="order", op="min")
     facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
@@ -252,6 +252,6 @@ def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     return panels.resolve_scale(y="independent")
 
 
-def _wrapped(text: str) -> str:
+def _panel_title(text: str) -> str:
     """Return the title of a panel, on a few lines."""
     return "\n".join(wrap(text, 64, max_lines=3, placeholder=" …"))

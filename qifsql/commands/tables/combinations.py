@@ -54,7 +54,7 @@ class Nesting:
         return replace(table, edge=table.edge | {self.outer}, cells=name)
 
 
-def nesting(
+def read_nesting(
     tables: Tables,
     text: str,
     numbers: Mapping[str, int],
@@ -72,7 +72,7 @@ def nesting(
         raise InputError(
             f"{quoted(text)} is not INNER,OUTER; name two dimensions, as in --nested city,state"
         )
-    inner, outer = (numbers[dimensions.named(n, numbers, "nested")] for n in names)
+    inner, outer = (numbers[dimensions.find_dimension(n, numbers, "nested")] for n in names)
     if inner == outer:
         raise InputError(f"{quoted(text)} names one dimension twice; name an inner and an outer")
     tables.make(name, _pairs(published, records, inner, outer))
@@ -104,7 +104,7 @@ def _pairs(
     return union(queries, distinct=True)
 
 
-def listed(
+def read_combinations(
     tables: Tables,
     possible: Dataset,
     numbers: Mapping[str, int],
@@ -115,7 +115,7 @@ def listed(
     catalog = Catalog(tables.engine, possible)
     title = possible.name
     columns = {
-        numbers[dimensions.named(c.name, numbers, f"column of {title}")]: c
+        numbers[dimensions.find_dimension(c.name, numbers, f"column of {title}")]: c
         for c in catalog.schema.columns
     }
     edge = frozenset(columns)

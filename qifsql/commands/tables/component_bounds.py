@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from qifsql.commands.tables.arrays import Cell, Solved
-from qifsql.commands.tables.hypergraph import Edge, Link, tree
+from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
 from qifsql.commands.tables.integer_programs import (
     Array,
     InfeasibleError,
@@ -100,10 +100,10 @@ class Component:
         """Return the columns of each cell of a margin that lies in a clique."""
         if edge not in self._margins:
             home = next(i for i, link in enumerate(self.system.links) if edge <= link.edge)
-            self._margins[edge] = self._inside(home, edge)
+            self._margins[edge] = self._columns_inside(home, edge)
         return self._margins[edge]
 
-    def _inside(self, home: int, edge: Edge) -> dict[Cell, list[int]]:
+    def _columns_inside(self, home: int, edge: Edge) -> dict[Cell, list[int]]:
         order = sorted(self.system.links[home].edge)
         picked = [order.index(i) for i in sorted(edge)]
         groups: dict[Cell, list[int]] = defaultdict(list)
@@ -116,8 +116,8 @@ class Component:
         for i, link in enumerate(self.system.links):
             if not i:
                 continue
-            before = self._inside(link.parent or 0, link.shared)
-            after = self._inside(i, link.shared)
+            before = self._columns_inside(link.parent or 0, link.shared)
+            after = self._columns_inside(i, link.shared)
             for cell in sorted({*before, *after}):
                 first, second = before.get(cell, []), after.get(cell, [])
                 factors = [1] * len(first) + [-1] * len(second)
@@ -191,7 +191,7 @@ class Component:
         """Return whether a cell may hold somebody."""
         return any(count.largest(x) for x in self.arrays) or self.upper(count) > 0
 
-    def settled(self, columns: Columns) -> bool:
+    def is_settled(self, columns: Columns) -> bool:
         """Return whether a sum of columns has one possible value."""
         values = {sum(x[j] for j in columns) for x in self.arrays}
         count = Count([columns])
@@ -203,7 +203,7 @@ class Component:
 
     def scope(self, attributes: Edge) -> "Scope":
         """Return the cells of a set of attributes; raise OpenError if cliques do not tell them."""
-        links = tree([link.edge & attributes for link in self.system.links])
+        links = join_tree([link.edge & attributes for link in self.system.links])
         if links is None:
             raise OpenError
         return Scope(self, links)
@@ -291,15 +291,17 @@ class Scope:
             link, parent = self.links[k], self.links[k].parent or 0
             message: dict[Cell, int] = defaultdict(int)
             for cell, n in sizes[k].items():
-                message[_part(cell, link.edge, link.shared)] += n
+                message[_part_of_cell(cell, link.edge, link.shared)] += n
             for cell in sizes[parent]:
-                sizes[parent][cell] *= message[_part(cell, self.links[parent].edge, link.shared)]
-        return sum(sizes[0].values()), self._together(present)
+                sizes[parent][cell] *= message[
+                    _part_of_cell(cell, self.links[parent].edge, link.shared)
+                ]
+        return sum(sizes[0].values()), self._all_occur(present)
 
     def _occurs(self, column: int) -> bool:
         return self.component.occurs(Count([[column]]))
 
-    def _together(self, present: Collection[int]) -> bool:
+    def _all_occur(self, present: Collection[int]) -> bool:
         """Return whether in one solution all columns that may hold somebody do so."""
         component, program = self.component, self.component.program
         if any(all(x[j] for j in present) for x in component.arrays):
@@ -316,7 +318,7 @@ class Scope:
         return answer.solution is not None
 
 
-def _part(cell: Cell, edge: Edge, part: Edge) -> Cell:
+def _part_of_cell(cell: Cell, edge: Edge, part: Edge) -> Cell:
     """Return the values of some attributes of a cell."""
     values = dict(zip(sorted(edge), cell, strict=True))
     return tuple(values[i] for i in sorted(part))
@@ -368,10 +370,10 @@ class _Bracket:
         self.first = len(component.program.bounds)
         self.blocks: dict[Cell, list[Columns]] = defaultdict(list)
         for cell, columns in component.margin(question.scope).items():
-            part = _part(cell, question.scope, question.knowledge)
+            part = _part_of_cell(cell, question.scope, question.knowledge)
             self.blocks[part].append(columns)
 
-    def _right(self, array: Array) -> int:
+    def _count_right(self, array: Array) -> int:
         """Return for how many people the best guess is right in a solution."""
         counts = ([sum(array[j] for j in c) for c in block] for block in self.blocks.values())
         if self.question.secret is None:
@@ -380,12 +382,12 @@ class _Bracket:
 
     def lowest(self, outer: int) -> Least:
         """Return the least number, which is not below an outer bound."""
-        attained = min(map(self._right, self.component.arrays))
+        attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
         tops: list[tuple[int, int]] = []
         rows = []
-        for top, (block, _, (lowest, highest)) in enumerate(self._tops(), self.first):
+        for top, (block, _, (lowest, highest)) in enumerate(self._block_ends(), self.first):
             if self.question.secret is None:
                 (columns,) = block
                 tops.append((min(lowest, 1), min(highest, 1)))
@@ -398,13 +400,13 @@ class _Bracket:
 
     def highest(self, outer: int) -> Least:
         """Return the largest number, negative, which is not above an outer bound."""
-        attained = max(map(self._right, self.component.arrays))
+        attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
         extra: list[tuple[int, int]] = []
         rows: list[Row] = []
         goal = {}
-        for block, ends, (lowest, highest) in self._tops():
+        for block, ends, (lowest, highest) in self._block_ends():
             top = self.first + len(extra)
             goal[top] = -1
             if self.question.secret is None:
@@ -422,7 +424,9 @@ class _Bracket:
                 rows.append(Row([top, *columns, choice], factors, -highest, highest - low))
         return self._solve(goal, extra, rows, -attained)
 
-    def _tops(self) -> Iterator[tuple[Sequence[Columns], list[tuple[int, int]], tuple[int, int]]]:
+    def _block_ends(
+        self,
+    ) -> Iterator[tuple[Sequence[Columns], list[tuple[int, int]], tuple[int, int]]]:
         """Yield each block with the ends of its counts, and the ends of the largest of them."""
         for block in self.blocks.values():
             ends = [self.component.ends(columns) for columns in block]

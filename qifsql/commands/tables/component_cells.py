@@ -5,12 +5,12 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.tables.breakdown import worst
+from qifsql.commands.tables.breakdown import worst_components
 from qifsql.commands.tables.dimensions import value_texts
-from qifsql.commands.tables.hypergraph import maximal
-from qifsql.commands.tables.margins import fits, joined, place, places
+from qifsql.commands.tables.hypergraph import maximal_edges
+from qifsql.commands.tables.margins import has_at_most, join_shared, place, places
 from qifsql.commands.tables.measured import Measured
-from qifsql.commands.tables.proofs import Question, clique, complete
+from qifsql.commands.tables.proofs import Question, clique_cells, is_complete
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.query.columns import number
 
@@ -33,16 +33,16 @@ CELLS: dict[str, pl.DataType] = {
 others."""
 
 
-def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
+def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
     """Return the detail ``cells`` (``CELLS``), or add a note if the combinations are too many."""
     margins = measured.margins
     every = margins.domain.every
     component = None
     inner = every - margins.shared
-    if inner and (first := worst(measured, question)[:1]):
+    if inner and (first := worst_components(measured, question)[:1]):
         component = first[0]
     inner = every if component is None else inner
-    bounds = _bounds(measured, question, component)
+    bounds = _bounded_combinations(measured, question, component)
     if bounds is None:
         measured.notes.append("the combinations of the worst component are too many to list")
         return {}
@@ -75,29 +75,29 @@ def details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
     return {"cells": pl.DataFrame(lines, schema=CELLS)}
 
 
-def _bounds(
+def _bounded_combinations(
     measured: Measured, question: Question, component: dict[str, Any] | None
 ) -> list[dict[str, Any]] | None:
     """Return the codes, bounds and true counts of the combinations of a component."""
     margins = measured.margins
     every = margins.domain.every
-    edges = maximal(margins.edges)
-    query = clique(margins, every)
-    if every in margins.nodes and complete(margins, every):
+    edges = maximal_edges(margins.edges)
+    query = clique_cells(margins, every)
+    if every in margins.nodes and is_complete(margins, every):
         edges = [every]
         query = exp.select("component", *places(every)).from_(margins.nodes[every])
         query = query.where("upper > 0")
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))
-        query = query.where(_is(component["component"]))
-    if not fits(margins, query, JOINED):
+        query = query.where(_is_component(component["component"]))
+    if not has_at_most(margins, query, JOINED):
         return None
     codes = places(every, "cells")
     uppers = [exp.column("upper", f"margin_{k}") for k in range(len(edges))]
     bounded = exp.select("cells.component", *codes, exp.func("least", *uppers).as_("most"))
     bounded = bounded.from_(exp.alias_(exp.to_table(margins.keep(query)), "cells", table=True))
     for k, edge in enumerate(edges):
-        bounded = joined(bounded, margins.nodes[edge], f"margin_{k}", edge)
+        bounded = join_shared(bounded, margins.nodes[edge], f"margin_{k}", edge)
     proved = measured.proofs[question].lines
     answer = exp.select(
         "cells.component",
@@ -105,12 +105,12 @@ def _bounds(
         "coalesce(proved.lower, 0)::BIGINT AS lower",
         "least(cells.most, coalesce(proved.upper, cells.most))::BIGINT AS upper",
     ).from_(exp.alias_(exp.to_table(margins.keep(bounded)), "cells", table=True))
-    answer = joined(answer, proved, "proved", every, join_type="left")
+    answer = join_shared(answer, proved, "proved", every, join_type="left")
     records = measured.release.records
     if records is None:
         answer = answer.select("NULL::BIGINT AS people")
     else:
-        answer = joined(answer, records.truth(every), "truth", every, join_type="left")
+        answer = join_shared(answer, records.truth(every), "truth", every, join_type="left")
         answer = answer.select("coalesce(truth.people, 0)::BIGINT AS people")
     rows = margins.rows(answer)
     for row in rows:
@@ -121,5 +121,5 @@ def _bounds(
     return rows
 
 
-def _is(component: int) -> exp.Expr:
+def _is_component(component: int) -> exp.Expr:
     return exp.EQ(this=exp.column("component"), expression=number(component))

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qifsql.commands.tables import table_sets
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import ContradictionError, Published, grouped, places
+from qifsql.commands.tables.margins import ContradictionError, Published, group_by_edge, places
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_sets import Budget
@@ -17,9 +17,9 @@ from qifsql.query.columns import number
 SECONDS = 10  # for the exact solution of each set that is tried
 
 
-def error(release: Release, published: Sequence[Published]) -> InputError:
+def contradiction_error(release: Release, published: Sequence[Published]) -> InputError:
     """Return the error about tables for which no counts exist: which, and in which lines."""
-    tables = _smallest(release, published)
+    tables = _smallest_set(release, published)
     names = [t.title for t in tables]
     listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     if len(tables) == 1:
@@ -28,7 +28,7 @@ def error(release: Release, published: Sequence[Published]) -> InputError:
             f"{listed} contradicts the number of people, {release.domain.people:,}{rest}: no "
             "counts within its protection add up to it; check what is counted, and the protection"
         )
-    where = _where(release, tables[0], tables[1]) if len(tables) == 2 else ""
+    where = _disagreeing_cells(release, tables[0], tables[1]) if len(tables) == 2 else ""
     pairs = "" if len(tables) == 2 else ", though fewer of them do not"
     return InputError(
         f"the tables {listed} contradict each other{pairs}: no counts agree with all of them"
@@ -36,7 +36,7 @@ def error(release: Release, published: Sequence[Published]) -> InputError:
     )
 
 
-def _smallest(release: Release, published: Sequence[Published]) -> Sequence[Published]:
+def _smallest_set(release: Release, published: Sequence[Published]) -> Sequence[Published]:
     """Return the first of the smallest sets of tables for which no counts exist."""
     for n in range(1, len(published)):
         for some in combinations(published, n):
@@ -48,25 +48,25 @@ def _smallest(release: Release, published: Sequence[Published]) -> Sequence[Publ
 def _agree(release: Release, published: Sequence[Published]) -> bool:
     question = Question(release.domain.every, None)
     try:
-        measured = table_sets.measure(release, published, [question], Budget(SECONDS))
+        measured = table_sets.measure_tables(release, published, [question], Budget(SECONDS))
     except ContradictionError:
         return False
     measured.margins.close()
     return True
 
 
-def _where(release: Release, first: Published, second: Published) -> str:
+def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:
     """Return in which cells two tables have no common count, by lines of their files."""
     shared = first.edge & second.edge
     using = (
         {"using": tuple(places(shared)), "join_type": "full"} if shared else {"join_type": "cross"}
     )
     query = exp.select("count(*)", "min(first.line)", "min(second.line)")
-    query = query.from_(_sums(first, shared).subquery("first"))
-    query = query.join(_sums(second, shared).subquery("second"), **using)
+    query = query.from_(_sums_by_shared(first, shared).subquery("first"))
+    query = query.join(_sums_by_shared(second, shared).subquery("second"), **using)
     apart = exp.or_(
-        _less("first", "second", first.protection.unlisted),
-        _less("second", "first", second.protection.unlisted),
+        _is_less("first", "second", first.protection.unlisted),
+        _is_less("second", "first", second.protection.unlisted),
     )
     ((n, line, second_line),) = release.tables.rows(query.where(apart))
     if not n:
@@ -82,12 +82,12 @@ def _where(release: Release, first: Published, second: Published) -> str:
     return text
 
 
-def _sums(table: Published, shared: Edge) -> exp.Select:
-    query = grouped(exp.select().from_(table.cells), shared)
+def _sums_by_shared(table: Published, shared: Edge) -> exp.Select:
+    query = group_by_edge(exp.select().from_(table.cells), shared)
     return query.select("min(line) AS line", "sum(lower) AS lower", "sum(upper) AS upper")
 
 
-def _less(side: str, opposite: str, unlisted: int) -> exp.Expr:
+def _is_less(side: str, opposite: str, unlisted: int) -> exp.Expr:
     """Return the condition that the largest count of one side is below the least of the other."""
     upper = exp.func("coalesce", exp.column("upper", side), number(unlisted))
     lower = exp.func("coalesce", exp.column("lower", opposite), number(0))

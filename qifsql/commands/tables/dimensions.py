@@ -13,7 +13,7 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Margins, grouped, place, values_of
+from qifsql.commands.tables.margins import Margins, group_by_edge, place, values_of
 from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import SOURCE, column
@@ -28,7 +28,7 @@ from qifsql.query.plan import Plan
 DIMENSION, TEXT = "dimension", "VARCHAR"
 
 
-def named(text: str, dimensions: Iterable[str], what: str) -> str:
+def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
     """Return the dimension that a text names; refuse what is none."""
     present = list(dimensions)
     if text in present:
@@ -80,17 +80,17 @@ class Records:
             if finer:
                 source = self.counted[min(finer, key=len)]
                 total = exp.cast(exp.Sum(this=exp.column("people")), "BIGINT")
-                query = grouped(exp.select().from_(source), edge)
+                query = group_by_edge(exp.select().from_(source), edge)
                 self.tables.make(name, query.select(exp.alias_(total, "people")), "adding people")
             else:
                 raw = f"raw_{name}"
                 self.count(edge, raw)
-                self.tables.make(name, coded(raw, edge, ["people"]), "coding values")
+                self.tables.make(name, code_values(raw, edge, ["people"]), "coding values")
                 self.tables.drop(raw)
             self.counted[edge] = name
         return self.counted[edge]
 
-    def best(self, knowledge: Edge, secret: int | None) -> int:
+    def best_success(self, knowledge: Edge, secret: int | None) -> int:
         """Return how many people an adversary with all records gets right; her success times N."""
         edge = knowledge | ({secret} if secret is not None else set())
         keys = [exp.column(f"qid_{i}") for i in sorted(edge)]
@@ -110,7 +110,7 @@ class Records:
         return microdata_steps.plan(self.microdata, steps, query)
 
 
-def coded(raw: str, edge: Edge, columns: Sequence[str]) -> exp.Select:
+def code_values(raw: str, edge: Edge, columns: Sequence[str]) -> exp.Select:
     """Return the rows of a table with codes in place of the values of its attributes."""
     query = exp.select(*(exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge)))
     query = query.select(*(exp.column(name, raw) for name in columns)).from_(raw)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal, tree, triangulated
-from qifsql.commands.tables.margins import Margins, fits, grouped, places
-from qifsql.commands.tables.proofs import clique, free
+from qifsql.commands.tables.hypergraph import Edge, Link, join_tree, maximal_edges, triangulated
+from qifsql.commands.tables.margins import Margins, group_by_edge, has_at_most, places
+from qifsql.commands.tables.proofs import clique_cells
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
 
@@ -96,12 +96,12 @@ class Fit:
     moved: float = 0.0
 
 
-def fitted(margins: Margins) -> Fit | None:
+def fit_margins(margins: Margins) -> Fit | None:
     """Return the expected counts; None if a clique has too many cells."""
-    edges = maximal(margins.edges)
-    links = tree(edges)
+    edges = maximal_edges(margins.edges)
+    links = join_tree(edges)
     if margins.exact and links is not None:
-        return Fit(links, [_exact(margins, link.edge) for link in links], estimate=False)
+        return Fit(links, [_is_exact(margins, link.edge) for link in links], estimate=False)
     links = triangulated(edges)
     cells = []
     for link in links:
@@ -109,15 +109,15 @@ def fitted(margins: Margins) -> Fit | None:
             query = exp.select(*places(link.edge), "component", "lower", "upper")
             query = query.from_(margins.nodes[link.edge]).where("upper > 0")
         else:
-            query = clique(margins, link.edge)
-            if not fits(margins, query, CELLS):
+            query = clique_cells(margins, link.edge)
+            if not has_at_most(margins, query, CELLS):
                 return None
             query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
         cells.append(margins.keep(query, WHAT))
     return _Fitting(margins, links, cells).run()
 
 
-def _exact(margins: Margins, edge: Edge) -> str:
+def _is_exact(margins: Margins, edge: Edge) -> str:
     query = exp.select(*places(edge), "component", "upper::DOUBLE AS mean")
     return margins.keep(query.from_(margins.nodes[edge]).where("upper > 0"))
 
@@ -161,34 +161,34 @@ class _Fitting:
         self.open = []
         for name in cells:
             loose = exp.select("*", "1.0::DOUBLE AS loose").from_(name).where("lower < upper")
-            self.open.append(self._make(loose))
+            self.open.append(self._make_table(loose))
         self.done: list[list[str]] = [[] for _ in links]
         self.seams = [
-            self._seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
+            self._make_seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
         ]
         self.groups = [
-            self._group(i, edge, exact=bool(i) and edge == link.shared)
+            self._make_group(i, edge, exact=bool(i) and edge == link.shared)
             for edge in sorted(margins.nodes, key=len)
             for i, link in enumerate(links)
             if edge < link.edge and not (i and edge < link.shared)
         ]  # what is smaller than a seam is held by the clique above, and the seam
 
-    def _make(self, query: exp.Query) -> str:
+    def _make_table(self, query: exp.Query) -> str:
         return self.margins.keep(query, WHAT)
 
-    def _again(self, name: str, query: exp.Query | Plan) -> Callable[[], None]:
+    def _replacing(self, name: str, query: exp.Query | Plan) -> Callable[[], None]:
         return self.margins.tables.repeatable(name, query, WHAT)
 
-    def _settled(self, i: int, edge: Edge) -> exp.Select:
+    def _settled_people(self, i: int, edge: Edge) -> exp.Select:
         """Return the people of settled cells of a clique by a margin of it."""
         total = "sum(CASE WHEN lower = upper THEN lower ELSE 0 END)::DOUBLE AS settled"
-        query = grouped(exp.select("any_value(component) AS component"), edge)
-        return query.select(_sql(total)).from_(self.cells[i])
+        query = group_by_edge(exp.select("any_value(component) AS component"), edge)
+        return query.select(_parse(total)).from_(self.cells[i])
 
-    def _seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
+    def _make_seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
         """Return the seam of two cliques, without cells whose count is told: groups hold these."""
-        first = self._settled(upper, shared).subquery("first")
-        second = self._settled(lower, shared).subquery("second")
+        first = self._settled_people(upper, shared).subquery("first")
+        second = self._settled_people(lower, shared).subquery("second")
         query = exp.select(*places(shared, "first"), "first.component")
         query = query.select("first.settled AS settled_one", "second.settled AS settled_other")
         query = query.select("1.0::DOUBLE AS weight").from_(first)
@@ -197,25 +197,25 @@ class _Fitting:
             node = self.margins.nodes[shared]
             open_ones = exp.select("lower", *places(shared)).from_(node).where("lower < upper")
             query = joined_on(query, open_ones.subquery("bounds"), shared, "first", "semi")
-        return _Seam(upper, lower, shared, self._make(query))
+        return _Seam(upper, lower, shared, self._make_table(query))
 
-    def _group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
+    def _make_group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
         """Return a group; an ``exact`` one has only cells whose count is told."""
-        settled = self._settled(i, edge).subquery("cells")
+        settled = self._settled_people(i, edge).subquery("cells")
         query = exp.select(*places(edge, "cells"), "cells.component", "1.0::DOUBLE AS weight")
         query = query.select("greatest(bounds.lower - cells.settled, 0) AS least")
         query = query.select("greatest(bounds.upper - cells.settled, 0) AS most").from_(settled)
         bounds = exp.alias_(exp.to_table(self.margins.nodes[edge]), "bounds", table=True)
         query = joined_on(query, bounds, edge)
         query = query.where("bounds.lower = bounds.upper") if exact else query
-        return _Group(i, edge, self._make(query))
+        return _Group(i, edge, self._make_table(query))
 
-    def _empty(self, table: str) -> bool:
+    def _is_empty(self, table: str) -> bool:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
 
     def run(self) -> Fit:
         """Fit until little moves, and return the cliques."""
-        steps = self._walk(0)
+        steps = self._steps_below(0)
         largest = 0.0
         for n in range(ROUNDS if steps else 0):
             for step in steps:
@@ -229,31 +229,31 @@ class _Fitting:
             columns = [*places(link.edge), exp.column("component")]
             settled = exp.select(*columns, "lower::DOUBLE AS mean").from_(self.cells[i])
             parts = [settled.where("lower = upper AND upper > 0")]
-            mean = exp.select(*columns, _sql(CUT).as_("mean"))
+            mean = exp.select(*columns, _parse(CUT).as_("mean"))
             parts += [mean.from_(name) for name in (*self.done[i], self.open[i])]
-            cliques.append(self._make(exp.union(*parts, distinct=False)))
+            cliques.append(self._make_table(exp.union(*parts, distinct=False)))
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
-    def _walk(self, i: int) -> list[Callable[[], None]]:
+    def _steps_below(self, i: int) -> list[Callable[[], None]]:
         """Return the steps of a clique and of those below it in the tree.
 
         A seam is solved on the way to a clique and on the way back, so that a step always starts
         from what all steps before it have changed; else two cliques may each correct the same
         error, and never end.
         """
-        groups = [g for g in self.groups if g.clique == i and not self._empty(g.table)]
-        steps = [step for g in groups for step in self._fit(g)]
+        groups = [g for g in self.groups if g.clique == i and not self._is_empty(g.table)]
+        steps = [step for g in groups for step in self._group_steps(g)]
         for seam in self.seams:
             if seam.upper == i:
-                solve = [] if self._empty(seam.table) else self._join(seam)
-                below = self._walk(seam.lower)
+                solve = [] if self._is_empty(seam.table) else self._seam_steps(seam)
+                below = self._steps_below(seam.lower)
                 steps += [*solve, *below, *solve] if below else solve
         return steps
 
-    def _fit(self, group: _Group) -> list[Callable[[], None]]:
+    def _group_steps(self, group: _Group) -> list[Callable[[], None]]:
         """Return the steps that move the multipliers of a group to where its intervals hold."""
         edge = group.edge
-        people = [_people(_sql(CUT)).as_("people"), _people(_sql(WITHOUT)).as_("without")]
+        people = [_people(_parse(CUT)).as_("people"), _people(_parse(WITHOUT)).as_("without")]
         columns = ("component", "weight", "least", "most")
         query = exp.select(*places(edge, "groups"), *(exp.column(c, "groups") for c in columns))
         query = query.select(*people)
@@ -264,24 +264,24 @@ class _Fitting:
         target = exp.select("*", "greatest(least(without, most), least) AS target").from_("sums")
         after = exp.select(*places(edge, "targets"), "targets.component", "least", "most")
         after = after.select("abs(targets.target - people) AS moved")
-        after = after.select(_sql(RATIO).as_("ratio"), "weight")
+        after = after.select(_parse(RATIO).as_("ratio"), "weight")
         steps = exp.alias_(exp.to_table("ratios"), "steps", table=True)
         after = joined_on(after.from_("targets"), steps, edge, "targets", "left")
-        moved = exp.select(exp.Star(**{"replace": [_sql("weight * ratio").as_("weight")]})).from_(
+        moved = exp.select(exp.Star(**{"replace": [_parse("weight * ratio").as_("weight")]})).from_(
             "moved"
         )
         plan = (
             Step("sums", "A cell of the group, with its people.", query),
             Step("targets", "A cell with the people it should have.", target, materialized=True),
-            *self._ratios(group.clique, edge, "targets"),
+            *self._ratio_steps(group.clique, edge, "targets"),
             Step("moved", "A cell with the ratio of its multipliers.", after),
         )
         return [
-            self._again(group.table, Plan(plan, moved)),
-            self._scale(group.clique, edge, group.table, "ratio"),
+            self._replacing(group.table, Plan(plan, moved)),
+            self._scaling_step(group.clique, edge, group.table, "ratio"),
         ]
 
-    def _ratios(self, i: int, edge: Edge, targets: str, suffix: str = "") -> list[Step]:
+    def _ratio_steps(self, i: int, edge: Edge, targets: str, suffix: str = "") -> list[Step]:
         """Return the steps to the ``ratio`` with which open cells hold the ``target``.
 
         The people in cells that are cut to their intervals are a function of the ratio in pieces,
@@ -290,7 +290,7 @@ class _Fitting:
         events, changes, lines = (f"{name}{suffix}" for name in ("events", "changes", "pieces"))
         source = exp.alias_(exp.to_table(self.open[i]), "cells", table=True)
         target = exp.alias_(exp.to_table(targets), "targets", table=True)
-        end = exp.select(*places(edge, "cells"), "target").select(_sql(EVENTS).as_("event"))
+        end = exp.select(*places(edge, "cells"), "target").select(_parse(EVENTS).as_("event"))
         end = joined_on(end.from_(source), target, edge)
         cell_ends = exp.select(*places(edge), "target", "event.at AS at")
         for c in ("slope", "fixed"):
@@ -301,12 +301,12 @@ class _Fitting:
         change = change.from_(events).group_by(*places(edge), "at")
         line = exp.select(*places(edge), "target", "at", _along(edge, "lead", "at").as_("next"))
         line = line.select(*(_scaled(_along(edge, "sum", c)).as_(c) for c in ("slope", "fixed")))
-        ratio = grouped(exp.select(), edge)
+        ratio = group_by_edge(exp.select(), edge)
         for name, condition in REACHING.items():
-            reached = _sql(REACHED[name])
+            reached = _parse(REACHED[name])
             last = exp.Filter(
                 this=exp.func("arg_max", reached, exp.column("at")),
-                expression=exp.Where(this=_sql(condition)),
+                expression=exp.Where(this=_parse(condition)),
             )
             ratio = ratio.select(exp.alias_(last, name))
         ratio = ratio.from_(lines)
@@ -317,7 +317,7 @@ class _Fitting:
             Step(f"ratios{suffix}", "The ratio with which the target is held.", ratio),
         ]
 
-    def _join(self, seam: _Seam) -> list[Callable[[], None]]:
+    def _seam_steps(self, seam: _Seam) -> list[Callable[[], None]]:
         """Return the steps that solve a seam: f(u) = g(v) = y, weight u v = y.
 
         The people f and g of the cliques are lines near where they are: y - a = r u, y - b = s v.
@@ -329,26 +329,26 @@ class _Fitting:
         query = exp.select(*places(edge, "seams"), *(exp.column(c, "seams") for c in columns))
         query = query.from_(exp.alias_(exp.to_table(seam.table), "seams", table=True))
         for side, i in sides:
-            sums = {name: _people(_sql(s)) for name, s in SIDE.items()}
+            sums = {name: _people(_parse(s)) for name, s in SIDE.items()}
             people = exp.select(*(exp.alias_(tree, name) for name, tree in sums.items()))
-            people = grouped(people, edge).from_(self.open[i])
+            people = group_by_edge(people, edge).from_(self.open[i])
             query = joined_on(query, people.subquery(f"open_{side}"), edge, "seams", "left")
             for name in SIDE:
                 some = exp.func("coalesce", exp.column(name, f"open_{side}"), number(0))
                 query = query.select(some.as_(f"{name}_{side}"))
         steps = [Step("sums", "A cell of the seam, with its people in both cliques.", query)]
         for name, text in SOLVING.items():
-            before, tree = steps[-1].name, _sql(text)
+            before, tree = steps[-1].name, _parse(text)
             steps.append(Step(name, DOING, exp.select("*", tree.as_(name)).from_(before)))
         steps[-1] = replace(steps[-1], materialized=True)
         after = exp.select(*places(edge, "y"), "y.component", "settled_one", "settled_other")
         after = after.select("y AS weight", "weight AS before", "people_one", "people_other")
-        after = after.select(_sql(OFF).as_("moved")).from_("y")
+        after = after.select(_parse(OFF).as_("moved")).from_("y")
         for side, i in sides:
             target = exp.column("y") - exp.column(f"settled_{side}")
             chosen = exp.select(*places(edge), target.as_("target")).from_("y")
             steps.append(Step(f"targets_{side}", "The people of one clique.", chosen))
-            steps += self._ratios(i, edge, f"targets_{side}", f"_{side}")
+            steps += self._ratio_steps(i, edge, f"targets_{side}", f"_{side}")
             ratios = exp.alias_(exp.to_table(f"ratios_{side}"), f"steps_{side}", table=True)
             after = joined_on(after, ratios, edge, "y", "left")
             for name in REACHING:
@@ -356,30 +356,30 @@ class _Fitting:
                 after = after.select(ratio.as_(f"{name}_{side}"))
         steps.append(Step("moved", "A cell with the ratios of both cliques.", after))
         for name, text in SHARING.items():
-            before, tree = steps[-1].name, _sql(text)
+            before, tree = steps[-1].name, _parse(text)
             steps.append(Step(name, DOING, exp.select("*", tree.as_(name)).from_(before)))
         moved = exp.select("*").from_(steps[-1].name)
         return [
-            self._again(seam.table, Plan(tuple(steps), moved)),
-            self._scale(seam.upper, edge, seam.table, "ratio_one"),
-            self._scale(seam.lower, edge, seam.table, "ratio_other"),
+            self._replacing(seam.table, Plan(tuple(steps), moved)),
+            self._scaling_step(seam.upper, edge, seam.table, "ratio_one"),
+            self._scaling_step(seam.lower, edge, seam.table, "ratio_other"),
         ]
 
-    def _scale(self, i: int, edge: Edge, table: str, ratio: str) -> Callable[[], None]:
+    def _scaling_step(self, i: int, edge: Edge, table: str, ratio: str) -> Callable[[], None]:
         """Return the step that multiplies the open cells of a clique by the ratios of a margin."""
         some = exp.func("coalesce", exp.column(ratio, "steps"), number(1))
         loose = exp.column("loose", "cells") * some
-        bounded = exp.func("greatest", exp.func("least", loose, _sql("1e20")), _sql("1e-60"))
+        bounded = exp.func("greatest", exp.func("least", loose, _parse("1e20")), _parse("1e-60"))
         every = exp.Star(**{"replace": [exp.alias_(bounded, "loose")]})
         query = exp.select(exp.Column(this=every, table=exp.to_identifier("cells")))
         query = query.from_(exp.alias_(exp.to_table(self.open[i]), "cells", table=True))
         source = exp.alias_(exp.to_table(table), "steps", table=True)
-        return self._again(self.open[i], joined_on(query, source, edge, how="left"))
+        return self._replacing(self.open[i], joined_on(query, source, edge, how="left"))
 
     def _set_aside(self) -> float:
         """Set components aside that hardly move; return the largest move, as a share."""
         parts: list[_Group | _Seam] = [*self.groups, *self.seams]
-        tables = [part.table for part in parts if not self._empty(part.table)]
+        tables = [part.table for part in parts if not self._is_empty(part.table)]
         if not tables:  # all of their cells are settled
             return 0.0
         moves = [
@@ -391,7 +391,7 @@ class _Fitting:
         node = exp.to_table(self.margins.nodes[self.margins.shared])
         moved = moved.from_(all_moves.subquery("every"))
         moved = moved.join(exp.alias_(node, "totals", table=True), using=["component"])
-        name = self._make(moved.group_by("every.component"))
+        name = self._make_table(moved.group_by("every.component"))
         still = exp.GTE(this=exp.column("moved"), expression=exp.Literal.number(CLOSE))
         ((components, moving, largest),) = self.margins.tables.rows(
             exp.select(
@@ -402,14 +402,16 @@ class _Fitting:
         )
         if 0 < moving <= components // 2:
             for i, table in enumerate(self.open):
-                self.done[i].append(self._make(_of(table, name, exp.not_(still.copy()))))
+                self.done[i].append(
+                    self._make_table(_rows_of_components(table, name, exp.not_(still.copy())))
+                )
             for table in (*self.open, *tables):
-                self._again(table, _of(table, name, still.copy()))()
+                self._replacing(table, _rows_of_components(table, name, still.copy()))()
         self.margins.drop(name)
         return float(largest)
 
 
-def _sql(text: str) -> exp.Expr:
+def _parse(text: str) -> exp.Expr:
     """Return an expression of this file as a tree."""
     tree: exp.Expr = exp.maybe_parse(text, dialect="duckdb")
     return tree
@@ -451,9 +453,6 @@ def joined_on(
     return query.join(source, on=on, join_type=how or "inner")
 
 
-def _of(table: str, components: str, condition: exp.Expr) -> exp.Select:
+def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:
     chosen = exp.select("component").from_(components).where(condition).subquery("chosen")
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")
-
-
-__all__ = ["NOTHING", "Fit", "fitted", "free"]

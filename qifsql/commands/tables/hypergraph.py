@@ -27,7 +27,7 @@ class Link:
     parent: int | None
 
 
-def maximal(edges: Iterable[Edge]) -> list[Edge]:
+def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Return the edges that lie in no other one, each once, in their order."""
     different = list(dict.fromkeys(edges))
     return [e for e in different if not any(e < edge for edge in different)]
@@ -65,13 +65,13 @@ def chain(edges: Sequence[Edge]) -> list[Link]:
     return links
 
 
-def tree(edges: Sequence[Edge]) -> list[Link] | None:
+def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
     """Return the maximal edges in an order with running intersections; None if there is none.
 
     The order is that of a spanning tree whose shared attributes are as many as possible, which has
     running intersections if any order has.
     """
-    remaining = maximal(edges)
+    remaining = maximal_edges(edges)
     order = remaining[:1]
     remaining = remaining[1:]
     while remaining:
@@ -89,7 +89,7 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     joins the fewest others first. With ``first`` these sets are eliminated before all others, so
     that the parts of the cliques without them are decomposable, too.
     """
-    links = None if first else tree(edges)
+    links = None if first else join_tree(edges)
     if links is not None:
         return links
     ranks = {v: k for k, attributes in enumerate(reversed(first), 1) for v in attributes}
@@ -103,28 +103,28 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
             near[b].add(a)
         for w in near.pop(v):
             near[w].discard(v)
-    return tree(cliques) or chain(maximal(cliques))
+    return join_tree(cliques) or chain(maximal_edges(cliques))
 
 
 def _fill(near: dict[int, set[int]], v: int) -> int:
     return sum(b not in near[a] for a, b in combinations(sorted(near[v]), 2))
 
 
-def reduced(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
+def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
     """Return the edges after attributes of one edge alone, not asked for, are summed out.
 
     What these tables say about the margin ``asked`` stays the same.
     """
-    remaining = maximal(edges)
+    remaining = maximal_edges(edges)
     while True:
         times = Counter(v for e in remaining for v in e)
         lonely = {v for v, n in times.items() if n == 1 and v not in scope}
-        remaining = maximal(e - lonely for e in remaining)
+        remaining = maximal_edges(e - lonely for e in remaining)
         if not lonely:
             return remaining
 
 
-def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
+def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
     """Return the cliques that the best guess of a secret depends on, knowing all else of ``asked``.
 
     A leaf of the tree is left out if nothing beyond what it shares is asked for, or if it does not
@@ -137,9 +137,13 @@ def pruned(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]
             shared = edge & frozenset().union(*remaining)
             leaf = any(shared <= edge for edge in remaining)
             knowledge = secret is not None and secret not in edge and shared <= scope - {secret}
-            if leaf and (not (edge - shared) & scope or knowledge) and tree(remaining) is not None:
+            if (
+                leaf
+                and (not (edge - shared) & scope or knowledge)
+                and join_tree(remaining) is not None
+            ):
                 edges = remaining
                 break
         else:
             break
-    return tree(edges) or list(links)
+    return join_tree(edges) or list(links)

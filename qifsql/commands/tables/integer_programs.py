@@ -79,7 +79,7 @@ class Program:
         self.bounds, self.rows, self.deadline = list(bounds), list(rows), deadline
         self.free = [j for j, (lower, upper) in enumerate(bounds) if lower < upper]
         self._place = {j: k for k, j in enumerate(self.free)}
-        self._rows = [row for row in map(self._open, rows) if row is not None]
+        self._rows = [row for row in map(self._open_row, rows) if row is not None]
         self._model: Any = None
         self._moved: list[int] = []
 
@@ -87,7 +87,7 @@ class Program:
         """Return a program with further columns and rows."""
         return Program([*self.bounds, *bounds], [*self.rows, *rows], self.deadline)
 
-    def _open(self, row: Row) -> Row | None:
+    def _open_row(self, row: Row) -> Row | None:
         """Return a row of the columns that are not fixed; None if it always holds."""
         columns, factors = [], []
         lower, upper, lowest, highest = row.lower, row.upper, 0, 0
@@ -153,7 +153,7 @@ class Program:
                 open_bounds.append(floor)
                 continue
             looks += 1
-            node = self._look(costs, limits)
+            node = self._make_node(costs, limits)
             if node is None or (best is not None and node.bound >= best):
                 continue
             bound = max(node.bound, floor)
@@ -172,7 +172,9 @@ class Program:
         least = min([*open_bounds, *([] if best is None else [best])])
         return Least(least + constant, None if best is None else best + constant, solution)
 
-    def _look(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> "_Node | None":
+    def _make_node(
+        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
+    ) -> "_Node | None":
         """Return a node of the search; None if it is proved to have no solution."""
         relaxed = self._relax(costs, limits)
         if relaxed is None:
@@ -180,10 +182,10 @@ class Program:
         bound, point = relaxed
         if point is None:
             return _Node(bound)
-        k = _fraction(point)
+        k = _most_fractional(point)
         if k is not None:
             return _Node(bound, self._branches(limits, k, point[k]))
-        return _Node(bound, (), self._rounded(point))
+        return _Node(bound, (), self._round(point))
 
     def _branches(
         self, limits: Mapping[int, tuple[int, int]], k: int, value: float
@@ -194,7 +196,7 @@ class Program:
         above[k] = (math.floor(value) + 1, high)
         return [below, above] if value % 1 > 0.5 else [above, below]
 
-    def _rounded(self, point: Sequence[float]) -> Array | None:
+    def _round(self, point: Sequence[float]) -> Array | None:
         """Return a solution of whole numbers; None if the rounded point is none."""
         array = [low for low, _ in self.bounds]
         for j, value in zip(self.free, point, strict=True):
@@ -212,25 +214,25 @@ class Program:
         if remaining <= 0:
             raise OpenError
         if not self._rows:
-            return self._bound(costs, limits, []), self._corner(costs, limits)
+            return self._proved_bound(costs, limits, []), self._best_corner(costs, limits)
         import highspy
 
-        model = self._run(costs, limits, remaining)
+        model = self._run_simplex(costs, limits, remaining)
         status = model.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise OpenError
         if status == highspy.HighsModelStatus.kOptimal:
             solution = model.getSolution()
-            return self._bound(costs, limits, solution.row_dual), solution.col_value
-        if status == highspy.HighsModelStatus.kInfeasible and self._refuted(limits):
+            return self._proved_bound(costs, limits, solution.row_dual), solution.col_value
+        if status == highspy.HighsModelStatus.kInfeasible and self._is_refuted(limits):
             return None
-        return self._bound(costs, limits, [0.0] * len(self._rows)), None
+        return self._proved_bound(costs, limits, [0.0] * len(self._rows)), None
 
-    def _run(
+    def _run_simplex(
         self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]], remaining: float
     ) -> Any:
         """Run the simplex method, beginning with the last basis."""
-        model = self._model or self._load()
+        model = self._model or self._load_model()
         everywhere = list(range(len(self.free)))
         model.changeColsCost(len(costs), everywhere, [float(c) for c in costs])
         moved = sorted({*self._moved, *limits})
@@ -244,7 +246,7 @@ class Program:
         model.run()
         return model
 
-    def _load(self) -> Any:
+    def _load_model(self) -> Any:
         import highspy
         from highspy import _core
 
@@ -272,16 +274,16 @@ class Program:
         self._model = model
         return model
 
-    def _bound(
+    def _proved_bound(
         self,
         costs: Sequence[int],
         limits: Mapping[int, tuple[int, int]],
         multipliers: Sequence[float],
     ) -> int:
         """Return a number that no solution is below, whatever the multipliers of the rows are."""
-        return -(-self._scaled(costs, limits, multipliers) // SCALE)
+        return -(-self._scale_multipliers(costs, limits, multipliers) // SCALE)
 
-    def _scaled(
+    def _scale_multipliers(
         self,
         costs: Sequence[int],
         limits: Mapping[int, tuple[int, int]],
@@ -302,7 +304,7 @@ class Program:
                 total += d * (low if d > 0 else high)
         return total
 
-    def _refuted(self, limits: Mapping[int, tuple[int, int]]) -> bool:
+    def _is_refuted(self, limits: Mapping[int, tuple[int, int]]) -> bool:
         """Return whether the ray that the library reports proves that there is no point."""
         _, present, ray = self._model.getDualRay()
         if not present:  # only the dual simplex method ends with a ray
@@ -315,15 +317,20 @@ class Program:
             return False
         nothing = [0] * len(self.free)
         unit = [float(y) / largest for y in ray]
-        return any(self._scaled(nothing, limits, [sign * y for y in unit]) > 0 for sign in (1, -1))
+        return any(
+            self._scale_multipliers(nothing, limits, [sign * y for y in unit]) > 0
+            for sign in (1, -1)
+        )
 
-    def _corner(self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]) -> list[float]:
+    def _best_corner(
+        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
+    ) -> list[float]:
         """Return the best point of columns without rows."""
         box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
         return [float(high if c < 0 else low) for c, (low, high) in zip(costs, box, strict=True)]
 
 
-def _fraction(point: Sequence[float]) -> int | None:
+def _most_fractional(point: Sequence[float]) -> int | None:
     """Return the column that is farthest from a whole number; None if all are whole."""
     apart = [abs(value - round(value)) for value in point]
     largest = max(apart, default=0.0)

@@ -87,7 +87,7 @@ class KeptComponents:
             ledger.enter(self.stream, "components", query)
 
 
-def signed(
+def identity(
     release: Release, description: Mapping[str, Any], paths: Sequence[str]
 ) -> dict[str, Any]:
     """Return the identity of a request: its options, its tables, its files and versions."""

@@ -57,7 +57,9 @@ class File:
 
     def place(self, name: str | None) -> int | None:
         """Return the place of the column of a name, whatever its case; None without one."""
-        places = (p for p, n in enumerate(self.names, 1) if name and bare(n) == bare(name))
+        places = (
+            p for p, n in enumerate(self.names, 1) if name and bare_text(n) == bare_text(name)
+        )
         return next(places, None)
 
     def places(self, kind: str) -> list[int]:
@@ -90,12 +92,14 @@ class Layout:
         return tuple(self.file.names[p - 1] for p in self.counts) if self.across else ()
 
 
-def bare(text: str) -> str:
+def bare_text(text: str) -> str:
     """Return a text without case and the blanks around it, as ``meanings`` has it."""
     return unicodedata.normalize("NFC", text).strip().lower()
 
 
-def load(tables: Tables, i: int, dataset: Dataset, title: str, protection: Protection) -> File:
+def load_texts(
+    tables: Tables, i: int, dataset: Dataset, title: str, protection: Protection
+) -> File:
     """Load the texts of file i; raise ColumnError or DatasetError if it is no table."""
     catalog = Catalog(tables.engine, dataset, mentions=lambda _: False)
     columns = catalog.schema.columns
@@ -105,14 +109,15 @@ def load(tables: Tables, i: int, dataset: Dataset, title: str, protection: Prote
             raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
         if nested(c.type):
             raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")
-        if bare(c.name) in first:
+        bare = bare_text(c.name)
+        if bare in first:
             raise ColumnError(
-                f"columns {quoted(first[bare(c.name)])} and {quoted(c.name)} of {title} differ "
+                f"columns {quoted(first[bare])} and {quoted(c.name)} of {title} differ "
                 "only in case or blanks; rename one of them"
             )
-        first[bare(c.name)] = c.name
+        first[bare] = c.name
     places = range(1, len(columns) + 1)
-    texts = [exp.alias_(_text(c), f"place_{p}") for p, c in enumerate(columns, 1)]
+    texts = [exp.alias_(_cell_text(c), f"place_{p}") for p, c in enumerate(columns, 1)]
     rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
     fields, meanings = f"fields_{i}", f"meanings_{i}"
     tables.make(fields, exp.select(*texts, "row_number() OVER () + 1 AS line").from_(rows))
@@ -126,7 +131,7 @@ def load(tables: Tables, i: int, dataset: Dataset, title: str, protection: Prote
     return File(i, title, protection, names, tuple(kinds[p] for p in places))
 
 
-def _text(cell: Column) -> exp.Expr:
+def _cell_text(cell: Column) -> exp.Expr:
     """Return the text of a cell; a whole number has no digits after the point."""
     tree: exp.Expr = column(cell)
     kind = family(cell.type)
@@ -166,13 +171,13 @@ def layouts(
         wide = name and file.place(name) is None and file.place(counts) is None
         if wide and listed and any(file.place(n) for n in listed):
             places = {p for n in listed if (p := file.place(n))}
-            places |= {p for p, n in enumerate(file.names, 1) if bare(n) in labels}
+            places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}
             result.append(Layout(file, tuple(sorted(places)), name))
         elif wide and not listed:
             result.append(Layout(file, _last_columns(file, name, labels), name))
         else:
             result.append(Layout(file, (_column_of_counts(file, counts),)))
-        if sum(bare(header) in labels for header in result[-1].headers) > 1:
+        if sum(bare_text(header) in labels for header in result[-1].headers) > 1:
             raise ColumnError(f"{file.title} has several columns of totals; leave all but one out")
         if not result[-1].dims:
             raise DatasetError(f"{file.title} has counts but no dimension; name another file")
@@ -184,7 +189,7 @@ def _column_of_counts(file: File, counts: str | None) -> int:
     """Return the place of the column of counts of a long file."""
     if place := file.place(counts):
         return place
-    usual = [p for p, n in enumerate(file.names, 1) if bare(n) in COUNTS]
+    usual = [p for p, n in enumerate(file.names, 1) if bare_text(n) in COUNTS]
     places = [p for p in usual if file.kinds[p - 1] != "labels"] or file.places("counts")
     if len(places) != 1 or places[0] not in {*usual, len(file.names)}:
         raise ColumnError(
@@ -198,7 +203,9 @@ def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int
     """Return the places of the columns of counts of a wide file, which are its last ones."""
     places, n = file.places("counts"), len(file.names)
     usual = COUNTS - TOTALS - set(labels)
-    doubts = [p for p in places if bare(file.names[p - 1]) in usual or p <= max(1, n - len(places))]
+    doubts = [
+        p for p in places if bare_text(file.names[p - 1]) in usual or p <= max(1, n - len(places))
+    ]
     doubts += file.places("unclear")
     if doubts or not places:
         such = f" (such as {quoted(file.names[min(doubts) - 1])})" if doubts else ""
@@ -215,7 +222,7 @@ def _check_names(files: Sequence[Layout]) -> None:
     first: dict[str, tuple[str, str]] = {}
     for layout in files:
         for name in layout.dims:
-            first_name, title = first.setdefault(bare(name), (name, layout.file.title))
+            first_name, title = first.setdefault(bare_text(name), (name, layout.file.title))
             if first_name != name:
                 raise ColumnError(
                     f"dimension {quoted(name)} of {layout.file.title} is {quoted(first_name)} in "

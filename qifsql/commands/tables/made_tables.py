@@ -26,7 +26,7 @@ class NewTable:
     dropped: bool = False
 
 
-def new_tables(texts: Sequence[str]) -> list[NewTable]:
+def parse_tables(texts: Sequence[str]) -> list[NewTable]:
     """Return the tables that texts such as ``school,sex:suppress<5`` ask for."""
     tables = []
     for text in texts:
@@ -43,7 +43,7 @@ def new_tables(texts: Sequence[str]) -> list[NewTable]:
 def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: int) -> exp.Select:
     """Return the published cells of a table from the true counts of its coded cells."""
     n = exp.column("people")
-    published, hidden = _published(n, protection, edge, seed)
+    published, hidden = _publish_count(n, protection, edge, seed)
     cells = exp.select(*places(edge), "people", published.as_("published"), hidden.as_("hidden"))
     cells = cells.from_(raw)
     count = exp.column("published")
@@ -63,7 +63,7 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
     return exp.select("*", "NULL AS line", *bounds).from_(cells.subquery("cells"))
 
 
-def _published(
+def _publish_count(
     n: exp.Expr, protection: Protection, edge: Edge, seed: int
 ) -> tuple[exp.Expr, exp.Expr]:
     """Return the published count of a true one, NULL if it is hidden, and whether it is."""
@@ -79,16 +79,16 @@ def _published(
         return exp.Mul(this=exp.IntDiv(this=half, expression=b), expression=b.copy()), never
     if protection.kind == "round":
         over = exp.Mod(this=n.copy(), expression=b)
-        up = exp.LT(this=_lot(edge, seed, protection.number), expression=over)
+        up = exp.LT(this=_draw_lot(edge, seed, protection.number), expression=over)
         rest = exp.case().when(up, b.copy()).else_(number(0))
         return n.copy() - over.copy() + exp.paren(rest), never
     if protection.kind == "noise":
-        shift = _lot(edge, seed, 2 * protection.number + 1) - b
+        shift = _draw_lot(edge, seed, 2 * protection.number + 1) - b
         return exp.func("greatest", number(0), n.copy() + exp.paren(shift)), never
     return n.copy(), never
 
 
-def _lot(edge: Edge, seed: int, sides: int) -> exp.Expr:
+def _draw_lot(edge: Edge, seed: int, sides: int) -> exp.Expr:
     """Return a number from 0 to ``sides`` - 1 that depends on the cell and the seed alone."""
     slash = exp.Literal.string("/")
     parts: list[exp.Expr] = [number(seed)]

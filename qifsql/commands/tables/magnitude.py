@@ -138,7 +138,7 @@ def _fraction(text: float | str) -> Fraction | None:
     return value if 10**DIGITS % value.denominator == 0 else None
 
 
-def read(texts: str | Sequence[str]) -> list[Magnitude]:
+def parse_magnitudes(texts: str | Sequence[str]) -> list[Magnitude]:
     """Return the tables of sums that texts ask for, ``NUMBER:DIMENSIONS``.
 
     The first colon separates the two; colons in quotes and the ``::`` of a cast do not. Raises
@@ -225,7 +225,7 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     steps = microdata_steps.steps(microdata)
     amounts = microdata_steps.plan(microdata, steps, splice("tables/amounts", secret=1))
     tables.make("amounts", amounts, "reading numbers")
-    scaled, without = _scaled(tables, microdata)
+    scaled, without = _scale_to_integers(tables, microdata)
     steps = microdata_steps.steps(scaled)
     for name in ("sums", "sum_checks"):
         template, rows = load(f"tables/{name}"), {"asked": rules.row}
@@ -242,7 +242,7 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     }
 
 
-def _scaled(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
+def _scale_to_integers(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
     """Return the microdata with whole numbers, and how many records have none.
 
     A DECIMAL becomes its digits, a floating number its multiple by a power of two. Raises

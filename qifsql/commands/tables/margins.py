@@ -153,7 +153,7 @@ def places(edge: Iterable[int], table: str | None = None) -> list[exp.Column]:
     return [exp.column(place(i), table) for i in sorted(edge)]
 
 
-def joined(query: exp.Select, table: str, alias: str, shared: Edge, **how: Any) -> exp.Select:
+def join_shared(query: exp.Select, table: str, alias: str, shared: Edge, **how: Any) -> exp.Select:
     """Return a query joined with a table by what both have of the attributes."""
     source = exp.alias_(exp.to_table(table), alias, table=True)
     if not shared:
@@ -161,7 +161,7 @@ def joined(query: exp.Select, table: str, alias: str, shared: Edge, **how: Any) 
     return query.join(source, using=tuple(places(shared)), **how)
 
 
-def grouped(query: exp.Select, edge: Edge, table: str | None = None) -> exp.Select:
+def group_by_edge(query: exp.Select, edge: Edge, table: str | None = None) -> exp.Select:
     """Return a query with the attributes selected and grouped by; without any it has one row."""
     query = query.select(*places(edge, table))
     return query.group_by(*places(edge, table)) if edge else query
@@ -169,11 +169,11 @@ def grouped(query: exp.Select, edge: Edge, table: str | None = None) -> exp.Sele
 
 def projection(table: str, edge: Edge, **columns: exp.Expr) -> exp.Select:
     """Return one row per combination of attributes in a table, with aggregates."""
-    query = grouped(exp.select().from_(table), edge)
+    query = group_by_edge(exp.select().from_(table), edge)
     return query.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
 
 
-def build(
+def build_margins(
     tables: Tables,
     domain: Domain,
     published: Sequence[Published],
@@ -189,11 +189,11 @@ def build(
     possible cells are listed if there are at most ``largest_support``.
     """
     margins = Margins(tables, domain, published, _components(published, scope))
-    listed = {t.title: _listed(margins, t) for t in published}
+    listed = {t.title: _list_cells(margins, t) for t in published}
     full: dict[Edge, str] = {}
     for edge in joint:
-        support = _possible(margins, edge, largest_support)
-        if support is not None and fits(margins, support, largest_support):
+        support = _possible_combinations(margins, edge, largest_support)
+        if support is not None and has_at_most(margins, support, largest_support):
             full[edge] = margins.keep(support, "listing possible cells")
             _check_counted(margins, edge, full[edge])
     margins.joint = set(full)
@@ -223,12 +223,12 @@ def _components(published: Sequence[Published], scope: Iterable[Edge]) -> Edge:
     return frozenset.intersection(*(t.edge for t in published), *scope)
 
 
-def _listed(margins: Margins, table: Published) -> str:
+def _list_cells(margins: Margins, table: Published) -> str:
     """Return the table of all cells of a published table that may have people."""
     unlisted = table.protection.unlisted
     if not unlisted or table.structural:
         return table.cells
-    possible = _possible(margins, table.edge, MOST_CELLS)
+    possible = _possible_combinations(margins, table.edge, MOST_CELLS)
     if possible is None:
         dims = ", ".join(margins.domain.names[i] for i in sorted(table.edge))
         raise InputError(
@@ -240,12 +240,12 @@ def _listed(margins: Margins, table: Published) -> str:
     return margins.make("with_unlisted", names, numbers={"unlisted": unlisted}, edge=table.edge)
 
 
-def _possible(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
+def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
     """Return the combinations of attributes that no table excludes by a zero.
 
     None if parts that share nothing have more than ``largest_support`` combinations.
     """
-    parts = _allowed(margins, edge)
+    parts = _allowed_parts(margins, edge)
     if not parts:
         return splice("tables/nothing")
     seen: Edge = NOTHING
@@ -263,7 +263,7 @@ def _possible(margins: Margins, edge: Edge, largest_support: int) -> exp.Select 
     )
 
 
-def _allowed(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
+def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
     """Return tables of what is possible in parts of a set of attributes, to be joined in order."""
     exact = [t for t in margins.published if t.structural or not t.protection.unlisted]
     parts = [
@@ -276,10 +276,10 @@ def _allowed(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
     parts += [
         (frozenset([i]), margins.make("values_of", {}, attribute=i)) for i in sorted(edge - covered)
     ]
-    return connected(parts)
+    return connect(parts)
 
 
-def connected(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
+def connect(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
     """Return relations in an order in which each shares something with those before, if it can."""
     waiting, order = list(relations), []
     seen: Edge = NOTHING
@@ -373,7 +373,7 @@ class ContradictionError(Exception):
         self.table = table
 
 
-def fits(margins: Margins, query: exp.Select, limit: int) -> bool:
+def has_at_most(margins: Margins, query: exp.Select, limit: int) -> bool:
     """Return whether a query has at most so many rows; it stops behind them."""
     ((n,),) = margins.tables.rows(counted(query, limit + 1))
     return int(n) <= limit

@@ -16,12 +16,12 @@ from qifsql.commands.tables.hypergraph import (
     Edge,
     Link,
     chain,
-    maximal,
-    reduced,
-    tree,
+    join_tree,
+    maximal_edges,
+    reduce_edges,
     triangulated,
 )
-from qifsql.commands.tables.margins import Margins, connected, fits, propagate
+from qifsql.commands.tables.margins import Margins, connect, has_at_most, propagate
 from qifsql.query.splice import splice
 
 JOINT = 200_000  # cells of a set of attributes that are all listed
@@ -59,17 +59,17 @@ class Proofs:
     support: str | None
 
 
-def covered(margins: Margins, scope: Edge) -> list[Edge]:
+def covered_parts(margins: Margins, scope: Edge) -> list[Edge]:
     """Return what each table has of a set of attributes, without what another one has, too."""
-    return maximal(e & scope for e in margins.edges)
+    return maximal_edges(e & scope for e in margins.edges)
 
 
-def free(margins: Margins, scope: Edge) -> Edge:
+def uncovered_attributes(margins: Margins, scope: Edge) -> Edge:
     """Return the attributes that no table has."""
     return scope - frozenset().union(*margins.edges)
 
 
-def orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
+def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     """Return the orders in which tables are joined to bound the cells of a set of attributes.
 
     For each number of first tables: these in the order of a tree where there is one, then the
@@ -77,7 +77,7 @@ def orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     """
     sequences: dict[tuple[Edge, ...], None] = {}
     for n in range(1, len(edges) + 1):
-        first = tree([e & scope for e in edges[:n]])
+        first = join_tree([e & scope for e in edges[:n]])
         start = [link.edge for link in first] if first else [e & scope for e in edges[:n]]
         rest = [e & scope for e in edges[n:]]
         sequence = tuple(dict.fromkeys(e for e in (*start, *rest) if e))
@@ -94,18 +94,18 @@ def _without_subsets(sequence: Sequence[Edge]) -> tuple[Edge, ...]:
     return tuple(largest)
 
 
-def closed(margins: Margins, scope: Edge) -> bool:
+def has_closed_form(margins: Margins, scope: Edge) -> bool:
     """Return whether the cells of a set of attributes have sharp bounds in closed form.
 
     All tables are exact, and what they say about the set is decomposable.
     """
-    return margins.exact and decomposed(margins.edges, scope)
+    return margins.exact and is_decomposable(margins.edges, scope)
 
 
-def decomposed(edges: Sequence[Edge], scope: Edge) -> bool:
+def is_decomposable(edges: Sequence[Edge], scope: Edge) -> bool:
     """Return whether exact tables would be decomposable in what they say about attributes."""
-    remaining = reduced(edges, scope)
-    return all(e <= scope for e in remaining) and tree(remaining) is not None
+    remaining = reduce_edges(edges, scope)
+    return all(e <= scope for e in remaining) and join_tree(remaining) is not None
 
 
 def sure_cells(margins: Margins, scope: Edge) -> str:
@@ -113,37 +113,41 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
 
     Its columns are ``component``, the places, ``lower`` and ``upper``.
     """
-    if scope in margins.nodes and complete(margins, scope):
+    if scope in margins.nodes and is_complete(margins, scope):
         cells = {"cells": margins.nodes[scope]}
         return margins.make("lines_of_margin", cells, LINES, scope=scope)
-    alone = free(margins, scope)  # in no table
+    alone = uncovered_attributes(margins, scope)  # in no table
     if any(margins.domain.sizes[i] > 1 for i in alone):  # people may have any value: none is sure
         return margins.make("no_lines", {}, scope=scope)
     # Each order in which the tables are joined gives bounds; the best of them hold.
-    tables = [_chained(margins, links) for links in orders(margins.edges, scope) if links]
+    tables = [
+        _chained_lines(margins, links) for links in join_orders(margins.edges, scope) if links
+    ]
     tables = tables or [margins.make("totals", {"cells": margins.nodes[margins.shared]})]
     names = {f"order_{n}": name for n, name in enumerate(tables)}
     return margins.make("lines", names, LINES, scope=scope - alone, alone=alone, orders=len(tables))
 
 
-def complete(margins: Margins, scope: Edge) -> bool:
+def is_complete(margins: Margins, scope: Edge) -> bool:
     """Return whether all possible cells of a set of attributes are there."""
     return scope in margins.joint or any(scope <= edge for edge in margins.edges)
 
 
-def _chained(margins: Margins, links: Sequence[Link]) -> str:
+def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     """Return the lines of all attributes of an order of tables, with their bounds."""
     edges, known = [links[0].edge], [False]
     tables = {"table_0": margins.nodes[links[0].edge]}
     for n, link in enumerate(links[1:], 1):
         known.append(link.edge <= edges[-1])
         edges.append(edges[-1] | link.edge)
-        tables[f"table_{n}"] = margins.nodes[link.edge] if known[-1] else _beside(margins, link)
+        tables[f"table_{n}"] = (
+            margins.nodes[link.edge] if known[-1] else _people_beside(margins, link)
+        )
     shared = [link.shared for link in links]
     return margins.make("chained", tables, LINES, edges=edges, shared=shared, known=known)
 
 
-def _beside(margins: Margins, link: Link) -> str:
+def _people_beside(margins: Margins, link: Link) -> str:
     """Return the cells of a table with how many people there may be beside each."""
     tables = {
         "cells": margins.nodes[link.edge],
@@ -152,7 +156,7 @@ def _beside(margins: Margins, link: Link) -> str:
     return margins.make("beside", tables, "joining tables", edge=link.edge, shared=link.shared)
 
 
-def further(
+def further_margins(
     edges: Sequence[Edge],
     questions: Sequence[Question],
     every: Edge,
@@ -160,8 +164,8 @@ def further(
 ) -> list[Edge]:
     """Return the margins that the proofs need besides the tables."""
     needed: dict[Edge, None] = {}
-    for scope in (*sets(questions, every), *pairs):
-        for links in orders(edges, scope):
+    for scope in (*asked_scopes(questions, every), *pairs):
+        for links in join_orders(edges, scope):
             needed |= dict.fromkeys(link.edge for link in links)
             needed |= dict.fromkeys(link.shared for link in links[1:])
         needed |= dict.fromkeys(e & scope for e in edges)
@@ -171,7 +175,7 @@ def further(
     return list(needed)
 
 
-def sets(questions: Sequence[Question], every: Edge) -> list[Edge]:
+def asked_scopes(questions: Sequence[Question], every: Edge) -> list[Edge]:
     """Return the sets of attributes whose cells are asked for, the largest first."""
     scopes = [every, *(q.scope for q in questions), *(q.knowledge for q in questions)]
     return sorted(dict.fromkeys(scopes), key=lambda e: (-len(e), sorted(e)))
@@ -183,7 +187,7 @@ def sharpen(margins: Margins) -> None:
     lifted = False
     for scope in sorted(margins.joint, key=len):
         if any(scope <= edge for edge in margins.edges) or any(
-            margins.domain.sizes[i] > 1 for i in free(margins, scope)
+            margins.domain.sizes[i] > 1 for i in uncovered_attributes(margins, scope)
         ):
             continue
         margins.joint.discard(scope)
@@ -209,13 +213,13 @@ def prove(margins: Margins, question: Question) -> Proofs:
     all_lines = sure_cells(margins, every)
     scope = all_lines if question.scope == every else sure_cells(margins, question.scope)
     knowledge = scope if question.secret is None else _block_lines(margins, question, scope)
-    sure = None if question.secret is None else _sure(margins, question, knowledge)
+    sure = None if question.secret is None else _sure_secrets(margins, question, knowledge)
     return Proofs(
         all_lines,
         knowledge,
         sure,
         _bracket(margins, question),
-        support(margins, every),
+        count_support(margins, every),
     )
 
 
@@ -226,11 +230,11 @@ def _block_lines(margins: Margins, question: Question, scope: str) -> str:
     return margins.make("block_lines", names, numbers=numbers, knowledge=question.knowledge)
 
 
-def _sure(margins: Margins, question: Question, knowledge: str) -> str:
+def _sure_secrets(margins: Margins, question: Question, knowledge: str) -> str:
     """Return the people whose secret is proved, by what is known of them."""
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret = frozenset([question.secret])
-    excluding = [e for e in _possible(margins, question) if e & secret]
+    excluding = [e for e in _possible_secrets(margins, question) if e & secret]
     if not excluding and margins.domain.sizes[question.secret] > 1:
         return margins.make("nobody_sure", {"block_lines": knowledge}, knowledge=question.knowledge)
     tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
@@ -244,11 +248,11 @@ def _sure(margins: Margins, question: Question, knowledge: str) -> str:
     )
 
 
-def _possible(margins: Margins, question: Question) -> list[Edge]:
+def _possible_secrets(margins: Margins, question: Question) -> list[Edge]:
     """Return the margins that exclude values of the secret."""
-    if question.scope in margins.nodes and complete(margins, question.scope):
+    if question.scope in margins.nodes and is_complete(margins, question.scope):
         return [question.scope]
-    return covered(margins, question.scope)
+    return covered_parts(margins, question.scope)
 
 
 def _bracket(margins: Margins, question: Question) -> str:
@@ -283,7 +287,7 @@ def _bracket_of(
         blocks = with_secret in margins.nodes
         if blocks:
             names["cells_with_secret"] = margins.nodes[with_secret]
-    finest = outer == question.knowledge and complete(margins, question.scope)
+    finest = outer == question.knowledge and is_complete(margins, question.scope)
     return margins.make(
         "bracket",
         names,
@@ -292,19 +296,19 @@ def _bracket_of(
         owners=question.secret is None,
         complete=finest,
         blocks=blocks,
-        inside=[complete(margins, edge) for edge in inside],
+        inside=[is_complete(margins, edge) for edge in inside],
     )
 
 
-def support(margins: Margins, every: Edge) -> str | None:
+def count_support(margins: Margins, every: Edge) -> str | None:
     """Return the number of possible cells of all attributes by component; None: too many."""
-    if every in margins.nodes and complete(margins, every):
+    if every in margins.nodes and is_complete(margins, every):
         return margins.make("possible_cells", {"margin": margins.nodes[every]})
-    links = triangulated(maximal(margins.edges))
+    links = triangulated(maximal_edges(margins.edges))
     cliques: list[str] = []
     for link in links:
-        query = clique(margins, link.edge, counting=True)
-        if link.edge not in margins.nodes and not fits(margins, query, COUNTED):
+        query = clique_cells(margins, link.edge, counting=True)
+        if link.edge not in margins.nodes and not has_at_most(margins, query, COUNTED):
             return None
         cliques.append(margins.keep(query, COUNTING))
     for i in range(len(links) - 1, 0, -1):
@@ -312,15 +316,15 @@ def support(margins: Margins, every: Edge) -> str | None:
         names = {"clique": cliques[parent], "next_clique": cliques[i]}
         edge, shared = links[parent].edge, links[i].shared
         cliques[parent] = margins.make("counted_behind", names, COUNTING, edge=edge, shared=shared)
-    repetitions = prod(margins.domain.sizes[i] for i in free(margins, every))
+    repetitions = prod(margins.domain.sizes[i] for i in uncovered_attributes(margins, every))
     numbers = {"repetitions": repetitions}
     return margins.make("counted_cells", {"clique": cliques[0]}, numbers=numbers)
 
 
-def clique(margins: Margins, edge: Edge, *, counting: bool = False) -> exp.Select:
+def clique_cells(margins: Margins, edge: Edge, *, counting: bool = False) -> exp.Select:
     """Return the possible cells of a clique: those of all margins that lie in it."""
-    inside = connected(
-        [(e, margins.nodes[e]) for e in maximal(e for e in margins.nodes if e <= edge)]
+    inside = connect(
+        [(e, margins.nodes[e]) for e in maximal_edges(e for e in margins.nodes if e <= edge)]
     )
     seen: Edge = NOTHING
     joined = []

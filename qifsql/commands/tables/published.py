@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.tables.layouts import TOTALS, File, Layout, bare, layouts, load
+from qifsql.commands.tables.layouts import TOTALS, File, Layout, bare_text, layouts, load_texts
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
@@ -75,7 +75,7 @@ class PublishedTable:
     cells: str
 
 
-def sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Protection]]:
+def parse_sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Protection]]:
     """Return the files of texts ``FILE[:PROTECTION]`` as datasets, and their protections.
 
     CSV is read as text. A file whose name has a colon may be named as it is. Raises InputError.
@@ -102,7 +102,7 @@ def _check_protection(file: str) -> None:
             parse(file[colon + 1 :])
 
 
-def read(
+def read_files(
     tables: Tables,
     datasets: Sequence[Dataset],
     protections: Sequence[Protection],
@@ -136,20 +136,22 @@ def read(
     names = [dataset.name for dataset in datasets]
     titles = [d.name if names.count(d.name) == 1 else d.paths[0] for d in datasets]
     numbered = enumerate(zip(datasets, titles, protections, strict=True), 1)
-    files = [load(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in numbered]
-    labels = {bare(label) for label in total}
+    files = [load_texts(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in numbered]
+    labels = {bare_text(label) for label in total}
     read_as = layouts(files, across, counts, labels)
     for layout in read_as:
         _check_counts(tables, layout)
-    totals = [_totals(tables, layout, labels) for layout in read_as]
-    written = {bare(text) for texts in chain.from_iterable(totals) for text in texts}
+    totals = [_texts_of_totals(tables, layout, labels) for layout in read_as]
+    written = {bare_text(text) for texts in chain.from_iterable(totals) for text in texts}
     for label in total:
-        if bare(label) not in written:
+        if bare_text(label) not in written:
             raise InputError(f"no published table has a total {quoted(label)}; check the label")
     for name in dict.fromkeys(chain.from_iterable(layout.dims for layout in read_as)):
         _check_spellings(tables, read_as, name, labels)
     both = zip(read_as, totals, strict=True)
-    return [table for layout, texts in both for table in _tables(tables, layout, texts, people)]
+    return [
+        table for layout, texts in both for table in _make_tables(tables, layout, texts, people)
+    ]
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
@@ -183,7 +185,7 @@ def _meanings(file: File, places: Sequence[int]) -> exp.Select:
     return exp.select("*").from_(exp.table_(f"meanings_{file.number}")).where(chosen)
 
 
-def _totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
+def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
     """Return the texts that are totals in each dimension; refuse totals without a label."""
     file, words = layout.file, labels or TOTALS
     totals = []
@@ -192,7 +194,7 @@ def _totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[lis
         query = query.where(_is_one_of(exp.column("bare"), words)).order_by("line")
         totals.append(tables.rows(query))
     if layout.across:
-        totals.append([(header, 1) for header in layout.headers if bare(header) in words])
+        totals.append([(header, 1) for header in layout.headers if bare_text(header) in words])
     for name, rows in zip(layout.dims, totals, strict=True):
         if rows and not labels:
             raise InputError(
@@ -218,7 +220,7 @@ def _check_spellings(
                 chosen = _meanings(layout.file, [place])
                 queries.append(chosen.select(*columns, append=False))
         if layout.across == name:
-            headers = [(header, bare(header), 1) for header in layout.headers]
+            headers = [(header, bare_text(header), 1) for header in layout.headers]
             values = exp.values(headers, alias="headers", columns=["text", "bare", "line"])
             queries.append(exp.select(*columns).from_(values))
     listed = exp.select("*").from_(union(queries).subquery("every"))
@@ -232,7 +234,7 @@ def _check_spellings(
         )
 
 
-def _tables(
+def _make_tables(
     tables: Tables, layout: Layout, totals: Sequence[Sequence[str]], people: int | None
 ) -> list[PublishedTable]:
     """Make the table of a file, and one for each combination of dimensions with totals."""
@@ -240,8 +242,8 @@ def _tables(
     tables = tables.doing(WHAT, file.title)
     i, cells = file.number, f"cells_{file.number}"
     steps = (
-        Step("amounts", "", _amounts(layout)),
-        Step("unfolded", "", _unfolded(layout)),
+        Step("amounts", "", _possible_counts(layout)),
+        Step("unfolded", "", _unfold(layout)),
     )
     tables.make(cells, Plan(steps, _cells(totals)))
     tables.drop(f"fields_{i}", f"meanings_{i}")
@@ -270,7 +272,7 @@ def _tables(
     return list(published.values())
 
 
-def _amounts(layout: Layout) -> exp.Select:
+def _possible_counts(layout: Layout) -> exp.Select:
     """Return the counts that each text of a cell may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
@@ -286,7 +288,7 @@ def _amounts(layout: Layout) -> exp.Select:
     return exp.select("text", *columns).distinct().from_(meanings)
 
 
-def _unfolded(layout: Layout) -> exp.Select:
+def _unfold(layout: Layout) -> exp.Select:
     """Return a row per cell: its line, its values ``qid_1``, ``qid_2``, ... and its text."""
     columns: list[exp.Expr] = [
         exp.column(f"place_{p}").as_(f"qid_{j}") for j, p in enumerate(layout.stubs, 1)

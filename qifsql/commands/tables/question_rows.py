@@ -9,17 +9,17 @@ from sqlglot import exp
 from qifsql.commands.tables import arrays, best_guesses
 from qifsql.commands.tables.arrays import Solved
 from qifsql.commands.tables.fit import SCALE
-from qifsql.commands.tables.margins import joined, places
+from qifsql.commands.tables.margins import join_shared, places
 from qifsql.commands.tables.measured import Measured, without_components
-from qifsql.commands.tables.proofs import Proofs, Question, closed, free
+from qifsql.commands.tables.proofs import Proofs, Question, has_closed_form, uncovered_attributes
 from qifsql.query.columns import number
 
 
-def row(measured: Measured, question: Question) -> dict[str, Any]:
+def question_row(measured: Measured, question: Question) -> dict[str, Any]:
     """Return the row of a question."""
     domain = measured.release.domain
     people = domain.people
-    totals = _totals(measured, question)
+    totals = _proved_totals(measured, question)
     cells = None
     if totals["support"] is not None:
         cells = measured.release.possible - totals["support"] + totals["lines"]
@@ -34,7 +34,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "known": [domain.names[i] for i in sorted(question.knowledge)],
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
-        "bounds": _way(measured),
+        "bounds": _method(measured),
         "sharp": measured.closed or len(measured.open_components) == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
@@ -49,7 +49,7 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
         "actual": None if actual is None else float(actual),
         "records": None
         if best is None
-        else best.best(question.knowledge, question.secret) / people,
+        else best.best_success(question.knowledge, question.secret) / people,
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
@@ -57,16 +57,16 @@ def row(measured: Measured, question: Question) -> dict[str, Any]:
     }
 
 
-def _way(measured: Measured) -> str:
+def _method(measured: Measured) -> str:
     """Return how the bounds were computed."""
-    if closed(measured.margins, measured.release.domain.every):
+    if has_closed_form(measured.margins, measured.release.domain.every):
         return "closed form"
     if not measured.sharp:
         return "propagation"
     return "integer programming" if len(measured.sharp) == measured.components else "mixed"
 
 
-def _totals(measured: Measured, question: Question) -> dict[str, Any]:
+def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
     """Return what is proved of all components together."""
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
@@ -176,7 +176,7 @@ def success(
                 sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0)) / people
             )
         return 1 / people, believed, None, False
-    prior = _prior(measured, question.secret)
+    prior = _constant_guess(measured, question.secret)
     believed, actual = Fraction(0), Fraction(0)
     records = measured.release.records
     for solution in solved.values():
@@ -200,7 +200,7 @@ def success(
     return prior, believed / people, None if records is None else actual / people, estimate
 
 
-def _prior(measured: Measured, secret: int) -> float | None:
+def _constant_guess(measured: Measured, secret: int) -> float | None:
     """Return the success of the best constant guess; None if no table tells it."""
     release = measured.release
     people = release.domain.people
@@ -224,14 +224,14 @@ def _right_when_solved(measured: Measured, question: Question) -> Fraction:
     attributes = sorted(question.scope)
     at = attributes.index(question.secret)
     truth = exp.select("component", "people", *places(question.scope))
-    truth = joined(
+    truth = join_shared(
         truth.from_(records.truth(question.scope | margins.shared)),
         margins.nodes[margins.shared],
         "totals",
         margins.shared,
     )
     solved = measured.averaged(question)
-    guesses = {c: arrays.best(solution.means) for c, solution in solved.items()}
+    guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
     right = Fraction(0)
     for component, n, *codes in margins.tables.rows(truth):
         if component not in guesses:
@@ -249,7 +249,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
     solved = measured.averaged(question)
     size = margins.domain.sizes[question.secret]
-    if question.secret in free(margins, question.scope):
+    if question.secret in uncovered_attributes(margins, question.scope):
         ((n,),) = margins.tables.rows(
             without_components(
                 exp.select("sum(upper)").from_(margins.nodes[margins.shared]), solved
@@ -257,7 +257,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
         )
         even = Fraction(int(n or 0), size)
         return even, even
-    relevant = best_guesses.beliefs(margins, measured.counts, question)
+    relevant = best_guesses.expected_counts(margins, measured.counts, question)
     if relevant is None:
         return None
     table, edge = relevant
@@ -277,7 +277,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
         return believed, Fraction(0)
     truth = exp.select("best.ties", "sum(truth.people)::BIGINT AS people")
     truth = truth.from_(exp.alias_(exp.to_table(records.truth(edge)), "truth", table=True))
-    truth = joined(truth, best, "best", edge).group_by("best.ties")
+    truth = join_shared(truth, best, "best", edge).group_by("best.ties")
     truth = without_components(truth, solved, "best")
     rights = margins.tables.answer(truth)
     return believed, sum((Fraction(int(n), int(t)) for t, n in rights), Fraction(0))

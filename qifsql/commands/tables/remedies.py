@@ -66,7 +66,7 @@ class Limit:
         return max(0.0, float(value - self.limit if self.at_most else self.limit - value))
 
 
-def bounds(texts: Sequence[str]) -> list[Limit]:
+def parse_limits(texts: Sequence[str]) -> list[Limit]:
     """Return the bounds that texts state; raise InputError if a text is none."""
     limits = []
     for text in texts:
@@ -106,7 +106,7 @@ class _Outcome:
 
     def lines(self, step: int, met: bool | None, *, chosen: bool) -> list[dict[str, Any]]:
         """Return the lines of the detail ``remedies``."""
-        return _rows(step, self.remedy.text, self.rows, self.lost, met, chosen=chosen)
+        return _remedy_rows(step, self.remedy.text, self.rows, self.lost, met, chosen=chosen)
 
 
 Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
@@ -131,14 +131,14 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
                 remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
     for change in changes:
         name = change.split("=")[0].rpartition(":")[0] or change.split("=")[0]
-        changed = tuple(_coarser(table, name.strip(), change) for table in tables)
+        changed = tuple(_coarsened(table, name.strip(), change) for table in tables)
         if changed == tuple(tables):
             continue
         remedies.append(Remedy(f"make {name.strip()} coarser: {change}", changed))
     return remedies
 
 
-def _coarser(table: NewTable, name: str, change: str) -> NewTable:
+def _coarsened(table: NewTable, name: str, change: str) -> NewTable:
     dims = tuple(change if dim == name else dim for dim in table.dims)
     if dims == table.dims:
         return table
@@ -161,8 +161,8 @@ def search(
     """
     rows: list[dict[str, Any]] = []
     base, cells = attempt(tables)
-    met = _met(base, limits)
-    rows += _rows(0, "", base, 0, met, chosen=True)
+    met = _keeps_limits(base, limits)
+    rows += _remedy_rows(0, "", base, 0, met, chosen=True)
     if met:
         return rows, []
     current, taken = tuple(tables), list[str]()
@@ -175,10 +175,10 @@ def search(
             for outcome in tried:
                 rows += outcome.lines(step, None, chosen=False)
             return rows, None if limits else []
-        keeping = [outcome for outcome in tried if _met(outcome.rows, limits)]
+        keeping = [outcome for outcome in tried if _keeps_limits(outcome.rows, limits)]
         best = min(keeping or tried, key=lambda outcome: outcome.rank(limits))
         for outcome in tried:
-            rows += outcome.lines(step, _met(outcome.rows, limits), chosen=outcome is best)
+            rows += outcome.lines(step, _keeps_limits(outcome.rows, limits), chosen=outcome is best)
         taken.append(best.remedy.text)
         current = best.remedy.tables
         if keeping:
@@ -186,11 +186,11 @@ def search(
     return rows, None
 
 
-def _met(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> bool:
+def _keeps_limits(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> bool:
     return bool(limits) and all(not bound.distance(row) for row in rows for bound in limits)
 
 
-def _rows(
+def _remedy_rows(
     step: int,
     text: str,
     results: Sequence[Mapping[str, Any]],

@@ -43,7 +43,7 @@ def _part_of_row(k: int) -> Cell:
     return lambda line: escaping.cell(line["row"][k])
 
 
-def _proved(row: Row) -> list[Column]:
+def _proved_columns(row: Row) -> list[Column]:
     """Return the columns of people of whom something is proved, for a question."""
     columns = [
         (said("reconstructed"), number("reconstructed")),
@@ -66,12 +66,12 @@ def _by_question(
     for row in rows:
         lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
         if lines and (parts := draw(lines, row)):
-            heading = [Heading(goal(row), 2)] if len(rows) > 1 else []
+            heading = [Heading(goal_in_words(row), 2)] if len(rows) > 1 else []
             content += [*heading, *parts]
     return [Heading(title), *content] if content else []
 
 
-def goal(row: Row) -> str:
+def goal_in_words(row: Row) -> str:
     """Return what the adversary is after."""
     if row["secret"] is None:
         return said("Re-identification")
@@ -85,7 +85,7 @@ def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]
     """Return the counts of each table that are hidden, undone and small."""
     columns: list[Column] = [
         (said("table"), text("table")),
-        (said("protection"), lambda line: protection(line["protection"])),
+        (said("protection"), lambda line: protection_in_words(line["protection"])),
         (said("cells"), number("cells")),
         (said("hidden"), number("hidden")),
         (said("of these undone"), fault("undone")),
@@ -94,12 +94,12 @@ def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]
         (said("twos"), number("twos")),
     ]
     table = tabulate(detail.iter_rows(named=True), columns, texts=(0, 1))
-    sentence = suppression(detail, rows[0])
+    sentence = suppression_sentence(detail, rows[0])
     paragraphs = [Paragraph(sentence)] if sentence else []
     return [Heading(said("Checks of each table")), table, *paragraphs]
 
 
-def suppression(detail: pl.DataFrame, row: Row) -> str:
+def suppression_sentence(detail: pl.DataFrame, row: Row) -> str:
     """Return a sentence on the hidden counts that follow from the tables; empty without any."""
     hidden, undone = int(detail["hidden"].sum()), int(detail["undone"].sum())
     if not hidden:
@@ -117,7 +117,7 @@ def suppression(detail: pl.DataFrame, row: Row) -> str:
     return said(message, **values)
 
 
-def protection(text: str) -> str:
+def protection_in_words(text: str) -> str:
     """Return a protection in words."""
     pattern = next((pattern for pattern in PROTECTIONS if re.fullmatch(pattern, text)), None)
     if pattern is None:
@@ -198,12 +198,12 @@ def progress(frame: pl.DataFrame, rows: Sequence[Row]) -> list[Part]:
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         table = _proved_and_guessed(said("tables"), _last_title, lines, row)
-        return [table, *map(Paragraph, _added(lines, row, first=row is rows[0]))]
+        return [table, *map(Paragraph, _added_sentences(lines, row, first=row is rows[0]))]
 
     return _by_question(said("What each table adds"), frame, rows, draw)
 
 
-def _added(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
+def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     """Return sentences on the tables that add most people of whom something is proved.
 
     All people who are reconstructed are those of the ``first`` question, too.
@@ -216,7 +216,7 @@ def _added(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
             table = escaping.cell(lines[added.index(max(added))]["tables"][-1])
             message = "In this order, {table} adds most: {what}, {n} more."
             n = words.count(max(added))
-            texts.append(said(message, table=table, what=_what(name, row), n=n))
+            texts.append(said(message, table=table, what=_proved_in_words(name, row), n=n))
     if not any(line[name] for line in lines for name in PROOFS):
         texts.append(said("None of these sets of tables proves anything."))
     return texts
@@ -236,7 +236,7 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         table = _proved_and_guessed(said("left out"), name, [row, *lines], row)
-        paragraphs = _saved(lines, row, first=row is rows[0])
+        paragraphs = _saved_sentences(lines, row, first=row is rows[0])
         harmless = [name(line) for line in lines if _is_harmless(line, row)]
         if harmless and row["sharp"]:
             message = "The other tables prove as much without {tables}, each left out alone."
@@ -246,7 +246,7 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
     return _by_question(said("Without one table"), detail, rows, draw)
 
 
-def _saved(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
+def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     """Return sentences on the tables without which fewest people are proved."""
     texts = []
     for name in PROOFS if first else PROOFS[1:]:
@@ -254,7 +254,7 @@ def _saved(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
         if max(saved) > 0:
             message = "Without {table}, fewer are proved: {what}, {after} instead of {before}."
             line = lines[saved.index(max(saved))]
-            values = {"table": escaping.cell(line["without"]), "what": _what(name, row)}
+            values = {"table": escaping.cell(line["without"]), "what": _proved_in_words(name, row)}
             after, before = words.count(line[name]), words.count(row[name])
             texts.append(said(message, **values, after=after, before=before))
     if not texts and any(row[name] for name in PROOFS):
@@ -272,14 +272,18 @@ def _proved_and_guessed(
     head: str, name: Callable[[Row], str], lines: Sequence[Row], row: Row
 ) -> Table:
     """Return a table of what is proved and guessed, one line per set of tables."""
-    columns = [(head, name), *_proved(row), (said("best guess, expected"), percent("believed"))]
+    columns = [
+        (head, name),
+        *_proved_columns(row),
+        (said("best guess, expected"), percent("believed")),
+    ]
     if any(line["actual"] is not None for line in lines):
         columns.append((said("in fact"), percent("actual")))
     columns.append((said("with records, at least"), percent("lowest")))
     return tabulate(lines, [*columns, (said("at most"), percent("highest"))])
 
 
-def _what(name: str, row: Row) -> str:
+def _proved_in_words(name: str, row: Row) -> str:
     """Return the people of whom something is proved, in words."""
     if name == "reconstructed":
         return said("reconstructed people")
@@ -296,7 +300,7 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
             (escaping.cell(lines[0]["by"]), text("group")),
             (said("people"), number("people")),
         ]
-        columns += _proved(row)
+        columns += _proved_columns(row)
         if row["secret"] is not None:
             columns.append((said("guessed right"), percent("actual")))
         return [tabulate(lines, columns)]
@@ -310,7 +314,10 @@ def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
         columns = [(said("component"), text("component")), (said("people"), number("people"))]
-        columns += [*_proved(row), (said("best guess with records, at least"), percent("lowest"))]
+        columns += [
+            *_proved_columns(row),
+            (said("best guess with records, at least"), percent("lowest")),
+        ]
         columns.append((said("at most"), percent("highest")))
         return [tabulate(lines, columns)] if lines else []
 
@@ -344,7 +351,7 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
         columns: list[Column] = [
             (said("remedy"), _remedy),
             (said("counts lost"), number("cells_lost")),
-            *_proved(row),
+            *_proved_columns(row),
             guess,
             (said("undone"), number("undone")),
         ]
@@ -359,14 +366,14 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
         "Each step adds a remedy to those that were chosen before."
     )
     content = _by_question(said("What would help"), detail, rows, draw)
-    return [*content, Paragraph(said(message)), *map(Paragraph, choice(detail, spec))]
+    return [*content, Paragraph(said(message)), *map(Paragraph, choice_sentence(detail, spec))]
 
 
 def _remedy(line: Row) -> str:
-    return remedy(line["remedy"])
+    return remedy_in_words(line["remedy"])
 
 
-def remedy(text: str | None) -> str:
+def remedy_in_words(text: str | None) -> str:
     """Return a remedy in words; without one, the tables as they are."""
     if text is None:
         return said("(the tables as they are)")
@@ -377,7 +384,7 @@ def remedy(text: str | None) -> str:
     return text
 
 
-def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
+def choice_sentence(detail: pl.DataFrame, spec: Spec) -> list[str]:
     """Return a sentence on the remedies that keep the required bounds, and their cost."""
     if not spec.get("until") or detail.is_empty():
         return []
@@ -386,7 +393,7 @@ def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
     last = steps.row(-1, named=True)
     if not last["met"]:
         return [said("No remedies that were tried keep {limits}.", limits=limits)]
-    remedies = [remedy(text) for text in steps["remedy"].drop_nulls()]
+    remedies = [remedy_in_words(text) for text in steps["remedy"].drop_nulls()]
     if not remedies:
         return [said("The tables keep {limits} as they are.", limits=limits)]
     message = "To keep {limits}: {remedies}. It costs {n}."

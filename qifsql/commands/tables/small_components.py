@@ -11,7 +11,7 @@ from qifsql.commands.tables.arrays import Cell, Sum, TooManyError
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import Measured
-from qifsql.commands.tables.proofs import complete
+from qifsql.commands.tables.proofs import is_complete
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
@@ -22,18 +22,18 @@ Bounded = tuple[Cell, int, int]
 """A cell with its lower and its upper bound."""
 
 
-def solve(measured: Measured, deadline: float, *, again: bool = False) -> None:
+def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> None:
     """Solve small components, the smallest first, until the time is over.
 
     ``again``: search longer, for components that are still open.
     """
     margins = measured.margins
     every = margins.domain.every
-    if every not in margins.nodes or not complete(margins, every):
+    if every not in margins.nodes or not is_complete(margins, every):
         return
-    chosen = _smallest(margins)
+    chosen = _smallest_components(margins)
     cells = bounded_cells(margins, margins.nodes[every], every, chosen, "upper > 0")
-    sums = _sums(margins, chosen, cells)
+    sums = _sums_of_tables(margins, chosen, cells)
     still_open = measured.open_components - measured.sharp if again else cells.keys()
     visits = arrays.VISITS if again else FEW_VISITS
     for component in sorted(cells.keys() & still_open, key=lambda c: (len(cells[c]), c)):
@@ -47,10 +47,10 @@ def solve(measured: Measured, deadline: float, *, again: bool = False) -> None:
             continue
         if not every_array:
             raise ContradictionError(chosen)
-        _keep(measured, component, cells[component], sums[component], every_array)
+        _store_solution(measured, component, cells[component], sums[component], every_array)
 
 
-def _keep(
+def _store_solution(
     measured: Measured,
     component: int,
     cells: Sequence[Bounded],
@@ -73,7 +73,7 @@ def _keep(
         measured.sharp.add(component)
 
 
-def _smallest(margins: Margins) -> str:
+def _smallest_components(margins: Margins) -> str:
     """Return a table of the smallest components."""
     node = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
     sizes = node.where("upper > 0").group_by("component").subquery("sizes")
@@ -82,7 +82,7 @@ def _smallest(margins: Margins) -> str:
     return margins.keep(query.order_by("cells", "component").limit(TRIED))
 
 
-def _sums(
+def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
 ) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
     """Return the cells of all tables as sums of the cells of all attributes, by component."""

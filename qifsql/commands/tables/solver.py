@@ -17,11 +17,18 @@ from sqlglot import exp
 
 from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import Component, System, solve
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal, triangulated
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
-from qifsql.commands.tables.margins import ContradictionError, Margins, fits, places
+from qifsql.commands.tables.margins import ContradictionError, Margins, has_at_most, places
 from qifsql.commands.tables.measured import in_components
-from qifsql.commands.tables.proofs import COUNTED, Proofs, Question, clique, complete, free
+from qifsql.commands.tables.proofs import (
+    COUNTED,
+    Proofs,
+    Question,
+    clique_cells,
+    is_complete,
+    uncovered_attributes,
+)
 from qifsql.commands.tables.small_components import bounded_cells
 from qifsql.data.files import parsed_json
 from qifsql.query.columns import number
@@ -62,7 +69,7 @@ _Programs = Mapping[Question, _Cliques]
 """The cliques of a component, by question."""
 
 
-def outcomes(
+def solve_components(
     margins: Margins,
     proofs: Mapping[Question, Proofs],
     components: Set[int],
@@ -73,7 +80,7 @@ def outcomes(
 
     What ``memory`` has is not solved again. Raises ContradictionError if tables contradict.
     """
-    programs = _programs(margins, proofs, components)
+    programs = _solvable_components(margins, proofs, components)
     for start in range(0, len(programs), BATCH):
         if time.monotonic() > deadline:
             return
@@ -84,20 +91,20 @@ def outcomes(
             for k, (component, digest) in enumerate(batch.digests.items()):
                 margins.tables.engine.settings.progress(WHAT, (start + k) / len(programs))
                 if digest in texts:
-                    yield component, _outcome(texts[digest], list(proofs))
+                    yield component, _from_json(texts[digest], list(proofs))
                     continue
                 try:
                     outcome = batch.outcome(component, deadline)
                 except OpenError:
                     continue
-                fresh[digest] = _text(outcome)
+                fresh[digest] = _to_json(outcome)
                 yield component, outcome
         finally:
             if memory is not None and fresh:
                 memory.write(fresh)
 
 
-def _programs(
+def _solvable_components(
     margins: Margins, proofs: Mapping[Question, Proofs], components: Set[int]
 ) -> list[tuple[int, _Programs]]:
     """Return the components that can be solved with their cliques, the smallest first."""
@@ -105,13 +112,15 @@ def _programs(
     columns: dict[int, int] = {}
     all_cells = _all_cells(margins, proofs)
     if all_cells is not None:
-        columns = {c: n for c, n in _columns(margins, all_cells.tables).items() if c in components}
+        columns = {
+            c: n for c, n in _count_columns(margins, all_cells.tables).items() if c in components
+        }
         programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
     large = components - columns.keys()
     by_question = _cliques_by_question(margins, list(proofs)) if large else None
     if by_question is not None:
         names = {name for cliques in by_question.values() for name in cliques.tables}
-        for component, n in _columns(margins, names).items():
+        for component, n in _count_columns(margins, names).items():
             if component in large and n <= COLUMNS:
                 columns[component], programs[component] = n, by_question
     return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
@@ -125,20 +134,20 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
         return None
     small = exp.LTE(this=exp.column("cells"), expression=number(ALL_CELLS))
     chosen = margins.keep(exp.select("component").from_(support).where(small))
-    if every in margins.nodes and complete(margins, every):
+    if every in margins.nodes and is_complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])
-    elif free(margins, every):
+    elif uncovered_attributes(margins, every):
         return None
     else:
         bounds = (number(0).as_("lower"), number(margins.domain.people).as_("upper"))
-        possible = clique(margins, every).subquery("possible")
+        possible = clique_cells(margins, every).subquery("possible")
         cells = exp.select("component", *bounds, *places(every)).from_(possible)
     cells = cells.join(chosen, using=["component"], join_type="semi")
     return _Cliques((Link(every, NOTHING, None),), (margins.keep(cells, WHAT),))
 
 
-def _columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
+def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
     """Return the number of possible cells in tables, by component."""
     columns: dict[int, int] = defaultdict(int)
     for name in names:
@@ -150,7 +159,7 @@ def _columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
     """Return the cliques of each question; None if they do not hold all that is asked."""
-    if free(margins, margins.domain.every):
+    if uncovered_attributes(margins, margins.domain.every):
         return None
     by_question = {}
     for question in questions:
@@ -165,14 +174,14 @@ def _cliques(margins: Margins, question: Question) -> _Cliques | None:
     """Return cliques for a question, and tables of their cells; None if there are too many."""
     secret = frozenset([] if question.secret is None else [question.secret])
     first = [margins.domain.every - question.scope, secret]
-    links = triangulated(maximal(margins.edges), [e for e in first if e])
+    links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
     tables: list[str] = []
     for link in links:
-        if link.edge in margins.nodes and complete(margins, link.edge):
+        if link.edge in margins.nodes and is_complete(margins, link.edge):
             tables.append(margins.nodes[link.edge])
             continue
-        query = clique(margins, link.edge)
-        if not fits(margins, query, COUNTED):
+        query = clique_cells(margins, link.edge)
+        if not has_at_most(margins, query, COUNTED):
             return None
         query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
         tables.append(margins.keep(query, WHAT))
@@ -211,7 +220,7 @@ class _Batch:
         query = query.join(self.chosen, using=["component"], join_type="semi")
         return {c: (low, high) for c, low, high in self.margins.tables.rows(query)}
 
-    def _system(self, component: int, cliques: _Cliques) -> System:
+    def _build_system(self, component: int, cliques: _Cliques) -> System:
         cells = [
             self.cells[link.edge, name].get(component, [])
             for link, name in zip(cliques.links, cliques.tables, strict=True)
@@ -222,7 +231,7 @@ class _Batch:
         """Return a digest of the problem of a component: all that its outcome depends on."""
         parts: list[Any] = [sorted(self.margins.domain.every), self.margins.domain.people]
         for question, cliques in self.programs[component].items():
-            system = self._system(component, cliques)
+            system = self._build_system(component, cliques)
             parts += [sorted(question.knowledge), question.secret]
             parts += [self.brackets[question].get(component)]
             parts += [[sorted(link.edge) for link in cliques.links], system.cells]
@@ -238,7 +247,7 @@ class _Batch:
         try:
             for question, cliques in self.programs[component].items():
                 if id(cliques) not in programs:
-                    system = self._system(component, cliques)
+                    system = self._build_system(component, cliques)
                     programs[id(cliques)] = Component(system, people, deadline)
                     programs[id(cliques)].spread()
                 bracket = self.brackets[question].get(component, (0, people))
@@ -248,14 +257,14 @@ class _Batch:
             settled += [
                 (edge, cell)
                 for edge, cell, lower, upper in self.tables[component]
-                if lower < upper and program.settled(program.margin(edge).get(cell, []))
+                if lower < upper and program.is_settled(program.margin(edge).get(cell, []))
             ]
         except InfeasibleError as e:
             raise ContradictionError(self.chosen) from e
         return Outcome(solved, settled)
 
 
-def _text(outcome: Outcome) -> str:
+def _to_json(outcome: Outcome) -> str:
     """Return an outcome as JSON; the cells of a mapping become lists."""
     solved = []
     for solution in outcome.solved.values():
@@ -265,8 +274,8 @@ def _text(outcome: Outcome) -> str:
     return json.dumps([solved, [(sorted(edge), cell) for edge, cell in outcome.settled]])
 
 
-def _outcome(text: str, questions: Sequence[Question]) -> Outcome:
-    """Return the outcome that ``_text`` wrote."""
+def _from_json(text: str, questions: Sequence[Question]) -> Outcome:
+    """Return the outcome that ``_to_json`` wrote."""
     solutions, settled = parsed_json(text)
     solved = {}
     for question, values in zip(questions, solutions, strict=True):

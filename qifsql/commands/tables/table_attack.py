@@ -11,11 +11,11 @@ from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import Question
-from qifsql.commands.tables.question_rows import row
+from qifsql.commands.tables.question_rows import question_row
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import Release
-from qifsql.commands.tables.table_sets import Budget, measure
+from qifsql.commands.tables.table_sets import Budget, measure_tables
 from qifsql.data.option import as_names, as_tuple
 from qifsql.errors import InputError, quoted
 
@@ -50,20 +50,20 @@ class TableAttack:
         """Return one set of tables with its bounds; refuse tables that contradict each other."""
         pairs = [a.edge | b.edge for a, b in breakdown.pairs(chosen)]
         try:
-            return measure(self.release, chosen, self.questions, self.budget, pairs)
+            return measure_tables(self.release, chosen, self.questions, self.budget, pairs)
         except ContradictionError as e:
-            raise contradictions.error(self.release, chosen) from e
+            raise contradictions.contradiction_error(self.release, chosen) from e
 
     def rows(self, measured: Measured) -> list[dict[str, Any]]:
         """Return the row of each question, with what is known in the order of the request."""
-        rows = [row(measured, question) for question in self.questions]
+        rows = [question_row(measured, question) for question in self.questions]
         return [line | {"known": self.knowledge} if self.knowledge else line for line in rows]
 
     def run(self) -> TableMeasures:
         """Return the rows and details."""
         options, every = self.options, self.release.published
         answer = TableMeasures()
-        by = group(self.release.domain, options)
+        by = group_dimension(self.release.domain, options)
         for n in range(1, len(every)) if options["progressive"] else ():
             measured = self.measure(every[:n])
             answer.rows += self.rows(measured)
@@ -78,7 +78,7 @@ class TableAttack:
         if by is not None:
             answer.details["groups"] = breakdown.groups(measured, self.questions, by)
         if options["show_cells"]:
-            answer.details |= component_cells.details(measured, self.questions[0])
+            answer.details |= component_cells.cell_details(measured, self.questions[0])
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows)]
         self._judge(answer)
         measured.margins.close()
@@ -89,7 +89,7 @@ class TableAttack:
 
     def _judge(self, answer: TableMeasures) -> None:
         """Say which required bounds do not hold for all tables together."""
-        limits = remedy.bounds(as_tuple(self.options["require"]))
+        limits = remedy.parse_limits(as_tuple(self.options["require"]))
         if not limits:
             return
         undone = int(answer.details["checks"]["undone"].sum())
@@ -119,7 +119,7 @@ def questions(
 
     def listed(option: str, what: str) -> list[str]:
         texts: Any = options[option]  # type: ignore[literal-required]
-        return [dimensions.named(names.get(n, n), numbers, what) for n in as_names(texts)]
+        return [dimensions.find_dimension(names.get(n, n), numbers, what) for n in as_names(texts)]
 
     knowledge, secrets = listed("known", "known"), listed("secret", "secret")
     for name in secrets:
@@ -136,12 +136,12 @@ def questions(
     return [Question(every - {numbers[name]}, numbers[name]) for name in secrets], knowledge
 
 
-def group(domain: Domain, options: TableOptions) -> int | None:
+def group_dimension(domain: Domain, options: TableOptions) -> int | None:
     """Return the dimension whose values are groups; None without groups."""
     if options["by"] is None:
         return None
     numbers = {name: i for i, name in domain.names.items()}
-    return numbers[dimensions.named(options["by"], numbers, "group")]
+    return numbers[dimensions.find_dimension(options["by"], numbers, "group")]
 
 
 def _notes(measured: Measured, rows: Sequence[Mapping[str, Any]]) -> list[str]:

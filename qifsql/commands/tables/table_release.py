@@ -53,7 +53,7 @@ class ReleaseMaker:
     ) -> tuple[Release, tuple[ColumnRoles, ...]]:
         """Return the tables that an office would make of records, and the columns of the file."""
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
-        records, edges, sizes = self._counted(microdata, dims, {})
+        records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
         domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
         published = []
@@ -68,19 +68,21 @@ class ReleaseMaker:
             )
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
-        return self._release(domain, _titled(published), records), microdata.columns
+        return self._make_release(
+            domain, _with_distinct_titles(published), records
+        ), microdata.columns
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people, if it is named."""
-        numbers = _numbers(read)
-        raws = {t.cells: self._raw(t, numbers) for t in read if t.dims}
-        sizes = dimensions.list_values(self.tables, _sources(read, numbers, raws))
-        people = self._people(read, count)
+        numbers = _dimension_numbers(read)
+        raws = {t.cells: self._raw_cells(t, numbers) for t in read if t.dims}
+        sizes = dimensions.list_values(self.tables, _value_sources(read, numbers, raws))
+        people = self._count_people(read, count)
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
-        published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
         if not published:
             raise InputError("no published table has dimensions; name tables with --published")
-        return self._release(domain, published, None)
+        return self._make_release(domain, published, None)
 
     def of_files_and_records(
         self,
@@ -108,8 +110,8 @@ class ReleaseMaker:
         }
         numbers = {name: i for i, name in enumerate(columns_of.values(), 1)}
         read = [replace(t, dims=tuple(columns_of[d] for d in t.dims)) for t in read]
-        raws = {t.cells: self._raw(t, numbers) for t in read if t.dims}
-        records, _, sizes = self._counted(microdata, dims, _sources(read, numbers, raws))
+        raws = {t.cells: self._raw_cells(t, numbers) for t in read if t.dims}
+        records, _, sizes = self._count_tables(microdata, dims, _value_sources(read, numbers, raws))
         people = records.people
         if count is not None and count != people:
             raise InputError(
@@ -117,12 +119,12 @@ class ReleaseMaker:
             )
         self._check_total(read, people, f"{dataset.name} has {plural(people, 'record')}")
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
-        published = [self._coded(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
         for table in published:
             self._check_truth(table, records)
-        return self._release(domain, published, records), microdata.columns
+        return self._make_release(domain, published, records), microdata.columns
 
-    def _counted(
+    def _count_tables(
         self,
         microdata: Microdata,
         dims: Sequence[tuple[str, ...]],
@@ -144,7 +146,7 @@ class ReleaseMaker:
         sizes = dimensions.list_values(self.tables, relations)
         for k, (edge, raw) in enumerate(raws.items()):
             name = f"people_of_table_{k}"
-            self.tables.make(name, dimensions.coded(raw, edge, ["people"]), "coding values")
+            self.tables.make(name, dimensions.code_values(raw, edge, ["people"]), "coding values")
             records.counted[edge] = name
             self.tables.drop(raw)
         return records, edges, sizes
@@ -163,7 +165,7 @@ class ReleaseMaker:
         self.tables.make(f"zeros_{k}", query)
         return f"zeros_{k}"
 
-    def _raw(self, table: PublishedTable, numbers: Mapping[str, int]) -> str:
+    def _raw_cells(self, table: PublishedTable, numbers: Mapping[str, int]) -> str:
         """Return the cells of a published table with its values by the numbers of dimensions."""
         query = exp.select("line", "published", "lower", "upper", "hidden")
         for k, name in enumerate(table.dims, 1):
@@ -172,12 +174,12 @@ class ReleaseMaker:
         self.tables.make(name, query.from_(table.cells))
         return name
 
-    def _coded(
+    def _coded_table(
         self, table: PublishedTable, numbers: Mapping[str, int], raw: str, people: int
     ) -> Published:
         """Return a published table with codes of its values."""
         edge = frozenset(numbers[name] for name in table.dims)
-        query = dimensions.coded(raw, edge, ["line", "published", "lower", "upper", "hidden"])
+        query = dimensions.code_values(raw, edge, ["line", "published", "lower", "upper", "hidden"])
         largest = exp.func("least", exp.column("upper"), number(people))
         bounded = exp.select(*places(edge), "line", "published", "hidden", "lower")
         bounded = bounded.select(exp.cast(largest, "BIGINT").as_("upper"), "NULL::BIGINT AS people")
@@ -188,7 +190,7 @@ class ReleaseMaker:
         ((hiding,),) = self.tables.rows(hidden)
         return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
 
-    def _people(self, read: Sequence[PublishedTable], count: int | None) -> int:
+    def _count_people(self, read: Sequence[PublishedTable], count: int | None) -> int:
         """Return the number of people, from exact tables, a total of all, or as it is named.
 
         Refuse two numbers.
@@ -257,7 +259,7 @@ class ReleaseMaker:
                 f"published count, {where}; check the file, its protection, and the filter"
             )
 
-    def _release(
+    def _make_release(
         self, domain: Domain, published: Sequence[Published], records: Records | None
     ) -> Release:
         """Return the release, with nested dimensions and the combinations that can occur."""
@@ -265,7 +267,7 @@ class ReleaseMaker:
         structural: list[Published] = []
         outer: set[int] = set()
         for k, text in enumerate(self.nested, 1):
-            nesting = combinations.nesting(
+            nesting = combinations.read_nesting(
                 self.tables, text, numbers, published, records, name=f"nested_{k}"
             )
             published = [nesting.extended(table) for table in published]
@@ -273,7 +275,9 @@ class ReleaseMaker:
             outer.add(nesting.outer)
         possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
         if self.possible is not None:
-            table = combinations.listed(self.tables, self.possible, numbers, domain, records)
+            table = combinations.read_combinations(
+                self.tables, self.possible, numbers, domain, records
+            )
             if table.edge & outer:
                 raise InputError(
                     "a dimension is in --possible and the outer one of --nested; list its "
@@ -285,13 +289,13 @@ class ReleaseMaker:
         return Release(self.tables, domain, published, records, possible, structural)
 
 
-def _numbers(read: Sequence[PublishedTable]) -> dict[str, int]:
+def _dimension_numbers(read: Sequence[PublishedTable]) -> dict[str, int]:
     """Return the numbers of all dimensions, in the order in which tables have them."""
     names = dict.fromkeys(name for table in read for name in table.dims)
     return {name: i for i, name in enumerate(names, 1)}
 
 
-def _sources(
+def _value_sources(
     read: Sequence[PublishedTable], numbers: Mapping[str, int], raws: Mapping[str, str]
 ) -> dict[int, list[str]]:
     sources: dict[int, list[str]] = {}
@@ -301,7 +305,7 @@ def _sources(
     return sources
 
 
-def _titled(published: Sequence[Published]) -> list[Published]:
+def _with_distinct_titles(published: Sequence[Published]) -> list[Published]:
     """Return tables with different titles; of two with the same text the second has a number."""
     titles: dict[str, int] = {}
     result = []

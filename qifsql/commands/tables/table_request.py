@@ -42,9 +42,9 @@ class Request:
     @classmethod
     def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
         """Return the request; refuse options that do not go together."""
-        new_tables = tuple(made_tables.new_tables(as_tuple(options["table"])))
+        new_tables = tuple(made_tables.parse_tables(as_tuple(options["table"])))
         texts = options["published"]
-        files, protections = published.sources(
+        files, protections = published.parse_sources(
             [texts] if isinstance(texts, str | Path) else list(texts)
         )
         records = None if source is None else Dataset.open(source)
@@ -65,7 +65,7 @@ class Request:
             raise InputError("remedies are tried on records; name a file and tables with --table")
         if options["where"] is not None and records is None:
             raise InputError("a filter (where) is on records; name a file with them")
-        magnitudes = tuple(magnitude.read(options["magnitude"]))
+        magnitudes = tuple(magnitude.parse_magnitudes(options["magnitude"]))
         if magnitudes and records is None:
             raise InputError("tables of sums are checked on records; name a file with them")
         rules = magnitude.Rules.of(
@@ -73,7 +73,7 @@ class Request:
             dominance=options["dominance"],
             p_percent=options["p_percent"],
         )
-        remedy.bounds((*as_tuple(options["until"]), *as_tuple(options["require"])))
+        remedy.parse_limits((*as_tuple(options["until"]), *as_tuple(options["require"])))
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
         return cls(
             options,
@@ -112,12 +112,12 @@ class Request:
         files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
-            release, columns = self._release(engine, work)
-            with self._memory(engine, release) as memory:
+            release, columns = self._make_release(engine, work)
+            with self._open_memory(engine, release) as memory:
                 yield work, release, columns, memory
 
     @contextmanager
-    def _memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
+    def _open_memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
         """Open the file of solved components, if there is one."""
         if self.options["resume"] is None:
             yield None
@@ -125,28 +125,28 @@ class Request:
         path = Path(self.options["resume"])
         stream = engine.stream(path.name)
         try:
-            signature = kept_components.signed(release, self.described(release), self.paths)
+            signature = kept_components.identity(release, self.describe(release), self.paths)
             yield kept_components.KeptComponents(engine, stream, path, signature)
         finally:
             stream.close()
 
-    def _release(
+    def _make_release(
         self, engine: LocalEngine, work: Tables
     ) -> tuple[Release, tuple[ColumnRoles, ...]]:
         options = self.options
         seed = self.settings.seed or 0
         maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:
-            return maker.of_files(self._read(work), options["count"]), ()
-        catalog, dataset = self._catalog(engine, self.records)
+            return maker.of_files(self._read_files(work), options["count"]), ()
+        catalog, dataset = self._open_records(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
         if self.new_tables:
             return maker.of_records(catalog, dataset, self.new_tables, options["where"])
         return maker.of_files_and_records(
-            self._read(work), options["count"], catalog, dataset, options["where"]
+            self._read_files(work), options["count"], catalog, dataset, options["where"]
         )
 
-    def _catalog(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
+    def _open_records(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
         """Return the columns of the records, and the records as the engine reads them."""
         names = tuple(name for table in self.new_tables for name in table.dims)
         named = (
@@ -165,14 +165,14 @@ class Request:
             with self.opened() as (_, release, _, _):
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
-            catalog, dataset = self._catalog(engine, self.records)
+            catalog, dataset = self._open_records(engine, self.records)
             dims, where = [table.dims for table in self.new_tables], self.options["where"]
             microdata, _ = dimensions.bind(catalog, dataset, dims, where)
             return Domain({i: q.name for i, q in enumerate(microdata.qids, 1)}, {}, 0)
 
-    def _read(self, work: Tables) -> list[published.PublishedTable]:
+    def _read_files(self, work: Tables) -> list[published.PublishedTable]:
         options = self.options
-        return published.read(
+        return published.read_files(
             work,
             self.files,
             self.protections,
@@ -182,7 +182,7 @@ class Request:
             people=options["count"],
         )
 
-    def described(self, release: Release) -> dict[str, Any]:
+    def describe(self, release: Release) -> dict[str, Any]:
         """Return the request as plain data."""
         options = self.options
         return {

@@ -9,17 +9,17 @@ from sqlglot import exp
 
 from qifsql.commands.tables import fit, integer_programs, small_components, solver
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Margins, Published, build, check_first
+from qifsql.commands.tables.margins import Margins, Published, build_margins, check_first
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import (
     JOINT,
     Question,
-    closed,
-    complete,
-    decomposed,
-    further,
+    asked_scopes,
+    further_margins,
+    has_closed_form,
+    is_complete,
+    is_decomposable,
     prove,
-    sets,
     sharpen,
 )
 from qifsql.commands.tables.table_release import Release
@@ -34,7 +34,7 @@ class Budget:
     memory: solver.Memory | None = None
 
 
-def measure(
+def measure_tables(
     release: Release,
     published: Sequence[Published],
     questions: Sequence[Question],
@@ -46,42 +46,42 @@ def measure(
     ``pairs`` are further sets of attributes whose lines will be asked for.
     """
     every = release.domain.every
-    scope = sets(questions, every)
+    scope = asked_scopes(questions, every)
     chosen = [*published, *release.structural]
     edges = [t.edge for t in chosen]
-    margins = build(
+    margins = build_margins(
         release.tables,
         release.domain,
         chosen,
-        further=further(edges, questions, every, pairs),
+        further=further_margins(edges, questions, every, pairs),
         scope=scope,
         joint=scope,
         largest_support=JOINT,
     )
-    in_closed_form = all(closed(margins, a) for a in scope)
+    in_closed_form = all(has_closed_form(margins, a) for a in scope)
     check_first(margins)
     if not in_closed_form or margins.joint:  # else every margin is a sum of exact counts
         sharpen(margins)
     measured = Measured(release, margins, questions, published, in_closed_form)
     measured.proofs = {question: prove(margins, question) for question in questions}
-    if not in_closed_form and closed(margins, every):
-        measured.closed = all(_decided(measured, question) for question in questions)
+    if not in_closed_form and has_closed_form(margins, every):
+        measured.closed = all(_is_decided(measured, question) for question in questions)
     measured.components = margins.tables.count(margins.nodes[margins.shared])
     measured.open_components = set() if measured.closed else _open_components(measured)
-    _solve(measured, budget)
+    _solve_exactly(measured, budget)
     unaveraged = [q for q in questions if len(measured.averaged(q)) < measured.components]
     if any(q.secret is not None for q in unaveraged):
-        measured.counts = fit.fitted(margins)
+        measured.counts = fit.fit_margins(margins)
     return measured
 
 
-def _solve(measured: Measured, budget: Budget) -> None:
+def _solve_exactly(measured: Measured, budget: Budget) -> None:
     """Solve components exactly, until the seconds are over."""
     start = time.monotonic()
     deadline = start + budget.seconds
     _solve_by_programs(measured, deadline, budget.memory)
-    small_components.solve(measured, deadline)
-    small_components.solve(measured, deadline, again=True)
+    small_components.solve_small(measured, deadline)
+    small_components.solve_small(measured, deadline, again=True)
     budget.seconds -= time.monotonic() - start
 
 
@@ -96,7 +96,9 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
         )
         return
     margins, proofs, components = measured.margins, measured.proofs, measured.open_components
-    for component, outcome in solver.outcomes(margins, proofs, components, deadline, memory):
+    for component, outcome in solver.solve_components(
+        margins, proofs, components, deadline, memory
+    ):
         for question, solution in outcome.solved.items():
             measured.solved[question][component] = solution
         for edge, cell in outcome.settled:
@@ -105,15 +107,15 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
             measured.sharp.add(component)
 
 
-def _decided(measured: Measured, question: Question) -> bool:
+def _is_decided(measured: Measured, question: Question) -> bool:
     """Return whether nobody can be singled out beyond those who are, by what is known.
 
     Only who is alone in the records can be.
     """
     margins, records = measured.margins, measured.release.records
-    if not closed(margins, question.scope):
+    if not has_closed_form(margins, question.scope):
         return False
-    if closed(margins, question.knowledge):
+    if has_closed_form(margins, question.knowledge):
         return True
     if records is None:
         return False
@@ -127,13 +129,13 @@ def _decided(measured: Measured, question: Question) -> bool:
 def _open_components(measured: Measured) -> set[int]:
     """Return the components whose bounds are not known to be sharp."""
     margins = measured.margins
-    scope = sets(measured.questions, margins.domain.every)
-    if _nested(margins, scope):
+    scope = asked_scopes(measured.questions, margins.domain.every)
+    if _is_nested(margins, scope):
         return set()
     edge_sets: list[Sequence[Edge]] = []
-    if all(decomposed(margins.edges, attributes) for attributes in scope):
+    if all(is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
-    if all(a in margins.nodes and complete(margins, a) for a in scope):
+    if all(a in margins.nodes and is_complete(margins, a) for a in scope):
         edge_sets.append(scope)
     queries: list[exp.Query] = []
     for edges in edge_sets:
@@ -144,7 +146,7 @@ def _open_components(measured: Measured) -> set[int]:
     return {int(component) for (component,) in margins.tables.rows(query)}
 
 
-def _nested(margins: Margins, scope: Sequence[Edge]) -> bool:
+def _is_nested(margins: Margins, scope: Sequence[Edge]) -> bool:
     """Return whether all tables and all that is asked lie in one another, so that bounds are sharp.
 
     The sums of their cells are then a tree, on which propagation finds all that follows.

@@ -15,7 +15,7 @@ from qifsql.commands.tables import breakdown, magnitude
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.made_tables import NewTable
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_attack import TableAttack, group, questions
+from qifsql.commands.tables.table_attack import TableAttack, group_dimension, questions
 from qifsql.commands.tables.table_request import Request
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
@@ -135,10 +135,10 @@ def tables(
         engine_notes = remarks(work.engine)
         first = openings(request.records) if request.records is not None else ()
         statements = dict.fromkeys([*first, "SET TimeZone = 'UTC'", *work.statements])
-        origin = origin.about(request.described(release), request.paths).sending(statements)
+        origin = origin.about(request.describe(release), request.paths).sending(statements)
         origin = origin.listing(columns)
     if options["remedies"] or options["until"]:
-        details["remedies"], more = _remedies(request)
+        details["remedies"], more = _try_remedies(request)
         notes += more
     return Result(
         frame=pl.DataFrame(result.rows, schema=SCHEMA, orient="row"),
@@ -158,15 +158,15 @@ def rehearse(
     options = complete(options, TableOptions)
     domain = Request.of(source, options, settings or Settings()).domain()
     questions(domain, options, {})
-    group(domain, options)
+    group_dimension(domain, options)
 
 
-def _remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
+def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
     """Return the remedies that were tried, and remarks on them."""
-    limits = remedy.bounds(as_tuple(request.options["until"]))
+    limits = remedy.parse_limits(as_tuple(request.options["until"]))
     rows, chosen = remedy.search(
         request.new_tables,
-        partial(_attempt, request),
+        partial(_attack_others, request),
         as_names(request.options["change"]),
         limits,
         request.options["small"],
@@ -181,7 +181,9 @@ def _remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
     return pl.DataFrame(rows, schema=remedy.REMEDIES, orient="row"), notes
 
 
-def _attempt(request: Request, new_tables: Sequence[NewTable]) -> tuple[list[dict[str, Any]], int]:
+def _attack_others(
+    request: Request, new_tables: Sequence[NewTable]
+) -> tuple[list[dict[str, Any]], int]:
     """Attack other tables of the same records; return the rows, and the exact cells."""
     changed = replace(
         request, new_tables=tuple(new_tables), options={**request.options, "resume": None}

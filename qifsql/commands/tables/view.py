@@ -6,7 +6,15 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.tables import charts
-from qifsql.commands.tables.sections import CLOSE, DRAWN, LATER, choice, goal, progress, suppression
+from qifsql.commands.tables.sections import (
+    CLOSE,
+    DRAWN,
+    LATER,
+    choice_sentence,
+    goal_in_words,
+    progress,
+    suppression_sentence,
+)
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
@@ -49,11 +57,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         people=people,
     )
     content: list[Part] = [Heading(title)]
-    content += [Paragraph(text, strong=i == 0) for i, text in enumerate(_proofs(rows, spec))]
-    content += [_proved(rows, spec), Paragraph(_coverage(first, spec))]
+    content += [
+        Paragraph(text, strong=i == 0) for i, text in enumerate(_proof_sentences(rows, spec))
+    ]
+    content += [_proved_table(rows, spec), Paragraph(_coverage_sentences(first, spec))]
     content.append(Heading(said("What can be guessed")))
     for row in rows:
-        content += _guesses(row, titled=len(rows) > 1)
+        content += _guesses_table(row, titled=len(rows) > 1)
     for name, draw in DRAWN.items():
         detail = tables.get(name)
         if detail is not None and detail.height:
@@ -70,28 +80,31 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 # What is proved.
 
 
-def _proofs(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
+def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
     """Return sentences on the people reconstructed, singled out, and with a certain secret.
 
     The value of each is whether somebody is.
     """
-    texts = {_reconstructed(rows[0], spec): bool(rows[0]["reconstructed"])}
+    texts = {_reconstructed_sentence(rows[0], spec): bool(rows[0]["reconstructed"])}
     for row in rows:
         if row["secret"] is not None:
-            texts |= {_certain(row): bool(row["certain_inference"])}
+            texts |= {_certain_sentence(row): bool(row["certain_inference"])}
         if row["singled_out"] and set(row["known"]) != set(spec["dimensions"]):
             message = "For {people}, the tables prove that nobody else has the same {known}."
-            who, knowledge = _of(row["singled_out"], row), _named(row["known"])
+            who, knowledge = (
+                _of_all_people(row["singled_out"], row),
+                _listed_dimensions(row["known"]),
+            )
             texts |= {said(message, people=who, known=knowledge): True}
     return texts
 
 
-def _certain(row: Row) -> str:
+def _certain_sentence(row: Row) -> str:
     """Return a sentence on the people whose secret is proved."""
-    values = {"known": _named(row["known"]), "secret": row["secret"]}
+    values = {"known": _listed_dimensions(row["known"]), "secret": row["secret"]}
     if row["certain_inference"]:
         message = "For {people}, someone who knows {known} reads {secret} from the tables."
-        return said(message, people=_of(row["certain_inference"], row), **values)
+        return said(message, people=_of_all_people(row["certain_inference"], row), **values)
     if row["sharp"]:
         return said("Nobody's {secret} is certain to someone who knows {known}.", **values)
     message = (
@@ -101,16 +114,18 @@ def _certain(row: Row) -> str:
     return said(message, **values)
 
 
-def _reconstructed(row: Row, spec: Spec) -> str:
+def _reconstructed_sentence(row: Row, spec: Spec) -> str:
     """Return a sentence on the people whose whole line is proved."""
-    names = _named(spec["dimensions"])
+    names = _listed_dimensions(spec["dimensions"])
     if row["reconstructed"]:
         message = (
             "For {people}, the tables prove all of {names}: these people are reconstructed. "
             "Alone with their values among them: {alone}."
         )
         alone = words.count(row["reconstructed_ones"])
-        return said(message, people=_of(row["reconstructed"], row), names=names, alone=alone)
+        return said(
+            message, people=_of_all_people(row["reconstructed"], row), names=names, alone=alone
+        )
     if row["sharp"]:
         message = (
             "Nobody is reconstructed: these tables do not prove all of {names} for anybody. With "
@@ -124,7 +139,7 @@ def _reconstructed(row: Row, spec: Spec) -> str:
     return said(message, names=names)
 
 
-def _proved(rows: Sequence[Row], spec: Spec) -> Table:
+def _proved_table(rows: Sequence[Row], spec: Spec) -> Table:
     """Return a table of the people of whom something is proved."""
     heads = [said("proved by the tables"), said("people"), said("share")]
     table = Table.of(heads, right=(1, 2))
@@ -134,11 +149,11 @@ def _proved(rows: Sequence[Row], spec: Spec) -> Table:
         share = words.share(n / row["people"]) if n else ""
         table.add_row(name, words.proved(n, sharp=row["sharp"]), share)
 
-    add(said("reconstructed: all of {names}", names=_named(spec["dimensions"])),
+    add(said("reconstructed: all of {names}", names=_listed_dimensions(spec["dimensions"])),
         first["reconstructed"], first)  # fmt: skip
     add(said("of these, alone with their values"), first["reconstructed_ones"], first)
     for row in rows:
-        knowledge = _named(row["known"])
+        knowledge = _listed_dimensions(row["known"])
         if row["secret"] is not None:
             name = said("{secret} certain, knowing {known}", secret=row["secret"], known=knowledge)
             add(name, row["certain_inference"], row)
@@ -147,7 +162,7 @@ def _proved(rows: Sequence[Row], spec: Spec) -> Table:
     return table
 
 
-def _coverage(row: Row, spec: Spec) -> str:
+def _coverage_sentences(row: Row, spec: Spec) -> str:
     """Return sentences on what the numbers cover, and how sharp they are."""
     way = said(WAYS[row["bounds"]])
     if row["sharp"]:
@@ -179,7 +194,7 @@ def _coverage(row: Row, spec: Spec) -> str:
     return " ".join(texts)
 
 
-def _of(n: int, row: Row) -> str:
+def _of_all_people(n: int, row: Row) -> str:
     """Return a number of people of all, as a natural frequency; ``at least`` if more may follow."""
     values = {"people": words.persons(row["people"]), "share": words.share(n / row["people"])}
     if n == row["people"]:
@@ -189,7 +204,7 @@ def _of(n: int, row: Row) -> str:
     return said("at least {n} of {people} ({share})", n=words.count(n), **values)
 
 
-def _named(names: Sequence[str]) -> str:
+def _listed_dimensions(names: Sequence[str]) -> str:
     """Return dimensions for a sentence; the number of many."""
     if len(names) > NAMED:
         return counted("{n} dimension", "{n} dimensions", len(names))
@@ -199,21 +214,26 @@ def _named(names: Sequence[str]) -> str:
 # What can be guessed.
 
 
-def _guesses(row: Row, *, titled: bool) -> list[Part]:
+def _guesses_table(row: Row, *, titled: bool) -> list[Part]:
     """Return a table of the best guess without the tables, with them, and with the records."""
     heads = [said("the best guess is right"), said("cases"), said("share"), said("remark")]
     table = Table.of(heads, right=(1, 2))
-    of = words.scale(*(value for _, value, _ in _marks(row) if value is not None))
-    for name, value, remark in _marks(row):
+    of = words.scale(*(value for _, value, _ in _marks_in_words(row) if value is not None))
+    for name, value, remark in _marks_in_words(row):
         if value is not None:
             table.add_row(name, words.share(value, of), words.percent(value), remark)
     message = "{goal}, knowing {known}"
-    head = said(message, goal=goal(row), known=_named(row["known"]))
+    head = said(message, goal=goal_in_words(row), known=_listed_dimensions(row["known"]))
     heading: list[Part] = [Heading(head, 2)] if titled else []
-    return [*heading, Paragraph(guess(row)), table, *map(Paragraph, _compared(row))]
+    return [
+        *heading,
+        Paragraph(guess_sentence(row)),
+        table,
+        *map(Paragraph, _comparison_sentences(row)),
+    ]
 
 
-def _marks(row: Row) -> list[tuple[str, float | None, str]]:
+def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
     """Return the success of the best guess in all cases, each with a remark."""
     low = high = said("sharp: with some records that agree with the tables")
     if not row["bracket_sharp"]:
@@ -232,9 +252,9 @@ def _marks(row: Row) -> list[tuple[str, float | None, str]]:
     ]
 
 
-def guess(row: Row) -> str:
+def guess_sentence(row: Row) -> str:
     """Return a sentence on the best guess without the tables, with them, and with the records."""
-    of = words.scale(*(value for _, value, _ in _marks(row) if value is not None))
+    of = words.scale(*(value for _, value, _ in _marks_in_words(row) if value is not None))
     shares = {
         name: words.share(row[name], of)
         for name in (*charts.MARKS, "lowest", "highest")
@@ -242,7 +262,11 @@ def guess(row: Row) -> str:
     }
     low, high = shares["lowest"], shares["highest"]
     ends = low if low == high else said("between {low} and {high}", low=low, high=high)
-    values = {"known": _named(row["known"]), "secret": row["secret"], "ends": ends} | shares
+    values = {
+        "known": _listed_dimensions(row["known"]),
+        "secret": row["secret"],
+        "ends": ends,
+    } | shares
     if row["secret"] is None:
         if row["records"] is None:
             message = (
@@ -275,7 +299,7 @@ def guess(row: Row) -> str:
     return " ".join(texts)
 
 
-def _compared(row: Row) -> list[str]:
+def _comparison_sentences(row: Row) -> list[str]:
     """Return sentences where guesses are worse, or hopes higher, than one would think."""
     texts = []
     actual, believed = row["actual"], row["believed"]
@@ -310,10 +334,10 @@ def headline(stored: Stored) -> list[str]:
     Sentences about nobody come last.
     """
     rows = charts.of_all_tables(stored.frame).to_dicts()
-    proofs = _proofs(rows, stored.spec)
-    texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess, rows)]
+    proofs = _proof_sentences(rows, stored.spec)
+    texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess_sentence, rows)]
     checks = stored.details.get("checks", pl.DataFrame())
-    texts += [suppression(checks, rows[0])] if checks.height else []
+    texts += [suppression_sentence(checks, rows[0])] if checks.height else []
     sums = stored.details.get("magnitudes", pl.DataFrame())
     for line in sums.iter_rows(named=True):
         if line["failing"]:
@@ -321,6 +345,6 @@ def headline(stored: Stored) -> list[str]:
             cells = counted("{n} cell", "{n} cells", line["cells"])
             n = words.count(line["failing"])
             texts.append(said(message, table=escaping.cell(line["table"]), n=n, cells=cells))
-    texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
+    texts += choice_sentence(stored.details.get("remedies", pl.DataFrame()), stored.spec)
     texts += [text for text, is_risk in proofs.items() if not is_risk]
     return [text for text in texts if text]

@@ -39,8 +39,8 @@ def running(order: list[Edge]) -> bool:
 
 
 def test_maximal_edges_lie_in_no_other_and_stand_once() -> None:
-    assert hypergraph.maximal(edges("1", "12", "2", "12", "3", "23")) == edges("12", "23")
-    assert hypergraph.maximal(edges("3", "12", "3")) == edges("3", "12")
+    assert hypergraph.maximal_edges(edges("1", "12", "2", "12", "3", "23")) == edges("12", "23")
+    assert hypergraph.maximal_edges(edges("3", "12", "3")) == edges("3", "12")
 
 
 def test_the_closure_has_all_that_edges_share_the_larger_first() -> None:
@@ -70,14 +70,16 @@ def test_an_edge_of_a_chain_shares_what_any_before_it_has() -> None:
 
 
 def test_a_tree_joins_the_edge_that_shares_most() -> None:
-    assert hypergraph.tree(edges("12", "34", "23")) == links("12||", "23|2|0", "34|3|1")
-    assert hypergraph.tree(edges("123", "34", "236", "3")) == links("123||", "236|23|0", "34|3|0")
-    assert hypergraph.tree([]) == []
+    assert hypergraph.join_tree(edges("12", "34", "23")) == links("12||", "23|2|0", "34|3|1")
+    assert hypergraph.join_tree(edges("123", "34", "236", "3")) == links(
+        "123||", "236|23|0", "34|3|0"
+    )
+    assert hypergraph.join_tree([]) == []
 
 
 @pytest.mark.parametrize("texts", [("12", "23", "13"), CYCLE, ("123", "345", "156")])
 def test_a_cycle_has_no_tree(texts: tuple[str, ...]) -> None:
-    assert hypergraph.tree(edges(*texts)) is None
+    assert hypergraph.join_tree(edges(*texts)) is None
 
 
 def test_the_cliques_of_a_decomposable_set_are_its_maximal_edges() -> None:
@@ -105,10 +107,10 @@ def test_sets_are_eliminated_before_all_others_in_their_order() -> None:
 
 def test_attributes_of_one_edge_that_nobody_asks_for_are_summed_out() -> None:
     path = edges(*PATH)
-    assert hypergraph.reduced(path, frozenset({1})) == edges("1")
-    assert hypergraph.reduced(path, frozenset({1, 4})) == path
-    assert hypergraph.reduced(path, frozenset({2, 3})) == edges("23")
-    assert hypergraph.reduced(edges(*CYCLE, "45"), frozenset({1})) == edges(*CYCLE)
+    assert hypergraph.reduce_edges(path, frozenset({1})) == edges("1")
+    assert hypergraph.reduce_edges(path, frozenset({1, 4})) == path
+    assert hypergraph.reduce_edges(path, frozenset({2, 3})) == edges("23")
+    assert hypergraph.reduce_edges(edges(*CYCLE, "45"), frozenset({1})) == edges(*CYCLE)
 
 
 @pytest.mark.parametrize(
@@ -127,10 +129,10 @@ def test_attributes_of_one_edge_that_nobody_asks_for_are_summed_out() -> None:
 def test_only_cliques_are_left_on_which_the_guess_depends(
     scope: str, secret: int | None, left: tuple[str, ...]
 ) -> None:
-    path = hypergraph.tree(edges(*PATH))
+    path = hypergraph.join_tree(edges(*PATH))
     assert path is not None
     asked = frozenset(map(int, scope))
-    assert hypergraph.pruned(path, asked, secret) == links(*left)
+    assert hypergraph.prune_tree(path, asked, secret) == links(*left)
 
 
 @given(EDGES)
@@ -148,9 +150,9 @@ def test_closures_covers_and_trees_are_those_of_their_definitions(given_edges: l
     assert set(hypergraph.covers(nodes)) == {
         (a, b) for a in meets for b in meets if b < a and not any(b < c < a for c in meets)
     }
-    largest = hypergraph.maximal(given_edges)
+    largest = hypergraph.maximal_edges(given_edges)
     assert set(largest) == {e for e in different if not any(e < other for other in different)}
-    tree = hypergraph.tree(given_edges)
+    tree = hypergraph.join_tree(given_edges)
     assert (tree is not None) == any(running(list(order)) for order in permutations(largest))
     if tree is not None:
         assert {link.edge for link in tree} == set(largest)
@@ -167,4 +169,4 @@ def test_cliques_hold_all_edges_and_have_running_intersections(
     assert not any(a < b for a in cliques for b in cliques)
     for i in range(len(first) + 1):
         rest = [clique - frozenset().union(*first[:i]) for clique in cliques]
-        assert hypergraph.tree(rest) is not None
+        assert hypergraph.join_tree(rest) is not None

@@ -28,7 +28,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.tables.magnitude import MAGNITUDES, Magnitude, Rules, measure, read
+from qifsql.commands.tables.magnitude import MAGNITUDES, Magnitude, Rules, measure, parse_magnitudes
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import Row
@@ -44,7 +44,9 @@ def measured(
     dataset = Dataset.open(source)
     with open_engine(None, sources=[dataset]) as engine:
         tables = Tables(engine, "checking", dataset.name)
-        frame, notes = measure(tables, dataset, read(texts), Rules.of(**rules), where=where)
+        frame, notes = measure(
+            tables, dataset, parse_magnitudes(texts), Rules.of(**rules), where=where
+        )
     assert frame.schema == MAGNITUDES
     return frame.to_dicts(), notes
 
@@ -187,23 +189,23 @@ def test_the_filter_is_applied_and_names_may_be_anything(tmp_path: Path) -> None
 
 
 def test_tables_of_sums_are_read_up_to_the_first_colon() -> None:
-    assert read("turnover:region,age:5") == [
+    assert parse_magnitudes("turnover:region,age:5") == [
         Magnitude("turnover:region,age:5", "turnover", ("region", "age:5"))
     ]
-    assert read("x=a::INT:b") == [Magnitude("x=a::INT:b", "x=a::INT", ("b",))]
-    assert read('"a:b":"c,d",e')[0].dimensions == ("c,d", "e")
-    assert read(()) == []
+    assert parse_magnitudes("x=a::INT:b") == [Magnitude("x=a::INT:b", "x=a::INT", ("b",))]
+    assert parse_magnitudes('"a:b":"c,d",e')[0].dimensions == ("c,d", "e")
+    assert parse_magnitudes(()) == []
 
 
 @pytest.mark.parametrize("text", ["", "x", "x:", ":a", "x,y:a", "a::b", " : ", "x::INT"])
 def test_a_text_that_is_no_table_of_sums_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is not a table of sums; write one number, a colon"):
-        read([text])
+        parse_magnitudes([text])
 
 
 def test_a_table_of_sums_is_given_once() -> None:
     with pytest.raises(InputError, match="is given twice"):
-        read(["x:a", " x:a"])
+        parse_magnitudes(["x:a", " x:a"])
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,9 @@ def test_an_engine_that_counts_other_tables_checks_sums_too(tmp_path: Path) -> N
         dataset = bound.microdata.dataset
         assert isinstance(dataset, Dataset)
         tables = Tables(engine, "checking", dataset.name)
-        frame, _ = measure(tables, dataset, read(["turnover:region", "turnover:class"]), Rules.of())
+        frame, _ = measure(
+            tables, dataset, parse_magnitudes(["turnover:region", "turnover:class"]), Rules.of()
+        )
     assert frame["cells"].to_list() == [2, 2]
     assert frame.to_dicts() == measured(file, *frame["table"])[0]
 
@@ -295,7 +299,7 @@ def test_statements_say_what_was_asked_and_hold_no_value_of_a_cell(odd: Path) ->
     dataset = Dataset.open(odd)
     with open_engine(None, sources=[dataset]) as engine:
         tables = Tables(engine, "checking", dataset.name)
-        measure(tables, dataset, read(["fine:a", "y=sqrt(fine):a"]), Rules.of())
+        measure(tables, dataset, parse_magnitudes(["fine:a", "y=sqrt(fine):a"]), Rules.of())
     assert len(tables.statements) == 6
     assert sum(statement.startswith("DROP TABLE") for statement in tables.statements) == 2
     assert not any("4711" in statement for statement in tables.statements)

@@ -44,7 +44,7 @@ class Read:
 
 @contextmanager
 def engine(texts: Sequence[str | Path]) -> Iterator[tuple[Tables, list[Any], list[Protection]]]:
-    datasets, protections = published.sources(texts)
+    datasets, protections = published.parse_sources(texts)
     with open_engine(None, sources=datasets) as opened:
         yield Tables(opened, "reading tables", ""), datasets, protections
 
@@ -53,7 +53,7 @@ def read(*texts: str | Path, **options: Any) -> list[Read]:
     asked: dict[str, Any] = {"across": None, "counts": None, "total": (), "people": None, **options}
     with engine(texts) as (tables, datasets, protections):
         result = []
-        for table in published.read(tables, datasets, protections, **asked):
+        for table in published.read_files(tables, datasets, protections, **asked):
             cells = exp.table_(table.cells)
             columns = tables.engine.describe(cells, table.title)
             values = [(f"value_{i}", "VARCHAR") for i in range(1, len(table.dims) + 1)]
@@ -211,7 +211,7 @@ def test_lines_of_a_large_file_are_in_order(tmp_path: Path) -> None:
     pl.DataFrame({"id": [f"x{i}" for i in range(n)], "n": [1] * n}).write_csv(file)
     with engine([file]) as (tables, datasets, protections):
         asked: dict[str, Any] = dict.fromkeys(("across", "counts", "people")) | {"total": ()}
-        (table,) = published.read(tables, datasets, protections, **asked)
+        (table,) = published.read_files(tables, datasets, protections, **asked)
         line = exp.column("line")
         number = exp.cast(exp.func("substr", exp.column("value_1"), exp.convert(2)), "BIGINT")
         right = (
@@ -506,16 +506,16 @@ def test_a_nested_column_is_refused(tmp_path: Path) -> None:
 
 def test_files_and_their_protections(write: Any) -> None:
     plain, strange = write(LONG), write(LONG, "t:round:5.csv")
-    datasets, protections = published.sources([plain, f"{strange}", f"{plain}:noise:2"])
+    datasets, protections = published.parse_sources([plain, f"{strange}", f"{plain}:noise:2"])
     assert [p.text for p in protections] == ["exact", "exact", "noise:2"]
     assert [d.name for d in datasets] == ["t.csv", "t:round:5.csv", "t.csv"]
     assert all(d.all_varchar for d in datasets)
     titles = [t.title for t in read(plain, f"{plain}:noise:2")]
     assert titles == [str(plain), str(plain)]
     with pytest.raises(InputError, match="unknown protection"):
-        published.sources([f"{plain}:suppres<5"])
+        published.parse_sources([f"{plain}:suppres<5"])
     with pytest.raises(InputError):
-        published.sources(["x" * 5000])
+        published.parse_sources(["x" * 5000])
 
 
 def test_tables_of_databases_are_read_together(tmp_path: Path) -> None:
