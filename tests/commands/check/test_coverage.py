@@ -228,7 +228,7 @@ def test_the_policy_says_what_becomes_of_columns_in_no_rule(
         raise AssertionError("nothing is measured")
 
     if unnamed == "ignore":
-        monkeypatch.setattr(coverage, "_measured", refuse)
+        monkeypatch.setattr(coverage, "_measure_columns", refuse)
     levels = policy(tmp_path, unnamed=unnamed, qids=["age", "gender"])
     xml = tmp_path / "v.xml"
     done = run("check", PEOPLE, "--policy", levels, "-f", "json", "--junit", xml)

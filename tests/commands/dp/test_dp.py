@@ -540,7 +540,7 @@ def test_an_interruption_leaves_nothing(people: Path, monkeypatch: Any, tmp_path
     def stop(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dp, "weighed", stop)
+    monkeypatch.setattr(dp, "tradeoff_rows", stop)
     temp = tmp_path / "temp"
     temp.mkdir()
     done = run("dp", people, *QUESTION, "--temp", temp, "-o", tmp_path / "o.csv")
