@@ -56,12 +56,10 @@ def released_columns(
     two columns would have one name.
     """
     qid_columns = {
-        q.expression.name: i
-        for i, q in enumerate(microdata.qids, 1)
-        if _is_plain_column(q.expression)
+        q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _is_column(q.expression)
     }
     expressions = {
-        q.name: i for i, q in enumerate(microdata.qids, 1) if not _is_plain_column(q.expression)
+        q.name: i for i, q in enumerate(microdata.qids, 1) if not _is_column(q.expression)
     }
     used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
     out = _dropped_numbers(microdata, there, drop)
@@ -99,7 +97,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """Return notes on the columns of the release for its readers."""
     plain_columns = [rows.columns[s.column - 1] for s in rows.released if s.column is not None]
     names = {s.name.removesuffix(s.suffix) for s in rows.released}
-    sources = read(*(q.expression for q in microdata.qids if not _is_plain_column(q.expression)))
+    sources = read(*(q.expression for q in microdata.qids if not _is_column(q.expression)))
     gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
@@ -161,7 +159,7 @@ def plan_records(rows: Rows, ending: str) -> Plan:
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
 
 
-def _is_plain_column(tree: exp.Expr) -> bool:
+def _is_column(tree: exp.Expr) -> bool:
     """Return whether a quasi-identifier is an unchanged column."""
     return isinstance(tree, exp.Column)
 

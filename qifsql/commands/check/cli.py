@@ -154,10 +154,7 @@ def check(
     verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     notes = []
     if not _prints_table(output):  # a table ends with this line
-        notes = [
-            f"{view.file_and_policy(verdict.origin.spec)}: {verdict.summary}",
-            *view.caveats(verdict),
-        ]
+        notes = [f"{view.subject(verdict.origin.spec)}: {verdict.summary}", *view.caveats(verdict)]
     if junit is not None:
         from qifsql.commands.check.junit import junit as xml
 

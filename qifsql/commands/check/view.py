@@ -30,7 +30,7 @@ def verdict_parts(result: Verdict) -> list[Part]:
     spec = result.origin.spec
     summary = result.summary[0].upper() + result.summary[1:]
     parts: list[Part] = [
-        Heading(file_and_policy(spec)),
+        Heading(subject(spec)),
         levels_table(result.frame),
         Paragraph(f"{summary}.", strong=True),
         *map(Paragraph, caveats(result)),
@@ -58,7 +58,7 @@ def display(result: Verdict, title: str) -> Display:
     )
 
 
-def file_and_policy(spec: Mapping[str, Any]) -> str:
+def subject(spec: Mapping[str, Any]) -> str:
     """Return the names of the checked file and of the policy."""
     file = escaping.cell(str(spec.get("dataset", "")))
     parts = [said("only records that pass the filter")] if spec.get("where") else []
@@ -75,10 +75,10 @@ def policy_name(spec: Mapping[str, Any]) -> str:
 def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
     spec = result.origin.spec
-    return [*comparison_sentence(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
+    return [*comparison_text(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
 
 
-def comparison_sentence(spec: Spec) -> list[str]:
+def comparison_text(spec: Spec) -> list[str]:
     """Return what rules about a synthetic release compare; nothing without such rules."""
     if MODEL not in (spec.get("models") or ()):
         return []
@@ -184,8 +184,5 @@ def finding_text(row: Mapping[str, Any]) -> str:
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
-    parts: list[Part] = [
-        levels_table(stored.frame),
-        *map(Paragraph, comparison_sentence(stored.spec)),
-    ]
-    return said("Policy: {name}", name=file_and_policy(stored.spec)), parts
+    parts: list[Part] = [levels_table(stored.frame), *map(Paragraph, comparison_text(stored.spec))]
+    return said("Policy: {name}", name=subject(stored.spec)), parts

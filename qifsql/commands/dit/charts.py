@@ -75,7 +75,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
         chart,
         said("How guesses depend on the person's own record"),
         below,
-        _distribution_in_words(rows),
+        _in_words(rows),
     )
 
 
@@ -178,7 +178,7 @@ def run_title(row: Mapping[str, Any]) -> str:
     return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
 
 
-def _distribution_in_words(rows: pl.DataFrame) -> list[str]:
+def _in_words(rows: pl.DataFrame) -> list[str]:
     """Describe the chart in sentences, for people who cannot see it."""
     half = (
         rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()

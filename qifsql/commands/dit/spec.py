@@ -41,7 +41,7 @@ TIMEOUT = 60.0  # the default time limit of a command, in seconds
 PANEL = "How releases are made"
 
 
-def _method_option(form: Form, text: str, *, usual: float | None = None) -> Option:
+def _option(form: Form, text: str, *, usual: float | None = None) -> Option:
     """Return an option in the panel of release methods."""
     return Option(form=form, help=text, panel=PANEL, usual=usual)
 
@@ -122,50 +122,45 @@ class DitOptions(TypedDict, total=False):
     restart: Annotated[bool, Option(FLAG, "Discard the checkpoint and start over.", panel=RUN)]
     method: Annotated[
         str | None,
-        _method_option(
+        _option(
             TEXT,
             "Anonymisation: mondrian (default), mdav, files (--release, --without) or command.",
         ),
     ]
     k: Annotated[
         int | str | Sequence[int | str] | None,
-        _method_option(TEXTS, "k-anonymity; several runs: 2,5,10."),
+        _option(TEXTS, "k-anonymity; several runs: 2,5,10."),
     ]
     l: Annotated[  # noqa: E741 - it is called l
         int | str | Sequence[int | str] | None,
-        _method_option(TEXTS, "Distinct l-diversity; each k is run with each l."),
+        _option(TEXTS, "Distinct l-diversity; each k is run with each l."),
     ]
-    l_entropy: Annotated[
-        Number | None, _method_option(NUMBER, "Entropy l-diversity, as in anonymise.")
-    ]
+    l_entropy: Annotated[Number | None, _option(NUMBER, "Entropy l-diversity, as in anonymise.")]
     l_recursive: Annotated[
-        str | Sequence[Number] | None,
-        _method_option(TEXT, "Recursive (c, l)-diversity, written C,L."),
+        str | Sequence[Number] | None, _option(TEXT, "Recursive (c, l)-diversity, written C,L.")
     ]
-    t: Annotated[Number | None, _method_option(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
-    t_ordered: Annotated[
-        Number | None, _method_option(NUMBER, "t-closeness with the ordered distance.")
-    ]
+    t: Annotated[Number | None, _option(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
+    t_ordered: Annotated[Number | None, _option(NUMBER, "t-closeness with the ordered distance.")]
     release: Annotated[
         str | Path | None,
-        _method_option(FILE, "files: the release with everybody, made elsewhere."),
+        _option(FILE, "files: the release with everybody, made elsewhere."),
     ]
     without: Annotated[
         str | Path | None,
-        _method_option(TEXT, "files: releases without record i: without/{i}.csv, {i} from 1."),
+        _option(TEXT, "files: releases without record i: without/{i}.csv, {i} from 1."),
     ]
     command: Annotated[
         str | None,
-        _method_option(
+        _option(
             TEXT, "command: anonymiser, 'anonymise.sh {input} {output}' (Parquet, or CSV for CSV)."
         ),
     ]
     timeout: Annotated[
-        float, _method_option(FLOAT, "command: time limit per release in seconds.", usual=TIMEOUT)
+        float, _option(FLOAT, "command: time limit per release in seconds.", usual=TIMEOUT)
     ]
     plain: Annotated[
         str | Sequence[str],
-        _method_option(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
+        _option(NAMES, "Quasi-identifiers with plain values, never read as generalised."),
     ]
     where: Where
 

@@ -28,22 +28,14 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         parts.append(
             Paragraph(said("All results below are about these people, who were drawn at random."))
         )
-    parts += [
-        Paragraph(_run_sentences(row, named=len(runs) > 1), strong=True)
-        for row in _first_and_last(runs)
-    ]
+    parts += [Paragraph(_explain(row, named=len(runs) > 1), strong=True) for row in _extremes(runs)]
     parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
-    parts += [
-        Paragraph(_distance_meaning(name))
-        for name in dict.fromkeys(row["distance"] for row in rows)
-    ]
+    parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     endless = max(rows, key=lambda row: row["infinite"])
     parts += [Paragraph(_infinite_sentence(endless))] if endless["infinite"] else []
     parts.append(
-        Paragraph(
-            _sample_sentence(runs[0]) if _is_sampled(runs[0], spec) else _epsilon_sentence(runs)
-        )
+        Paragraph(_on_sample(runs[0]) if _is_sampled(runs[0], spec) else _on_epsilon(runs))
     )
     return parts
 
@@ -58,7 +50,7 @@ def distance_title(distance: str) -> str:
     }[distance]
 
 
-def _distance_meaning(distance: str) -> str:
+def _meaning(distance: str) -> str:
     """Explain a distance in a sentence."""
     meanings = {
         "emd_printed": (
@@ -76,7 +68,7 @@ def _distance_meaning(distance: str) -> str:
     return said(meanings[distance])
 
 
-def _first_and_last(rows: Sequence[Row]) -> Sequence[Row]:
+def _extremes(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the first run and the last."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
@@ -92,7 +84,7 @@ def _describe(row: Row, spec: Spec) -> str:
     return said(text, classifier=who, **values)
 
 
-def _run_sentences(row: Row, *, named: bool) -> str:
+def _explain(row: Row, *, named: bool) -> str:
     """Explain the result of a run in sentences."""
     text = (
         "A person's own record changes the guess about them by at most {most} percentage "
@@ -159,7 +151,7 @@ def _is_sampled(row: Row, spec: Spec) -> bool:
     return bool(spec.get("sample")) and row["records"] == spec["sample"]
 
 
-def _sample_sentence(row: Row) -> str:
+def _on_sample(row: Row) -> str:
     return said(
         "Only {n} were drawn and measured. The distances of the others may be larger, and "
         "their best guess may change: the largest distance is at most that of everybody, the "
@@ -168,7 +160,7 @@ def _sample_sentence(row: Row) -> str:
     )
 
 
-def _epsilon_sentence(rows: Sequence[Row]) -> str:
+def _on_epsilon(rows: Sequence[Row]) -> str:
     return said(
         "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
         "0)-differentiable for every epsilon above it. It is a property of these data and this "
@@ -188,4 +180,4 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 def headline(stored: Stored) -> list[str]:
     """Return the first and the last run in sentences, for the first pages of a report."""
     rows = [row for row in stored.frame.iter_rows(named=True) if row["distance"] == "emd"]
-    return [_run_sentences(row, named=len(rows) > 1) for row in _first_and_last(rows)]
+    return [_explain(row, named=len(rows) > 1) for row in _extremes(rows)]

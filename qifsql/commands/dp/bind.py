@@ -85,13 +85,12 @@ def bind(
     for i, tree in enumerate(trees, 1):
         catalog.condition(tree, _predicate_name(i, len(trees)))
     bits = [
-        Attribute(f"predicate_{i}", _false_if_null(tree), "BOOLEAN")
-        for i, tree in enumerate(trees, 1)
+        Attribute(f"predicate_{i}", _or_false(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)
     ]
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
     people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
     alone = all(read(tree) <= {mark} for tree in marked)
-    answers = tuple(_false_if_null(tree) for tree in marked) if alone else None
+    answers = tuple(_or_false(tree) for tree in marked) if alone else None
     integers = _is_integer_domain(what, options["domain"], order)
     return Request(people, mark, answers, _check_listed_values(order, what, catalog), integers)
 
@@ -126,7 +125,7 @@ def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
     return parse(text, schema, _predicate_name(number, of))
 
 
-def _false_if_null(tree: exp.Expr) -> exp.Expr:
+def _or_false(tree: exp.Expr) -> exp.Expr:
     """Return the predicate with NULL as false, as in a filter."""
     return exp.func("coalesce", exp.paren(tree), exp.false())
 

@@ -18,13 +18,7 @@ from operator import mul
 from qifsql.commands.dp import noise, poisson_binomial
 from qifsql.commands.dp.count import Counts
 from qifsql.commands.dp.epsilons import Epsilon
-from qifsql.commands.dp.vulnerability import (
-    Kind,
-    Success,
-    approximate_vulnerability,
-    exact_vulnerability,
-    upper_hull,
-)
+from qifsql.commands.dp.vulnerability import Kind, Success, exact_success, hull, near_success
 from qifsql.errors import InputError
 
 WORK = 20_000_000  # most products that several counts together may need
@@ -88,7 +82,7 @@ def _sum_best(
     lines = list(kinds)
     if bits == 1:  # only the outer lines can be best
         plain = [dict(line) for line in lines]
-        best = upper_hull((line.get(0, 0), line.get(1, 0)) for line in plain)
+        best = hull((line.get(0, 0), line.get(1, 0)) for line in plain)
         lines = [tuple(enumerate(line)) for line in best]
     weights = _answer_weights(right, wrong, answers * bits)
     total = 0
@@ -127,16 +121,12 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     records = counts.extent.records
     if epsilon.ratio is not None and records <= poisson_binomial.FEW:
         fractions = kind(epsilon.alpha, holds)
-        if (
-            distribution := poisson_binomial.exact_distribution(counts.people, fractions)
-        ) is not None:
-            least = partial(
-                exact_vulnerability, chances=fractions, noise=distribution, people=records
-            )
+        if (distribution := poisson_binomial.exact_counts(counts.people, fractions)) is not None:
+            least = partial(exact_success, chances=fractions, noise=distribution, people=records)
             return Report(least(secrets), least(real), "exact")
     chances = noise.rounded_chances(kind, epsilon, holds)
     window = poisson_binomial.distribution_window(counts.people, chances)
-    near = partial(approximate_vulnerability, chances=chances, noise=window, people=records)
+    near = partial(near_success, chances=chances, noise=window, people=records)
     return Report(near(secrets), near(real), "fourier")
 
 

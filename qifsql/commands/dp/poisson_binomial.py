@@ -33,7 +33,7 @@ class Window:
     error: float
 
 
-def exact_distribution(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
+def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
     """Return the distribution as whole numbers over their sum; None if these would be too large.
 
     ``people`` are the sizes of groups; everybody answers yes with the chance of their group.
@@ -88,7 +88,7 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
     high = low + records
     first, last = max(low, centre - reach), min(high, centre + reach)
     size = last - first + 1
-    waves = _characteristic_values(groups, size, mean - centre, spread)
+    waves = _characteristics(groups, size, mean - centre, spread)
     distribution = _inverse_transform(waves, size, first - centre)
     return Window(
         base + first, distribution, _error_bound(groups, waves, max(distribution)) + 2 * tiny
@@ -108,9 +108,7 @@ def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float)
     return shifted + 4e-20 + 2 * EPS * len(waves) * (32 + heights)
 
 
-def _characteristic_values(
-    groups: Sequence[Group], size: int, shift: float, spread: float
-) -> list[Wave]:
+def _characteristics(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
     """Return φ(2πj/M) for j = 0, 1, ... until it is negligible, around the middle of the window."""
     waves = [(1.0, 0.0)]
     for j in range(1, size // 2 + 1):

@@ -362,7 +362,7 @@ def _light(check: Stored) -> Light:
     else:
         singular, plural = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
         text = counted(singular, plural, levels)
-    text = f"{text} ({view.file_and_policy(check.spec)})"
+    text = f"{text} ({view.subject(check.spec)})"
     return Light(text, met=not broken and not refused, caveats=tuple(caveats))
 
 

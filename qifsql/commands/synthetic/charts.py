@@ -58,21 +58,13 @@ def success(frame: pl.DataFrame) -> Chart:
     releases = _release_labels(frame)
     for row in frame.filter(pl.col("measure").str.starts_with("success_")).iter_rows(named=True):
         who = names[row["measure"].removeprefix("success_")]
-        line = {
-            "question": _question_title(row["secret"]),
-            "known": releases[row["file"]],
-            "kind": who,
-        }
+        line = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
         ends = {"low": row["low"], "high": row["high"], "success": row["value"]}
         rows.append(line | ends | {"amount": percent(row["value"])})
         words.append(f"{line['question']}, {line['known']}, {who}: {percent(row['value'])}.")
     for row in frame.filter(pl.col("measure") == "prior_original").iter_rows(named=True):
         who = said("without the release")
-        line = {
-            "question": _question_title(row["secret"]),
-            "known": releases[row["file"]],
-            "kind": who,
-        }
+        line = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
         rows.append(line | {"success": row["value"], "amount": percent(row["value"])})
     kinds = [*names.values(), said("without the release")]
     present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
@@ -114,7 +106,7 @@ def members(subsets: pl.DataFrame) -> Chart:
     for row in subsets.iter_rows(named=True):
         is_leak = row["individual_leak_low"] > 0
         line = {
-            "question": _question_title(row["secret"]),
+            "question": _title(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
             "kind": said("interval above 0") if is_leak else said("may be chance"),
             "release": releases[row["file"]],
@@ -169,7 +161,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
     words: list[str] = []
     for row in worst.iter_rows(named=True):
         line = {
-            "question": f"{_question_title(row['secret'])} · {releases[row['file']]}",
+            "question": f"{_title(row['secret'])} · {releases[row['file']]}",
             "known": said("block {n}", n=count(row["rank"])),
             "correct": row["correct"],
             "amount": count(row["correct"]),
@@ -203,7 +195,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
     )
 
 
-def _question_title(secret: str) -> str:
+def _title(secret: str) -> str:
     return said("Inference of {secret}", secret=labels([secret])[secret])
 
 

@@ -64,7 +64,7 @@ def covered_parts(margins: Margins, scope: Edge) -> list[Edge]:
     return maximal_edges(e & scope for e in margins.edges)
 
 
-def uncovered_attributes(margins: Margins, scope: Edge) -> Edge:
+def free_attributes(margins: Margins, scope: Edge) -> Edge:
     """Return the attributes that no table has."""
     return scope - frozenset().union(*margins.edges)
 
@@ -116,7 +116,7 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
     if scope in margins.nodes and is_complete(margins, scope):
         cells = {"cells": margins.nodes[scope]}
         return margins.make("lines_of_margin", cells, LINES, scope=scope)
-    alone = uncovered_attributes(margins, scope)  # in no table
+    alone = free_attributes(margins, scope)  # in no table
     if any(margins.domain.sizes[i] > 1 for i in alone):  # people may have any value: none is sure
         return margins.make("no_lines", {}, scope=scope)
     # Each order in which the tables are joined gives bounds; the best of them hold.
@@ -187,7 +187,7 @@ def sharpen(margins: Margins) -> None:
     lifted = False
     for scope in sorted(margins.joint, key=len):
         if any(scope <= edge for edge in margins.edges) or any(
-            margins.domain.sizes[i] > 1 for i in uncovered_attributes(margins, scope)
+            margins.domain.sizes[i] > 1 for i in free_attributes(margins, scope)
         ):
             continue
         margins.joint.discard(scope)
@@ -316,7 +316,7 @@ def count_support(margins: Margins, every: Edge) -> str | None:
         names = {"clique": cliques[parent], "next_clique": cliques[i]}
         edge, shared = links[parent].edge, links[i].shared
         cliques[parent] = margins.make("counted_behind", names, COUNTING, edge=edge, shared=shared)
-    repetitions = prod(margins.domain.sizes[i] for i in uncovered_attributes(margins, every))
+    repetitions = prod(margins.domain.sizes[i] for i in free_attributes(margins, every))
     numbers = {"repetitions": repetitions}
     return margins.make("counted_cells", {"clique": cliques[0]}, numbers=numbers)
 

@@ -11,7 +11,7 @@ from qifsql.commands.tables.arrays import Solved
 from qifsql.commands.tables.fit import SCALE
 from qifsql.commands.tables.margins import join_shared, places
 from qifsql.commands.tables.measured import Measured, without_components
-from qifsql.commands.tables.proofs import Proofs, Question, has_closed_form, uncovered_attributes
+from qifsql.commands.tables.proofs import Proofs, Question, free_attributes, has_closed_form
 from qifsql.query.columns import number
 
 
@@ -249,7 +249,7 @@ def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction
     assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
     solved = measured.averaged(question)
     size = margins.domain.sizes[question.secret]
-    if question.secret in uncovered_attributes(margins, question.scope):
+    if question.secret in free_attributes(margins, question.scope):
         ((n,),) = margins.tables.rows(
             without_components(
                 exp.select("sum(upper)").from_(margins.nodes[margins.shared]), solved

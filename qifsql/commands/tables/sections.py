@@ -66,12 +66,12 @@ def _by_question(
     for row in rows:
         lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
         if lines and (parts := draw(lines, row)):
-            heading = [Heading(goal_in_words(row), 2)] if len(rows) > 1 else []
+            heading = [Heading(goal(row), 2)] if len(rows) > 1 else []
             content += [*heading, *parts]
     return [Heading(title), *content] if content else []
 
 
-def goal_in_words(row: Row) -> str:
+def goal(row: Row) -> str:
     """Return what the adversary is after."""
     if row["secret"] is None:
         return said("Re-identification")
@@ -94,12 +94,12 @@ def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]
         (said("twos"), number("twos")),
     ]
     table = tabulate(detail.iter_rows(named=True), columns, texts=(0, 1))
-    sentence = suppression_sentence(detail, rows[0])
+    sentence = suppression(detail, rows[0])
     paragraphs = [Paragraph(sentence)] if sentence else []
     return [Heading(said("Checks of each table")), table, *paragraphs]
 
 
-def suppression_sentence(detail: pl.DataFrame, row: Row) -> str:
+def suppression(detail: pl.DataFrame, row: Row) -> str:
     """Return a sentence on the hidden counts that follow from the tables; empty without any."""
     hidden, undone = int(detail["hidden"].sum()), int(detail["undone"].sum())
     if not hidden:
@@ -366,7 +366,7 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
         "Each step adds a remedy to those that were chosen before."
     )
     content = _by_question(said("What would help"), detail, rows, draw)
-    return [*content, Paragraph(said(message)), *map(Paragraph, choice_sentence(detail, spec))]
+    return [*content, Paragraph(said(message)), *map(Paragraph, choice(detail, spec))]
 
 
 def _remedy(line: Row) -> str:
@@ -384,7 +384,7 @@ def remedy_in_words(text: str | None) -> str:
     return text
 
 
-def choice_sentence(detail: pl.DataFrame, spec: Spec) -> list[str]:
+def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
     """Return a sentence on the remedies that keep the required bounds, and their cost."""
     if not spec.get("until") or detail.is_empty():
         return []

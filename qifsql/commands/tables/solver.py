@@ -26,8 +26,8 @@ from qifsql.commands.tables.proofs import (
     Proofs,
     Question,
     clique_cells,
+    free_attributes,
     is_complete,
-    uncovered_attributes,
 )
 from qifsql.commands.tables.small_components import bounded_cells
 from qifsql.data.files import parsed_json
@@ -137,7 +137,7 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
     if every in margins.nodes and is_complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])
-    elif uncovered_attributes(margins, every):
+    elif free_attributes(margins, every):
         return None
     else:
         bounds = (number(0).as_("lower"), number(margins.domain.people).as_("upper"))
@@ -159,7 +159,7 @@ def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
     """Return the cliques of each question; None if they do not hold all that is asked."""
-    if uncovered_attributes(margins, margins.domain.every):
+    if free_attributes(margins, margins.domain.every):
         return None
     by_question = {}
     for question in questions:

@@ -6,15 +6,7 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.tables import charts
-from qifsql.commands.tables.sections import (
-    CLOSE,
-    DRAWN,
-    LATER,
-    choice_sentence,
-    goal_in_words,
-    progress,
-    suppression_sentence,
-)
+from qifsql.commands.tables.sections import CLOSE, DRAWN, LATER, choice, goal, progress, suppression
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
@@ -91,20 +83,17 @@ def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
             texts |= {_certain_sentence(row): bool(row["certain_inference"])}
         if row["singled_out"] and set(row["known"]) != set(spec["dimensions"]):
             message = "For {people}, the tables prove that nobody else has the same {known}."
-            who, knowledge = (
-                _of_all_people(row["singled_out"], row),
-                _listed_dimensions(row["known"]),
-            )
+            who, knowledge = (_frequency(row["singled_out"], row), _names(row["known"]))
             texts |= {said(message, people=who, known=knowledge): True}
     return texts
 
 
 def _certain_sentence(row: Row) -> str:
     """Return a sentence on the people whose secret is proved."""
-    values = {"known": _listed_dimensions(row["known"]), "secret": row["secret"]}
+    values = {"known": _names(row["known"]), "secret": row["secret"]}
     if row["certain_inference"]:
         message = "For {people}, someone who knows {known} reads {secret} from the tables."
-        return said(message, people=_of_all_people(row["certain_inference"], row), **values)
+        return said(message, people=_frequency(row["certain_inference"], row), **values)
     if row["sharp"]:
         return said("Nobody's {secret} is certain to someone who knows {known}.", **values)
     message = (
@@ -116,16 +105,14 @@ def _certain_sentence(row: Row) -> str:
 
 def _reconstructed_sentence(row: Row, spec: Spec) -> str:
     """Return a sentence on the people whose whole line is proved."""
-    names = _listed_dimensions(spec["dimensions"])
+    names = _names(spec["dimensions"])
     if row["reconstructed"]:
         message = (
             "For {people}, the tables prove all of {names}: these people are reconstructed. "
             "Alone with their values among them: {alone}."
         )
         alone = words.count(row["reconstructed_ones"])
-        return said(
-            message, people=_of_all_people(row["reconstructed"], row), names=names, alone=alone
-        )
+        return said(message, people=_frequency(row["reconstructed"], row), names=names, alone=alone)
     if row["sharp"]:
         message = (
             "Nobody is reconstructed: these tables do not prove all of {names} for anybody. With "
@@ -149,11 +136,11 @@ def _proved_table(rows: Sequence[Row], spec: Spec) -> Table:
         share = words.share(n / row["people"]) if n else ""
         table.add_row(name, words.proved(n, sharp=row["sharp"]), share)
 
-    add(said("reconstructed: all of {names}", names=_listed_dimensions(spec["dimensions"])),
+    add(said("reconstructed: all of {names}", names=_names(spec["dimensions"])),
         first["reconstructed"], first)  # fmt: skip
     add(said("of these, alone with their values"), first["reconstructed_ones"], first)
     for row in rows:
-        knowledge = _listed_dimensions(row["known"])
+        knowledge = _names(row["known"])
         if row["secret"] is not None:
             name = said("{secret} certain, knowing {known}", secret=row["secret"], known=knowledge)
             add(name, row["certain_inference"], row)
@@ -194,7 +181,7 @@ def _coverage_sentences(row: Row, spec: Spec) -> str:
     return " ".join(texts)
 
 
-def _of_all_people(n: int, row: Row) -> str:
+def _frequency(n: int, row: Row) -> str:
     """Return a number of people of all, as a natural frequency; ``at least`` if more may follow."""
     values = {"people": words.persons(row["people"]), "share": words.share(n / row["people"])}
     if n == row["people"]:
@@ -204,7 +191,7 @@ def _of_all_people(n: int, row: Row) -> str:
     return said("at least {n} of {people} ({share})", n=words.count(n), **values)
 
 
-def _listed_dimensions(names: Sequence[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     """Return dimensions for a sentence; the number of many."""
     if len(names) > NAMED:
         return counted("{n} dimension", "{n} dimensions", len(names))
@@ -223,14 +210,9 @@ def _guesses_table(row: Row, *, titled: bool) -> list[Part]:
         if value is not None:
             table.add_row(name, words.share(value, of), words.percent(value), remark)
     message = "{goal}, knowing {known}"
-    head = said(message, goal=goal_in_words(row), known=_listed_dimensions(row["known"]))
+    head = said(message, goal=goal(row), known=_names(row["known"]))
     heading: list[Part] = [Heading(head, 2)] if titled else []
-    return [
-        *heading,
-        Paragraph(guess_sentence(row)),
-        table,
-        *map(Paragraph, _comparison_sentences(row)),
-    ]
+    return [*heading, Paragraph(guess_sentence(row)), table, *map(Paragraph, _surprises(row))]
 
 
 def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
@@ -262,11 +244,7 @@ def guess_sentence(row: Row) -> str:
     }
     low, high = shares["lowest"], shares["highest"]
     ends = low if low == high else said("between {low} and {high}", low=low, high=high)
-    values = {
-        "known": _listed_dimensions(row["known"]),
-        "secret": row["secret"],
-        "ends": ends,
-    } | shares
+    values = {"known": _names(row["known"]), "secret": row["secret"], "ends": ends} | shares
     if row["secret"] is None:
         if row["records"] is None:
             message = (
@@ -299,7 +277,7 @@ def guess_sentence(row: Row) -> str:
     return " ".join(texts)
 
 
-def _comparison_sentences(row: Row) -> list[str]:
+def _surprises(row: Row) -> list[str]:
     """Return sentences where guesses are worse, or hopes higher, than one would think."""
     texts = []
     actual, believed = row["actual"], row["believed"]
@@ -337,7 +315,7 @@ def headline(stored: Stored) -> list[str]:
     proofs = _proof_sentences(rows, stored.spec)
     texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess_sentence, rows)]
     checks = stored.details.get("checks", pl.DataFrame())
-    texts += [suppression_sentence(checks, rows[0])] if checks.height else []
+    texts += [suppression(checks, rows[0])] if checks.height else []
     sums = stored.details.get("magnitudes", pl.DataFrame())
     for line in sums.iter_rows(named=True):
         if line["failing"]:
@@ -345,6 +323,6 @@ def headline(stored: Stored) -> list[str]:
             cells = counted("{n} cell", "{n} cells", line["cells"])
             n = words.count(line["failing"])
             texts.append(said(message, table=escaping.cell(line["table"]), n=n, cells=cells))
-    texts += choice_sentence(stored.details.get("remedies", pl.DataFrame()), stored.spec)
+    texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
     texts += [text for text, is_risk in proofs.items() if not is_risk]
     return [text for text in texts if text]

@@ -208,17 +208,17 @@ def test_a_finding_says_what_the_value_is_and_should_be(values: Row, text: str) 
     ],
 )
 def test_a_heading_says_what_was_checked(spec: Row, text: str) -> None:
-    assert view.file_and_policy({"dataset": "data.csv", "policy": "folder/p.toml"} | spec) == text
+    assert view.subject({"dataset": "data.csv", "policy": "folder/p.toml"} | spec) == text
 
 
 def test_a_comparison_is_explained_where_there_is_one() -> None:
     spec = {"models": ["crs"], "dataset": "r.csv", "original": "o.csv", "control": None}
     spec |= {"qids": ["age"], "secrets": ["illness"]}
-    assert view.comparison_sentence(spec) == []
-    assert view.comparison_sentence(spec | {"models": None}) == []
-    without = view.comparison_sentence(spec | {"models": ["crs", "synthetic"]})
+    assert view.comparison_text(spec) == []
+    assert view.comparison_text(spec | {"models": None}) == []
+    without = view.comparison_text(spec | {"models": ["crs", "synthetic"]})
     assert "r.csv is compared with o.csv, without a control" in without[0]
-    given = view.comparison_sentence(spec | {"models": ["synthetic"], "control": "c.csv"})
+    given = view.comparison_text(spec | {"models": ["synthetic"], "control": "c.csv"})
     assert "r.csv is compared with o.csv, and with c.csv as the control" in given[0]
     assert len(without) == len(given) == 2
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import qifsql
 from qifsql.commands.dp import epsilons, noise, poisson_binomial
 from qifsql.commands.dp.semantic import semantic
-from qifsql.commands.dp.vulnerability import upper_hull
+from qifsql.commands.dp.vulnerability import hull
 from qifsql.errors import InputError
 
 EXAMPLE = {  # thesis Table 6.1
@@ -312,7 +312,7 @@ def test_both_ways_to_a_distribution_agree(sizes: list[int], data: st.DataObject
         st.sampled_from([Fraction(1, 2), Fraction(1, 10**9), 1 - Fraction(1, 10**7)]),
     )
     chances = [data.draw(chance) for _ in sizes]
-    whole = poisson_binomial.exact_distribution(sizes, chances)
+    whole = poisson_binomial.exact_counts(sizes, chances)
     if whole is None:
         return
     window = poisson_binomial.distribution_window(
@@ -417,7 +417,7 @@ def test_a_larger_epsilon_on_the_count_never_loses_or_helps_less(data: People, p
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=1, max_size=12))
 def test_the_upper_lines_are_enough_for_every_best_guess(lines: list[tuple[int, int]]) -> None:
-    best = upper_hull(lines)
+    best = hull(lines)
     assert set(best) <= set(lines)
     for x, y in product(range(6), repeat=2):
         if x or y:

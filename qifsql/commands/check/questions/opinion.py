@@ -104,7 +104,7 @@ def inference(attacked: Mapping[str, Any], reached: int | None) -> Row:
     return row | {"secret": attacked["secret"]}
 
 
-def linkability_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
+def links_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
     """Return the answer for a register of exactly these people, from the row of an attack (CRS).
 
     In each block at most min(f, F)/max(f, F) links with any register are right on average. This is
@@ -114,7 +114,7 @@ def linkability_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Ro
     return row | {"bound": True}
 
 
-def linkability_by_register(
+def links_by_register(
     row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None
 ) -> Row:
     """Return the answer on links with a register, from the row and the curve of ``link``."""
@@ -134,7 +134,7 @@ def linkability_by_register(
     }
 
 
-def linkability_by_key(people_with_several: int, people: int, *, reached: bool) -> Row:
+def links_by_key(people_with_several: int, people: int, *, reached: bool) -> Row:
     """Return the answer on people with several records under one key.
 
     ``reached``: a threshold was given.
@@ -148,7 +148,7 @@ def linkability_by_key(people_with_several: int, people: int, *, reached: bool) 
     }
 
 
-def linkability_in_log(row: Mapping[str, Any]) -> Row:
+def links_in_log(row: Mapping[str, Any]) -> Row:
     """Return the answer on links within a log, from a row of ``unicity``."""
     numbers = {"value": row["unicity"], "of": row["people"], "counted": "people"}
     return _row(LINKABILITY, "unicity", None) | {"model": "unicity"} | numbers

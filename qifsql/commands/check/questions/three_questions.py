@@ -136,22 +136,18 @@ def _answer_rows(
     rows = [opinion.singling_out(whose, people)]
     if links is not None:
         curve = links.details["confidence"]
-        rows.append(opinion.linkability_by_register(links.frame.row(0, named=True), curve, least))
+        rows.append(opinion.links_by_register(links.frame.row(0, named=True), curve, least))
     if log is not None and log.people_with_several:
         rows.append(
-            opinion.linkability_by_key(
-                log.people_with_several, log.people, reached=least is not None
-            )
+            opinion.links_by_key(log.people_with_several, log.people, reached=least is not None)
         )
         drawn = log.unicity.frame.to_dicts() if log.unicity else []
         lines = [row for row in drawn if row["unicity"] is not None]
         rows += (
-            [opinion.linkability_in_log(max(lines, key=lambda row: int(row["points"])))]
-            if lines
-            else []
+            [opinion.links_in_log(max(lines, key=lambda row: int(row["points"])))] if lines else []
         )
     if len(rows) == 1:
-        rows.append(opinion.linkability_at_worst(whose, people))
+        rows.append(opinion.links_at_worst(whose, people))
     return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
 
 
