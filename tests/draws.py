@@ -19,7 +19,7 @@ import polars as pl
 
 from qifsql.commands.sweep import samples
 from qifsql.commands.sweep.samples import Stratum
-from qifsql.commands.unicity.traces import wilson
+from qifsql.commands.unicity.traces import wilson_interval
 from qifsql.measures.uniqueness import Sizes, pitman, snb, zayatz
 from qifsql.query.templates import text
 
@@ -89,12 +89,12 @@ class Draws:
             "CREATE TABLE coded AS SELECT entry, count(*) AS word FROM people GROUP BY 1"
         )
         self.con.execute("CREATE MACRO people(word) AS word")
-        self.limits = samples.limits(share, self.people)
+        self.limits = samples.stratum_limits(share, self.people)
         self.con.execute(f"SET VARIABLE first = 0; SET VARIABLE limits = {self.limits}::BIGINT[]")
         for name in ("lots", "strata"):
             self.con.execute(text(f"sweep/{name}"))
         self.strata = [Stratum(*row) for row in self._rows("FROM strata")]
-        self.drawn = samples.sampled(self.strata, share, len(self.limits) + 1)
+        self.drawn = samples.draws_by_stratum(self.strata, share, len(self.limits) + 1)
         self.con.execute(f"SET VARIABLE drawn = {self.drawn}::BIGINT[]")
 
     def _blocks(self) -> None:
@@ -129,7 +129,7 @@ class Draws:
         for stratum in self.strata:
             number = self.drawn[stratum.number]
             facts = (stratum.blocks, stratum.people, stratum.largest, number)
-            for least, until in samples.parts(number) if number else []:
+            for least, until in samples.random_parts(number) if number else []:
                 parts.append((len(parts) + 1, stratum.number, *facts))
                 row = [stratum.number, len(parts), least, until]
                 put("INSERT INTO bounds VALUES (?, ?, ?, ?)", row)
@@ -146,7 +146,7 @@ class Draws:
         names = ["part", "stratum", "of_blocks", "of_people", "largest", "drawn"]
         frame = pl.DataFrame(parts, schema=dict.fromkeys(names, pl.Int64()), orient="row")
         typed = frame.cast({"part": subsets.schema["part"]})
-        return samples.estimated(subsets, typed, self.people)
+        return samples.estimate(subsets, typed, self.people)
 
     def coverage(self, seeds: Iterable[int]) -> pl.DataFrame:
         """One row per subset, question and measure: how often the interval is right."""
@@ -212,7 +212,7 @@ def unicity_coverage(shape: str, seeds: Sequence[int], draws: int = 50) -> dict[
                 p: hashlib.md5(f"{lot}/{i}".encode()).digest() for i, p in enumerate(points, 1)
             }
             right += owners[tuple(sorted(sorted(points, key=turns.__getitem__)[:KNOWN]))] == 1
-        low, high = wilson(right, draws)
+        low, high = wilson_interval(right, draws)
         held += low <= exact <= high
         width += (high - low) / 2
     return {"exact": exact, "held": held / len(seeds), "error": width / len(seeds)}

@@ -1,6 +1,7 @@
 """Columns of answers, with the names of the user, in types that every format can show."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 
 from sqlglot import exp
@@ -34,6 +35,16 @@ def number(value: int) -> exp.Expr:
     if abs(value) >= 2**63:
         literal = exp.cast(exp.Literal.string(str(abs(value))), "HUGEINT", dialect="duckdb")
     return exp.Neg(this=literal) if value < 0 else literal
+
+
+def typed_number(value: int, kind: str) -> exp.Expr:
+    """Return a whole number of a type; it is cast from text, because a literal has 64 bits."""
+    return exp.cast(exp.Literal.string(str(value)), kind, dialect="duckdb")
+
+
+def fold(operator: type[exp.Binary], terms: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the terms, one or more, with an operator between them."""
+    return reduce(lambda a, b: operator(this=a, expression=b), terms)
 
 
 def double(value: float) -> exp.Expr:

@@ -200,3 +200,13 @@ def script(plan: Plan, step: str | None = None) -> str:
     else:
         lines.append(statement(Plan(steps, result), pretty=True) + ";")
     return "\n".join(lines) + "\n"
+
+
+def macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
+    """Return the statement that defines one macro of the session."""
+    head = exp.UserDefinedFunction(
+        this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
+    )
+    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(body))
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return render(create)

@@ -188,7 +188,7 @@ def _words(d: Draft) -> dict[str, Reader]:
         ),
         "epsilons": Reader(epsilons.read, numbers),
         "patterns": Reader(patterns.parse, ["[0-9]{2}[AB]", r"\d{2}", "(a|b){1,3}x?", "[^a-c]."]),
-        "levels": Reader(lambda t: levels.read({"k": t, "l": t, "t": t}), thresholds),
+        "levels": Reader(lambda t: levels.read_levels({"k": t, "l": t, "t": t}), thresholds),
         "seconds": Reader(option_texts.seconds, ["1m", "30s", "0.1s", "5", "1.5h"]),
         "targets": Reader(
             lambda t: option_texts.targets([t], list(d.data.qids)), d.target(d.qids(1, 2))[1::2]

@@ -192,12 +192,12 @@ def test_a_sweep_with_a_damaged_file_gives_the_same_numbers_or_is_refused(
 @pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_a_task_that_is_lost_is_missed_in_the_result(here: Path, monkeypatch: pytest.MonkeyPatch):
     workspace = import_module("qifsql.commands.sweep.workspace").Workspace
-    add = workspace.add
+    add = workspace.add_tasks
 
     def lose(self: Any, stream: Any, tasks: Any) -> Any:
         return add(self, stream, [task for task in tasks if task.position != 1])
 
-    monkeypatch.setattr(workspace, "add", lose)
+    monkeypatch.setattr(workspace, "add_tasks", lose)
     done = run(*SWEEP)
     assert check(done, None, "lost")
     assert "damaged" in done.err

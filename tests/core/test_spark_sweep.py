@@ -22,7 +22,7 @@ from strategies import Table, tables, to_arrow
 import qifsql
 from qifsql.commands.sweep import cluster, executors
 from qifsql.commands.sweep import tables as coded_tables
-from qifsql.commands.sweep.executors import Job, sums
+from qifsql.commands.sweep.executors import Job, chunk_sums
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
@@ -44,7 +44,7 @@ def _root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every table is on the executors, in several chunks, and frequent values are split off."""
-    monkeypatch.setattr(cluster, "CHUNK", 40)
+    monkeypatch.setattr(coded_tables, "CHUNK", 40)
     monkeypatch.setattr(cluster, "GIANT", 2)
     monkeypatch.setattr(cluster, "PER_WORKER", 1)
     monkeypatch.setattr(coded_tables, "LEAST", 20)
@@ -85,14 +85,14 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     file = tmp_path / "people.parquet"
     pq.write_table(drawn(250), file)
     sources: set[str] = set()
-    before = cluster.ClusterPass.sweep_up
+    before = cluster.ClusterPass.drop_tables
 
     def sweep_up(self: Any) -> None:
         sources.update(self.sources())
         before(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster.ClusterPass, "sweep_up", sweep_up)
+        patch.setattr(cluster.ClusterPass, "drop_tables", sweep_up)
         assert_equal(
             lambda s: qifsql.sweep(
                 file,
@@ -141,10 +141,10 @@ def test_the_bundled_census_is_swept_alike() -> None:
 def test_an_interrupted_sweep_goes_on_from_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CHUNK", 2000)
+    monkeypatch.setattr(coded_tables, "CHUNK", 2000)
     workspace = tmp_path / "census.sweep"
     done: list[int] = []
-    before = cluster.ClusterPass._do_there
+    before = cluster.ClusterPass._do_on_executors
 
     def interrupted(self: Any, task: Task) -> None:
         if len(done) == 5:
@@ -155,7 +155,7 @@ def test_an_interrupted_sweep_goes_on_from_where_it_was(
     options: dict[str, Any] = {"qids": KNOWN, "secret": "TP_COR_RACA", "workspace": workspace}
     with everything_on_spark():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cluster.ClusterPass, "_do_there", interrupted)
+            patch.setattr(cluster.ClusterPass, "_do_on_executors", interrupted)
             with pytest.raises(Interrupted, match=r"what is done is kept in .*census\.sweep"):
                 qifsql.sweep(CENSUS, settings=SPARK, **options)
         (folder,) = tmp_path.glob("census.sweep.*.coded")
@@ -166,7 +166,7 @@ def test_an_interrupted_sweep_goes_on_from_where_it_was(
             again.append(task.number)
             before(self, task)
 
-        monkeypatch.setattr(cluster.ClusterPass, "_do_there", counted)
+        monkeypatch.setattr(cluster.ClusterPass, "_do_on_executors", counted)
         with pytest.raises(InputError, match="another sweep: cluster differ"):
             qifsql.sweep(CENSUS, settings=DUCKDB, **options)
         resumed = qifsql.sweep(CENSUS, settings=SPARK, **options)
@@ -189,7 +189,7 @@ def test_nothing_is_left_without_a_workspace(
         def interrupted(*_arguments: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(cluster.ClusterTables, "keep", interrupted)
+        monkeypatch.setattr(cluster.ClusterTables, "store", interrupted)
         with pytest.raises(Interrupted, match="nothing was left behind"):
             qifsql.sweep(CENSUS, settings=SPARK, **options)
     assert not list(tmp_path.iterdir())
@@ -205,7 +205,7 @@ def test_lost_tables_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     with everything_on_spark():
         with monkeypatch.context() as patch:
-            patch.setattr(cluster.ClusterPass, "_do_there", interrupted)
+            patch.setattr(cluster.ClusterPass, "_do_on_executors", interrupted)
             with pytest.raises(Interrupted):
                 qifsql.sweep(CENSUS, settings=SPARK, **options)
         (folder,) = tmp_path.glob("*.coded")
@@ -336,9 +336,9 @@ def test_executors_with_other_versions_are_refused() -> None:
     task = Task(0, 0, "walk", "coded_0", 0, 0, 0, 0, 2)
     job = Job(layout, Sizes(1, 1, 1), task, sweep="", may_roll=True, memory="200MiB")
     people = pa.table({"entry": pa.array([0, 1], pa.int32()), "people": [1, 2]})
-    columns = sums(job, people).to_pydict()
+    columns = chunk_sums(job, people).to_pydict()
     assert columns["people"] == [1, 2, None] or columns["people"] == [2, 1, None]
     assert columns["state"][2] is None
     assert columns["seconds"][2] > 0
     with pytest.raises(EngineError, match="install the same versions on all machines"):
-        sums(replace(job, versions=("0.0", executors.VERSIONS[1])), people)
+        chunk_sums(replace(job, versions=("0.0", executors.VERSIONS[1])), people)

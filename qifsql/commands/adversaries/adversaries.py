@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql.commands.adversaries.knowledge import Adversary, any_of, distinct
+from qifsql.commands.adversaries.knowledge import Adversary, any_of, check_names
 from qifsql.commands.adversaries.notation import FILES, Notation, number
 from qifsql.commands.adversaries.spec import AdversariesOptions
 from qifsql.commands.adversaries.stored_sweep import (
@@ -22,7 +22,7 @@ from qifsql.commands.adversaries.stored_sweep import (
     StoredSweep,
     has_histogram,
     people_by_bin,
-    stored_sweep,
+    read_sweep,
 )
 from qifsql.data.option import complete
 from qifsql.errors import InputError, large, plural, quoted
@@ -58,7 +58,7 @@ BY_SIZE: dict[str, pl.DataType] = {
 Sizes of which a subset is missing in the sweep are left out. ``attempt`` changes nothing here."""
 
 HISTOGRAM: dict[str, pl.DataType] = {
-    **{"adversary": NAME, **QUESTION, "bin": COUNT, "individuals": NUMBER},
+    **{"adversary": NAME, **QUESTION, "bin": COUNT, "individuals": NUMBER}
 }
 """Expected number of people by success in percent, rounded half to even, 0 to 100.
 
@@ -100,21 +100,21 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     """
     request = complete(options, AdversariesOptions)
     origin = Origin.now(kind="adversaries")
-    attempt = _share(request["attempt"], "attempt")
-    threshold = _share(request["threshold"], "threshold")
-    swept = stored_sweep(sweep)
+    attempt = _exact_share(request["attempt"], "attempt")
+    threshold = _exact_share(request["threshold"], "threshold")
+    swept = read_sweep(sweep)
     notation = Notation(swept.qids)
-    everyone = _adversaries(request, notation, swept)
-    weights = {adversary.name: _weights(adversary, swept) for adversary in everyone}
+    everyone = _requested_adversaries(request, notation, swept)
+    weights = {adversary.name: _checked_weights(adversary, swept) for adversary in everyone}
     rows = [
-        _row(name, weight, function, attempt, threshold)
+        _success_row(name, weight, function, attempt, threshold)
         for name, weight in weights.items()
         for function in swept.functions
     ]
-    details = {"by_size": _by_size(swept)}
-    notes = [*notation.notes, *_unnamed(notation.unnamed), *_remarks(swept, attempt)]
+    details = {"by_size": _success_by_size(swept)}
+    notes = [*notation.notes, *_notes_on_unnamed(notation.unnamed), *_remarks(swept, attempt)]
     if has_histogram(swept.histogram):
-        table, remark = _histogram(swept, weights)
+        table, remark = _expected_histogram(swept, weights)
         details |= table
         notes += remark
     spec = {
@@ -122,7 +122,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         "qids": list(swept.qids),
         "secrets": [f.secret for f in swept.functions[::2] if f.secret is not None],
         "sweep": swept.stored.name,
-        "knows": _plain(request["knows"]),
+        "knows": _plain_knowledge(request["knows"]),
         "any": None if request["any"] is None else str(request["any"]),
         "attempt": None if attempt is None else str(attempt),
         "threshold": None if threshold is None else float(threshold),
@@ -134,7 +134,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
-def _share(value: object, name: str) -> Fraction | None:
+def _exact_share(value: object, name: str) -> Fraction | None:
     """Return a chance or a success exactly; InputError outside [0, 1]."""
     if value is None:
         return None
@@ -144,7 +144,7 @@ def _share(value: object, name: str) -> Fraction | None:
     return share
 
 
-def _adversaries(
+def _requested_adversaries(
     request: AdversariesOptions, notation: Notation, swept: StoredSweep
 ) -> list[Adversary]:
     """Return the adversaries who are asked for; without a request, any number of attributes."""
@@ -152,14 +152,14 @@ def _adversaries(
     nothing = knows is None or (isinstance(knows, list | tuple) and not knows)
     everyone = [] if nothing else notation.adversaries(knows)
     if request["any"] is not None:
-        everyone += any_of(n, *_sizes(str(request["any"]), n))
+        everyone += any_of(n, *_parse_sizes(str(request["any"]), n))
     if not everyone:
-        sizes = [r for r in range(n + 1) if _stored(swept, r)]
+        sizes = [r for r in range(n + 1) if _has_size(swept, r)]
         everyone = [adversary for r in sizes for adversary in any_of(n, r, r)]
-    return distinct(everyone)
+    return check_names(everyone)
 
 
-def _sizes(text: str, n: int) -> tuple[int, int]:
+def _parse_sizes(text: str, n: int) -> tuple[int, int]:
     """Return the least and the greatest number of attributes in a text such as 3 or 1-4."""
     first, dash, last = text.partition("-")
     if not (first.strip().isdecimal() and (not dash or last.strip().isdecimal())):
@@ -172,13 +172,13 @@ def _sizes(text: str, n: int) -> tuple[int, int]:
     return low, high
 
 
-def _stored(swept: StoredSweep, size: int) -> bool:
+def _has_size(swept: StoredSweep, size: int) -> bool:
     """Return whether the sweep has all subsets of a size."""
     stored = sum(subset.bit_count() == size for subset in swept.subsets)
     return stored == math.comb(len(swept.qids), size)
 
 
-def _weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
+def _checked_weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
     """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
 
     Subsets are not listed if there are many more than the sweep has.
@@ -200,7 +200,7 @@ def _weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
     return weights
 
 
-def _row(
+def _success_row(
     name: str,
     weights: Mapping[int, int],
     function: SetFunction,
@@ -230,13 +230,13 @@ def _row(
     )
 
 
-def _by_size(swept: StoredSweep) -> pl.DataFrame:
+def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
     """Return success by number of attributes known, for the sizes that are whole (M165)."""
     rows = []
     by_size: dict[int, list[int]] = {}
     for subset in swept.subsets:
         by_size.setdefault(subset.bit_count(), []).append(subset)
-    sizes = [size for size in sorted(by_size) if _stored(swept, size)]
+    sizes = [size for size in sorted(by_size) if _has_size(swept, size)]
     for function in swept.functions:
         for size in sizes:
             amounts = [(function.amounts[subset], 1) for subset in by_size[size]]
@@ -248,7 +248,7 @@ def _by_size(swept: StoredSweep) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=BY_SIZE, orient="row")
 
 
-def _histogram(
+def _expected_histogram(
     swept: StoredSweep, weights: Mapping[str, Mapping[int, int]]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Return the expected people by success of each adversary, or a remark why not (M166)."""
@@ -272,12 +272,12 @@ def _histogram(
     return {"histogram": pl.DataFrame(rows, schema=HISTOGRAM, orient="row")}, []
 
 
-def _unnamed(unnamed: Mapping[str, Sequence[str]]) -> list[str]:
+def _notes_on_unnamed(unnamed: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a remark on the attributes that adversaries name nowhere."""
     return [
-        f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, others))}: they are not named "
+        f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, qids))}: they are not named "
         "(*=0.1 gives all others a chance)"
-        for name, others in unnamed.items()
+        for name, qids in unnamed.items()
     ]
 
 
@@ -299,12 +299,12 @@ def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
     return notes
 
 
-def _plain(knows: Any) -> Any:
+def _plain_knowledge(knows: Any) -> Any:
     """Return what adversaries know as plain data for manifests; files without their folders."""
     if isinstance(knows, Mapping):
-        return {str(name): _plain(value) for name, value in knows.items()}
+        return {str(name): _plain_knowledge(value) for name, value in knows.items()}
     if isinstance(knows, list | tuple):
-        return [_plain(text) for text in knows] or None
+        return [_plain_knowledge(text) for text in knows] or None
     if knows is None:
         return None
     text = str(knows)

@@ -29,7 +29,7 @@ SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
 ANY = re.compile(r"any (\d+) of (\d+)")
 
 
-def adversary(name: str) -> str:
+def adversary_name(name: str) -> str:
     """Return the name of an adversary, in the language of the reader if qifsql chose it."""
     match = ANY.fullmatch(name)
     if match:
@@ -37,7 +37,7 @@ def adversary(name: str) -> str:
     return escaping.cell(name)
 
 
-def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
+def success_by_size(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     """Draw success against the number of attributes known: least, quartiles, mean, greatest.
 
     ``frame`` and ``by_size`` are tables of a result of ``adversaries``. A dot stands for an
@@ -59,7 +59,7 @@ def spread(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     if dots.height:
         below += " " + said("Coloured marks: adversaries by name, at the mean of what they know.")
     title = said("Success by number of attributes known")
-    return dressed(chart, title, below, _described(sizes))
+    return dressed(chart, title, below, _describe_sizes(sizes))
 
 
 def _named_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -67,7 +67,7 @@ def _named_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
     people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
     people = people.filter(pl.col("attempt") > 0)
-    names = {name: adversary(name) for name in people["adversary"].unique(maintain_order=True)}
+    names = {name: adversary_name(name) for name in people["adversary"].unique(maintain_order=True)}
     label_of = labels(names.values())
     label_by_name = {name: label_of[text] for name, text in names.items()}
     dots = people.select(
@@ -118,7 +118,7 @@ def _layers(alt: Any, ticks: list[int], names: list[str]) -> list[Any]:
     ]
 
 
-def _described(sizes: pl.DataFrame) -> list[str]:
+def _describe_sizes(sizes: pl.DataFrame) -> list[str]:
     """Return a sentence for each question and measure, about those who know most."""
     keys = ["order", "measure"]
     largest = sizes.sort(*keys, "n_qids").unique(keys, keep="last", maintain_order=True)
@@ -146,4 +146,4 @@ def _by_name(field: str, values: list[str], order: list[str]) -> dict[str, objec
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
     """Return the charts of adversaries, by name."""
-    return {"known": spread(frame, details["by_size"])}
+    return {"known": success_by_size(frame, details["by_size"])}

@@ -125,7 +125,7 @@ def any_of(n: int, first: int, last: int) -> list[Adversary]:
     return [Adversary(f"any {r} of {n}", AnyOf(n, r)) for r in range(first, last + 1)]
 
 
-def distinct(adversaries: Iterable[Adversary]) -> list[Adversary]:
+def check_names(adversaries: Iterable[Adversary]) -> list[Adversary]:
     """Return the adversaries; refuse two of one name."""
     named: dict[str, Adversary] = {}
     for adversary in adversaries:

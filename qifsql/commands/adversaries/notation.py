@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.names import subset
-from qifsql.commands.adversaries.knowledge import Adversary, Independent, Listed, distinct, mixture
+from qifsql.commands.adversaries.knowledge import (
+    Adversary,
+    Independent,
+    Listed,
+    check_names,
+    mixture,
+)
 from qifsql.commands.adversaries.spec import Knowledge
 from qifsql.data.exact import exact
 from qifsql.data.files import check_file, path_text, several_paths
@@ -46,11 +52,11 @@ class Notation:
     def adversaries(self, knows: Knowledge) -> list[Adversary]:
         """Return all adversaries, those of mixtures last; InputError if one is not valid."""
         if isinstance(knows, Mapping):
-            return distinct(self._of_mapping(knows))
+            return check_names(self._of_mapping(knows))
         members: list[Adversary] = []
         mixtures: list[tuple[Lines, Mapping[str, Fraction]]] = []
         for text in map(path_text, several_paths(knows)):
-            name, rest = _head(text)
+            name, rest = _split_name(text)
             ending = Path(rest.strip()).suffix.casefold()
             if "=" in rest or ending not in FILES:
                 members.append(self._of_text(text))
@@ -64,13 +70,13 @@ class Notation:
                 named, mixed = self._of_toml(rest.strip())
                 members += named
                 mixtures += mixed
-        members = distinct(members)
-        return distinct([*members, *(_mixed(*mixed, members) for mixed in mixtures)])
+        members = check_names(members)
+        return check_names([*members, *(_make_mixture(*mixed, members) for mixed in mixtures)])
 
     def _of_text(self, text: str) -> Adversary:
-        name, rest = _head(text)
+        name, rest = _split_name(text)
         probabilities: dict[str, Fraction] = {}
-        for attribute, value, is_quoted in _items(rest):
+        for attribute, value, is_quoted in _parse_items(rest):
             key = attribute
             if not (attribute == OTHERS and not is_quoted):
                 self._check(attribute, _quotes_hint(text, self.qids))
@@ -112,7 +118,7 @@ class Notation:
                 )
             try:
                 if name == MIXTURE:
-                    mixtures.append((lines, _shares(table)))
+                    mixtures.append((lines, _read_shares(table)))
                 else:
                     members.append(self._of_table(name, table))
             except InputError as e:
@@ -124,7 +130,7 @@ class Notation:
     def _of_csv(self, file: str, name: str) -> Adversary:
         self.files.append(file)
         shares: dict[int, Fraction] = {}
-        for line, (text, weight) in enumerate(_rows(file), 2):
+        for line, (text, weight) in enumerate(_read_csv(file), 2):
             try:
                 chosen = subset(text, self.qids) if text else 0
                 share = number(weight)
@@ -146,9 +152,9 @@ class Notation:
         return Adversary(name, Listed(shares))
 
     def _independent(self, name: str, probabilities: Mapping[str, Fraction]) -> Adversary:
-        others = [qid for qid in self.qids if qid not in probabilities]
-        if others and OTHERS not in probabilities:
-            self.unnamed[name] = others
+        absent = [qid for qid in self.qids if qid not in probabilities]
+        if absent and OTHERS not in probabilities:
+            self.unnamed[name] = absent
         usual = probabilities.get(OTHERS, Fraction())
         return Adversary(
             name, Independent(tuple(probabilities.get(qid, usual) for qid in self.qids))
@@ -185,36 +191,36 @@ def number(value: object) -> Fraction | None:
         return None
 
 
-def _head(text: str) -> tuple[str, str]:
+def _split_name(text: str) -> tuple[str, str]:
     """Return the name of an adversary in front of a colon, empty without one, and the rest."""
     match = HEAD.match(text)
     if match is None:
         return "", text
-    name = _name(match).strip()
+    name = _unquoted_name(match).strip()
     if not name:
         raise InputError('the name in front of ":" is empty; write "neighbour: age=0.9"')
     return name, match["rest"]
 
 
-def _items(text: str) -> Iterator[tuple[str, str, bool]]:
+def _parse_items(text: str) -> Iterator[tuple[str, str, bool]]:
     """Yield each attribute with its value, and whether its name was in quotes."""
     position = 0
     while position < len(text) or not position:
         match = ITEM.match(text, position)
-        if match is None or not (_name(match) or match["quoted"] is not None):
+        if match is None or not (_unquoted_name(match) or match["quoted"] is not None):
             piece = text[position:].split(",", maxsplit=1)[0].strip()
             example = f"{piece}=0.9" if re.fullmatch(r"[\w ]+", piece) else EXAMPLE
             raise InputError(
                 f"{quoted(piece)} is not ATTRIBUTE=PROBABILITY; write, for example, {example}; a "
                 "name with = : , or ; stands in double quotes"
             )
-        yield _name(match), match["value"], match["quoted"] is not None
+        yield _unquoted_name(match), match["value"], match["quoted"] is not None
         position = match.end()
         if match["end"] == "," and position == len(text):
             raise InputError(f"--knows ends in a comma; write, for example, {EXAMPLE}")
 
 
-def _name(match: re.Match[str]) -> str:
+def _unquoted_name(match: re.Match[str]) -> str:
     if match["quoted"] is not None:
         return match["quoted"].replace('""', '"')
     return match["plain"].strip()
@@ -228,7 +234,7 @@ def _quotes_hint(text: str, qids: Sequence[str]) -> str:
     return f"; a name with a colon stands in double quotes: '\"{quoted(found_in[0])[1:-1]}\"=0.9'"
 
 
-def _shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
+def _read_shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
     """Return the shares of the members of a mixture."""
     shares = {}
     for name, value in table.items():
@@ -241,7 +247,9 @@ def _shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
     return shares
 
 
-def _mixed(lines: Lines, shares: Mapping[str, Fraction], members: Sequence[Adversary]) -> Adversary:
+def _make_mixture(
+    lines: Lines, shares: Mapping[str, Fraction], members: Sequence[Adversary]
+) -> Adversary:
     names = [member.name for member in members]
     for name in shares:
         if name not in names:
@@ -250,7 +258,7 @@ def _mixed(lines: Lines, shares: Mapping[str, Fraction], members: Sequence[Adver
     return mixture(MIXTURE, shares, members)
 
 
-def _rows(file: str) -> Iterator[tuple[str, str]]:
+def _read_csv(file: str) -> Iterator[tuple[str, str]]:
     """Yield the columns ``qids`` and ``weight`` of a CSV file."""
     check_file(file)
     try:

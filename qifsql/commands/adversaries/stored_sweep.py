@@ -62,7 +62,7 @@ class StoredSweep:
         return self.stored.details.get("histogram")
 
 
-def stored_sweep(source: str | Path | Result) -> StoredSweep:
+def read_sweep(source: str | Path | Result) -> StoredSweep:
     """Return the sweep in a file, a folder or a result; InputError if there is no exact one."""
     results = read([source if isinstance(source, Result) else path_text(source)])
     sweeps = [stored for stored in results if stored.kind == "sweep"]
@@ -84,15 +84,15 @@ def stored_sweep(source: str | Path | Result) -> StoredSweep:
         )
     qids = tuple(map(str, stored.spec["qids"]))
     try:
-        functions = tuple(_functions(frame))
+        functions = tuple(_set_functions(frame))
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as e:
         raise InputError(f"{where} is damaged; {ADVICE}", detail=str(e)) from e
-    if not _agree(functions, len(qids)):
+    if not _are_consistent(functions, len(qids)):
         raise InputError(f"{where} is damaged: its subsets do not fit; {ADVICE}")
     return StoredSweep(stored, qids, functions)
 
 
-def _functions(frame: pl.DataFrame) -> list[SetFunction]:
+def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
     functions = []
     for part in questions(frame):
         subsets = [0, *part["subset"].to_list()]
@@ -106,7 +106,7 @@ def _functions(frame: pl.DataFrame) -> list[SetFunction]:
     return functions
 
 
-def _agree(functions: tuple[SetFunction, ...], n: int) -> bool:
+def _are_consistent(functions: tuple[SetFunction, ...], n: int) -> bool:
     """Return whether all functions are of the same subsets of n quasi-identifiers, from 0 to 1."""
     subsets = functions[0].amounts.keys()
     return (

@@ -38,15 +38,15 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             "Sentences, and numbers by attributes known, are about someone who does try."
         )
         sheets.append(Paragraph(said(message, attempt=words.percent(_first(frame, "attempt")))))
-    for row, rows in _questions(frame):
+    for row, rows in _split_by_question(frame):
         sheets.append(Heading(words.goal(row)))
-        sheets.append(Paragraph(_sentence(rows), strong=True))
-        sheets += [_table(rows, measure) for measure in MEASURES]
-        sizes = _of(tables.get("by_size"), row)
-        if sizes is not None and not _of_any(rows):
+        sheets.append(Paragraph(_best_sentence(rows), strong=True))
+        sheets += [_success_table(rows, measure) for measure in MEASURES]
+        sizes = _rows_of_question(tables.get("by_size"), row)
+        if sizes is not None and not _are_of_any_size(rows):
             sheets += [
                 Paragraph(said("Best guess by number of attributes known:")),
-                _by_size(sizes),
+                _size_table(sizes),
             ]
     return sheets
 
@@ -55,7 +55,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     tables, figures = stored.details, []
     if "by_size" in tables and tables["by_size"].height:
-        figures = drawn("known", partial(charts.spread, stored.frame, tables["by_size"]))
+        figures = drawn("known", partial(charts.success_by_size, stored.frame, tables["by_size"]))
     message = (
         "An adversary knows each set of attributes with a probability, so her success is a random "
         "number. The numbers hold if these probabilities do: they are assumptions, not "
@@ -70,15 +70,18 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def headline(stored: Stored) -> list[str]:
     """Return a sentence on each question, for the first pages of a report."""
-    return [f"{words.goal(row)}, {_sentence(rows)}" for row, rows in _questions(stored.frame)]
+    return [
+        f"{words.goal(row)}, {_best_sentence(rows)}"
+        for row, rows in _split_by_question(stored.frame)
+    ]
 
 
-def _questions(frame: pl.DataFrame) -> list[tuple[Row, pl.DataFrame]]:
+def _split_by_question(frame: pl.DataFrame) -> list[tuple[Row, pl.DataFrame]]:
     groups = frame.partition_by("model", "secret", maintain_order=True)
     return [(group.row(0, named=True), group) for group in groups]
 
 
-def _of(table: pl.DataFrame | None, row: Row) -> pl.DataFrame | None:
+def _rows_of_question(table: pl.DataFrame | None, row: Row) -> pl.DataFrame | None:
     """Return the rows of a question, None if there are none."""
     if table is None or table.is_empty():
         return None
@@ -89,7 +92,7 @@ def _of(table: pl.DataFrame | None, row: Row) -> pl.DataFrame | None:
     return rows if rows.height else None
 
 
-def _sentence(rows: pl.DataFrame) -> str:
+def _best_sentence(rows: pl.DataFrame) -> str:
     """Return a sentence on the adversary who is expected to guess right most often."""
     best = rows.filter(measure="probabilistic").sort("expected", descending=True)
     row = best.row(0, named=True)
@@ -106,35 +109,32 @@ def _sentence(rows: pl.DataFrame) -> str:
         )
     return said(
         message,
-        adversary=charts.adversary(row["adversary"]),
+        adversary=charts.adversary_name(row["adversary"]),
         after=words.share(after, scale),
         before=words.share(before, scale),
         people=words.people(),
     )
 
 
-def _table(rows: pl.DataFrame, measure: str) -> Table:
-    heads = {
-        "probabilistic": said("best guess"),
-        "deterministic": said("certain"),
-    }
-    columns = [heads[measure], said("mean"), said("median"), percent_of(95)]
+def _success_table(rows: pl.DataFrame, measure: str) -> Table:
+    heads = {"probabilistic": said("best guess"), "deterministic": said("certain")}
+    columns = [heads[measure], said("mean"), said("median"), percent_head(95)]
     columns += [said("least"), said("greatest")]
     threshold = _first(rows, "threshold")
     if threshold is not None:
-        columns.append(f"≥ {percent_of(100 * threshold)}")
+        columns.append(f"≥ {percent_head(100 * threshold)}")
     sheet = Table.of(columns, range(1, len(columns)))
     for row in rows.filter(measure=measure).head(SHOWN).iter_rows(named=True):
         names = (*FIGURES, *(["chance"] if threshold is not None else []))
         sheet.add_row(
-            charts.adversary(row["adversary"]), *(words.percent(row[name]) for name in names)
+            charts.adversary_name(row["adversary"]), *(words.percent(row[name]) for name in names)
         )
     return sheet
 
 
-def _by_size(table: pl.DataFrame) -> Table:
+def _size_table(table: pl.DataFrame) -> Table:
     heads = [said("attributes"), said("sets"), said("mean"), said("least")]
-    heads += [percent_of(25), said("median"), percent_of(75), said("greatest")]
+    heads += [percent_head(25), said("median"), percent_head(75), said("greatest")]
     sheet = Table.of(heads, range(len(heads)))
     for row in table.iter_rows(named=True):
         names = ("mean", "least", "q25", "median", "q75", "greatest")
@@ -143,13 +143,13 @@ def _by_size(table: pl.DataFrame) -> Table:
     return sheet
 
 
-def _of_any(rows: pl.DataFrame) -> bool:
+def _are_of_any_size(rows: pl.DataFrame) -> bool:
     """Return whether the adversaries are several who know any so many attributes."""
     names = rows["adversary"].unique()
     return names.len() > 1 and all(charts.ANY.fullmatch(name) for name in names)
 
 
-def percent_of(share: float) -> str:
+def percent_head(share: float) -> str:
     """Return a percentage for the head of a column, as short as possible."""
     return number(f"{share:g} %")
 

@@ -72,13 +72,13 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
             }
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
-        attack = _attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
+        attack = _bind_attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
         files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
 
 
-def _attack(
+def _bind_attack(
     catalog: Catalog, qids: Sequence[Attribute], secrets: Sequence[Attribute], where: str | None
 ) -> BoundAttack:
     """Return the attack on one file by an adversary who knows its cells as written."""
@@ -129,7 +129,7 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
                 f"no secret of the original is called {quoted(name)}"
                 f"{did_you_mean(name, (a.name for a in secrets))}"
             )
-    texts_of = {a.name: text for text in untagged for a in _meant(text, catalogs[0])}
+    texts_of = {a.name: text for text in untagged for a in _secrets_named(text, catalogs[0])}
     attributes_by_file = []
     for number, catalog in enumerate(catalogs, 1):
         attributes = []
@@ -137,22 +137,22 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
             if (number, secret.name) in tags and number > 1:
                 attribute = of_release(catalog, tags[number, secret.name], secret.name)
             else:
-                attribute = _of_file(texts_of[secret.name], secret.name, catalog)
+                attribute = _secret_in_file(texts_of[secret.name], secret.name, catalog)
             attributes.append(replace(attribute, name=secret.name))
         attributes_by_file.append(typed(attributes, catalog, SECRET))
     return attributes_by_file
 
 
-def _meant(text: str, catalog: Knowledge) -> list[Attribute]:
+def _secrets_named(text: str, catalog: Knowledge) -> list[Attribute]:
     return naming.named(text, catalog.schema, SECRET)
 
 
-def _of_file(text: str, name: str, catalog: Knowledge) -> Attribute:
+def _secret_in_file(text: str, name: str, catalog: Knowledge) -> Attribute:
     """Return a secret in one file; a pattern selects the same columns in all files."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
-    attributes: Mapping[str, Any] = {a.name: a for a in _meant(text, catalog)}
-    return attributes.get(name) or _meant(name, catalog)[0]
+    attributes: Mapping[str, Any] = {a.name: a for a in _secrets_named(text, catalog)}
+    return attributes.get(name) or _secrets_named(name, catalog)[0]
 
 
 def _check_known(raws: Sequence[Raw], files: Sequence[Compared]) -> None:

@@ -13,8 +13,7 @@ from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
 
 Releases = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[RELEASE]...", help="The sanitised releases of FILE."),
+    list[str] | None, typer.Argument(metavar="[RELEASE]...", help="The sanitised releases of FILE.")
 ]
 
 EXAMPLES = {
@@ -64,10 +63,10 @@ def compare(
     if charts.charts is not None and options.get("refines"):
         raise InputError("a test of refinement has no charts; leave --charts out")
     original = data.dataset()
-    others = [data.dataset(file) for file in releases or ()]
-    result = run(original, others, **options, settings=settings)
+    sanitised = [data.dataset(file) for file in releases or ()]
+    result = run(original, sanitised, **options, settings=settings)
     titles = {
-        "compare": f"{original.name} beside {groups.named(others)}",
+        "compare": f"{original.name} beside {groups.named(sanitised)}",
         "what-if": f"{original.name}, what if",
         "refines": f"refinement in {original.name}",
     }

@@ -5,7 +5,7 @@ from typing import Unpack
 
 from qifsql.commands.compare.changes.what_if import what_if
 from qifsql.commands.compare.refinement.refinement import refines
-from qifsql.commands.compare.releases import beside
+from qifsql.commands.compare.releases import compare_releases
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.data.dataset import Tabular, datasets
 from qifsql.data.option import as_names, complete, is_given
@@ -77,12 +77,12 @@ def compare(
 
     """
     options = complete(options, CompareOptions)
-    others = datasets(sanitised)
+    files = datasets(sanitised)
     kinds = list(TAKEN)
-    kind = kinds[2] if options["refines"] else kinds[0] if others else kinds[1]
+    kind = kinds[2] if options["refines"] else kinds[0] if files else kinds[1]
     unusual = {name for name, value in options.items() if is_given(value)}
     unusual -= {"null"} if options["null"] == "distinct" else set()
-    unusual |= {"releases"} if others and kind != kinds[0] else set()
+    unusual |= {"releases"} if files and kind != kinds[0] else set()
     for name in sorted(unusual - set(TAKEN[kind])):
         raise InputError(f"{kind} does not take {name}; leave it out")
     if options["refines"]:
@@ -90,6 +90,6 @@ def compare(
         return refines(
             original, a, b, where=options["where"], null=options["null"], settings=settings
         )
-    if others:
-        return beside(original, others, options, settings=settings)
+    if files:
+        return compare_releases(original, files, options, settings=settings)
     return what_if(original, options, settings=settings)

@@ -49,9 +49,9 @@ quasi-identifiers (``losses.COLUMNS``); all are 0 for the original."""
 MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
 
-def beside(
+def compare_releases(
     original: Tabular,
-    others: Sequence[Tabular],
+    sanitised: Sequence[Tabular],
     options: CompareOptions,
     *,
     settings: Settings | None,
@@ -59,7 +59,7 @@ def beside(
     """Compare sanitised releases with the original: the remaining risk and the loss."""
     origin = Origin.now(settings, "compare")
     spec = Composition.of(
-        [original, *others],
+        [original, *sanitised],
         original,
         "compare it with another file",
         qids=as_names(options["qids"]),
@@ -80,17 +80,17 @@ def beside(
         for file in files:
             outcomes, file_plans = risks.measure(engine, file.attack)
             plans += file_plans
-            file_columns, suppressed = _lose_nothing(file, scales), 0
+            file_columns, suppressed = _zero_losses(file, scales), 0
             if file.number > 1:
                 file_columns, suppressed = losses.lost(
                     tables.doing("comparing columns", file.title), file, scales
                 )
             columns += file_columns
-            totals = {"suppressed": suppressed, **_means(file_columns)}
+            totals = {"suppressed": suppressed, **_mean_losses(file_columns)}
             named = {"release": file.title, "file": file.number}
             rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
-        origin = origin.about(_describe(spec, files), tuple(dict.fromkeys(paths)), *plans)
+        origin = origin.about(_describe_request(spec, files), tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -108,7 +108,7 @@ def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
             raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
 
 
-def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
+def _zero_losses(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
     """Return the losses of the columns of the original, which are all 0."""
     nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
@@ -118,12 +118,12 @@ def _lose_nothing(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[s
     ]
 
 
-def _means(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _mean_losses(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the means over quasi-identifiers, rounded once."""
     return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
 
 
-def _describe(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
+def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
     """Return the request as plain data."""
     named = [
         a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)

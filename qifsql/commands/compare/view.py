@@ -39,10 +39,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         n = [words.count(row["suppressed"])] * left_out
         lost.add_row(escaping.cell(row["release"]), *n, *loss_cells(row))
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
-    return [*parts, *_columns(tables["columns"], heads)]
+    return [*parts, *_column_losses(tables["columns"], heads)]
 
 
-def _columns(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
+def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
     """Return a table for each release: the losses of its quasi-identifiers."""
     parts: list[Part] = []
     for (_, release), rows in lost.filter(pl.col("file") > 1).group_by(

@@ -14,7 +14,7 @@ FEW = 100  # with fewer records, models of block sizes are little more than a gu
 HALF = Fraction(1, 2)  # from this fraction on, all measured estimates were near the truth
 
 
-def caution(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
+def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
     """Return the key in ``CAUTIONS`` of an estimate out of its range; None if it is in range.
 
     ``even``: the blocks of the sample are more even than in Pitman's model.
@@ -48,7 +48,7 @@ def cautions(
     ``weights`` are the name and the numbers of the weights, if any.
     """
     if weights is not None:
-        yield from _of_weights(sizes, counted, *weights)
+        yield from _weight_cautions(sizes, counted, *weights)
     if sizes.fraction == 1:
         return
     if sizes.records < FEW:
@@ -76,7 +76,7 @@ def cautions(
             f"sample, though a unique match is right with {match:.2g}, which needs no model; it "
             "looks at each block alone, and does not see that most blocks are small"
         )
-    certain, expected = sure(sizes, estimates), float(counted.risks)
+    certain, expected = certain_links(sizes, estimates), float(counted.risks)
     if certain > expected:
         yield (
             f"the risks of records contradict the uniques: about {expected:,.3g} links are right "
@@ -99,7 +99,7 @@ def cautions(
         )
 
 
-def sure(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
+def certain_links(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
     """Return how many uniques of the sample are unique in the population, by the highest estimate.
 
     Each of them is linked rightly.
@@ -113,11 +113,11 @@ def is_even(estimates: Sequence[Uniques]) -> bool:
     return any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
 
 
-def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
+def _weight_cautions(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:
     """Yield the meaning of the weights, and their properties that the methods cannot use."""
-    represented = _number(weights.smallest)
+    represented = _weight_text(weights.smallest)
     if weights.smallest != weights.largest:
-        represented += f" to {_number(weights.largest)}"
+        represented += f" to {_weight_text(weights.largest)}"
     yield (
         f"weights {quoted(name)} are taken for people: a record stands for {represented}, all "
         f"for {sizes.population:,}, which must be the population's own number"
@@ -135,6 +135,6 @@ def _of_weights(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> 
         )
 
 
-def _number(n: Fraction) -> str:
+def _weight_text(n: Fraction) -> str:
     """Return a weight as text, rounded to a whole number if it is large."""
     return f"{round(n):,}" if n >= 100 or n.denominator == 1 else f"{float(n):.4g}"

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.estimate.cautions import caution, cautions, is_even
+from qifsql.commands.estimate.cautions import caution_of, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
@@ -78,10 +78,7 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 
 
 def estimate(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[EstimateOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[EstimateOptions]
 ) -> Result:
     """Estimate population uniqueness and the risk of records from a sample.
 
@@ -108,7 +105,7 @@ def estimate(
 
     """
     options = complete(options, EstimateOptions)
-    share = _share(options["fraction"], options["population_size"], options["sampling_weight"])
+    share = _share_of(options["fraction"], options["population_size"], options["sampling_weight"])
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "estimate")
@@ -137,7 +134,7 @@ def estimate(
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
         gone = left_out(engine, bound.microdata)
-    estimates = methods(sizes, counted.shares)
+    estimates = estimate_by_method(sizes, counted.shares)
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
     rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
@@ -149,11 +146,11 @@ def estimate(
     notes = (*bound.microdata.notes, *gone, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
-    details = {"individual": _individual(sizes, counted), "histogram": bins}
+    details = {"individual": _risk_table(sizes, counted), "histogram": bins}
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
-def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
+def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     """Return the estimate of every method; one exact number if the sample is the population.
 
     ``shares`` is the sum, over the uniques of the sample, of the chance that nobody else matches.
@@ -166,7 +163,7 @@ def methods(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     return [dankar(three, sizes.fraction), *three.values(), argus]
 
 
-def _share(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
+def _share_of(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
     """Return the share of the sample; InputError unless it is given in exactly one way."""
     ways = [way for way in (fraction, population, w) if way is not None]
     if len(ways) != 1:
@@ -185,7 +182,7 @@ def _share(fraction: float | str | Fraction | None, population: int | None, w: o
 
 
 def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    reason = caution(sizes, uniques, even=even)
+    reason = caution_of(sizes, uniques, even=even)
     row: dict[str, Any] = {
         "qids": qids,
         "n_qids": len(qids),
@@ -214,7 +211,7 @@ def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict
     )
 
 
-def _individual(sizes: Sizes, counted: Counted) -> pl.DataFrame:
+def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:
     row = {
         "records": sizes.records,
         "expected_reidentified": float(counted.risks),

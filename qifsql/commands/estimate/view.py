@@ -32,19 +32,19 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
         Heading(said("Unique in the population, knowing {qids}", qids=qids)),
-        Paragraph(_sample(rows[0])),
-        _methods(rows),
-        Paragraph(_meaning(rows), strong=True),
-        _assumptions(rows),
+        Paragraph(_sample_sentence(rows[0])),
+        _method_table(rows),
+        Paragraph(_estimate_sentences(rows), strong=True),
+        _assumption_table(rows),
     ]
     if "individual" in tables:
         parts.append(Heading(said("Risk of the records")))
-        parts += [_bands(tables["histogram"])] if "histogram" in tables else []
-        parts.append(Paragraph(_risks(rows, tables["individual"].row(0, named=True))))
+        parts += [_band_table(tables["histogram"])] if "histogram" in tables else []
+        parts.append(Paragraph(_risk_sentences(rows, tables["individual"].row(0, named=True))))
     return parts
 
 
-def _sample(row: Mapping[str, Any]) -> str:
+def _sample_sentence(row: Mapping[str, Any]) -> str:
     there = {
         "records": words.records(row["records"]),
         "people": words.persons(row["population"]),
@@ -59,24 +59,24 @@ def _sample(row: Mapping[str, Any]) -> str:
     return counted(singular, plural, row["singled_out"], **there)
 
 
-def _method(name: str) -> str:
+def _method_name(name: str) -> str:
     if name == "dankar":
         return said("Dankar's rule")
     return said("exact") if name == "exact" else NAMES[name]
 
 
-def _methods(rows: list[dict[str, Any]]) -> Table:
+def _method_table(rows: list[dict[str, Any]]) -> Table:
     heads = [said("method"), said("unique people"), said("of all"), said("of sample's uniques")]
     table = Table.of(heads, right=(1, 2, 3))
     for row in rows:
-        name = _method(row["method"])
+        name = _method_name(row["method"])
         if row["takes"] is not None:
-            name += f": {_method(row['takes'])}"
+            name += f": {_method_name(row['takes'])}"
         if row["population_uniques"] is None:
             table.add_row(name, said("no answer"))
             continue
         seen = row["of_sample_uniques"]
-        about = _about(row["population_uniques"])
+        about = _rounded(row["population_uniques"])
         table.add_row(
             name,
             said("{n} (out of range)", n=about) if row.get("caution") else about,
@@ -86,7 +86,7 @@ def _methods(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _assumptions(rows: list[dict[str, Any]]) -> Table:
+def _assumption_table(rows: list[dict[str, Any]]) -> Table:
     """Return the assumptions of each method, and the reason if it is out of range."""
     table = Table.of([said("method"), said("assumes"), said("out of range")])
     cautions = {text: name for name, text in CAUTIONS.items()}
@@ -97,19 +97,19 @@ def _assumptions(rows: list[dict[str, Any]]) -> Table:
             assumption += f"; {said(REMARKS[remarks[row['remark']]])}"
         caution = cautions.get(row.get("caution") or "")
         table.add_row(
-            _method(row["method"]), assumption, said(CAUTIONS[caution]) if caution else ""
+            _method_name(row["method"]), assumption, said(CAUTIONS[caution]) if caution else ""
         )
     return table
 
 
-def _meaning(rows: list[dict[str, Any]]) -> str:
+def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
     """Explain the estimates in words: the first one, or the range if the methods disagree."""
     row = rows[0]
     if not row["singled_out"]:
         return said(
             "Nobody is unique in the sample; the methods cannot say anything about the population."
         )
-    about = _about(row["population_uniques"])
+    about = _rounded(row["population_uniques"])
     if row["method"] == "exact":
         return said(
             "The sample is the whole population: {n} of these people are certainly unique.", n=about
@@ -124,8 +124,8 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
             "expected to be unique. Of those who are unique in the sample, {low} to {high} "
             "are unique in the population; the others match people who were not drawn. If a "
             "wrong decision would do harm, use the highest.",
-            least=_about(smallest["population_uniques"]),
-            most=_about(largest["population_uniques"]),
+            least=_rounded(smallest["population_uniques"]),
+            most=_rounded(largest["population_uniques"]),
             low=words.percent(smallest["of_sample_uniques"]),
             high=words.percent(largest["of_sample_uniques"]),
         )
@@ -145,7 +145,7 @@ def _meaning(rows: list[dict[str, Any]]) -> str:
     return f"{text} {said(rough)}"
 
 
-def _bands(histogram: pl.DataFrame) -> Table:
+def _band_table(histogram: pl.DataFrame) -> Table:
     """Return the number of people in each band of risk, in whole percent."""
     table = Table.of([said("chance of a right link"), said("people")], right=(1,))
     for low, high in BANDS:
@@ -156,12 +156,12 @@ def _bands(histogram: pl.DataFrame) -> Table:
     return table
 
 
-def _risks(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
+def _risk_sentences(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
     text = said(
         "If every record is linked to the people who match it, about {n} of {all} links are "
         "expected to be right; the highest estimate for a single record is {highest}, and the "
         "truth may be higher: a record that is unique in the population is always linked rightly.",
-        **{"n": _about(row["expected_reidentified"]), "all": words.count(row["records"])},
+        **{"n": _rounded(row["expected_reidentified"]), "all": words.count(row["records"])},
         highest=words.percent(row["highest_risk"]),
     )
     shares = [row["of_sample_uniques"] or 0.0 for row in rows if row["method"] != "exact"]
@@ -171,14 +171,14 @@ def _risks(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
             "This contradicts the uniques above, by which {n} of these links are certainly right: "
             "take the higher number."
         )
-        text = f"{text} {said(contradiction, n=_about(certain))}"
+        text = f"{text} {said(contradiction, n=_rounded(certain))}"
     if row["unique_match"] is None:
         return text
     match = "Somebody who matches exactly one record is right with {chance}."
     return f"{text} {said(match, chance=words.percent(row['unique_match']))}"
 
 
-def _about(estimate: float) -> str:
+def _rounded(estimate: float) -> str:
     """Return an estimate as text: a whole number, or two digits if it is small."""
     if estimate >= 10 or estimate == 0:
         return words.count(round(estimate))
@@ -187,4 +187,4 @@ def _about(estimate: float) -> str:
 
 def headline(stored: Stored) -> list[str]:
     """Return the estimates in sentences, for the first pages of a report."""
-    return [_meaning(stored.frame.to_dicts())]
+    return [_estimate_sentences(stored.frame.to_dicts())]

@@ -44,14 +44,14 @@ def blocks(
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     with opened(spec, settings, command="inspect") as (engine, bound):
         check_records(engine, bound.microdata)
-        shown = blocks_plan(bound, order, limit)
-        frame = engine.frame(shown, "listing blocks", bound.microdata.dataset.name)
-        origin = origin.of(bound, spec, shown, order=order, limit=limit)
+        rows_plan = blocks_plan(bound, order, limit)
+        frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
+        origin = origin.of(bound, spec, rows_plan, order=order, limit=limit)
         notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
         return Result(frame=frame, origin=origin, notes=notes)
 
 
-def order_of(
+def choose_order(
     smallest: int | None, largest: int | None, revealing: int | None
 ) -> tuple[Order | None, int | None]:
     """Return the order and the number of the blocks to show, from three exclusive options."""

@@ -51,10 +51,7 @@ def inspect(
     revealing: Annotated[
         int | None,
         option(
-            "Show the N blocks that reveal most to most people.",
-            "--revealing",
-            panel=BLOCKS,
-            min=1,
+            "Show the N blocks that reveal most to most people.", "--revealing", panel=BLOCKS, min=1
         ),
     ] = None,
     limit: Annotated[
@@ -68,14 +65,14 @@ def inspect(
     objects of information flow. records: one row per record, in input order, to a file. receipt:
     the fewest facts that single one person out, and what the release then reveals.
     """
-    from qifsql.commands.inspect.blocks import order_of
+    from qifsql.commands.inspect.blocks import choose_order
     from qifsql.commands.inspect.inspect import inspect as run
     from qifsql.results.storage import STREAMED
 
     show = options.get("show", "blocks")
     if show == "records" and output.format_ is not None:
         raise InputError("records are written to a file alone; leave --format out")
-    order, n = order_of(smallest, largest, revealing)
+    order, n = choose_order(smallest, largest, revealing)
     source = auxiliary.source(data)
     is_streamed = output.out is not None and output.out.suffix.casefold() in STREAMED
     out = output.out if show == "records" or (is_streamed and show in OBJECTS) else None

@@ -17,22 +17,22 @@ LISTED = 20  # rows shown of an object that is too large for a matrix
 def parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     """Return one object: values of the secret down, blocks (or inners) across."""
     rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
-    values = list(dict.fromkeys(_key(r) for r in _in_order(rows)))
+    values = list(dict.fromkeys(_value_key(r) for r in _sort_by_value(rows)))
     if show == "prior":
-        return _prior(rows, secret) if len(rows) <= ROWS else _listed(frame, show)
+        return _prior_parts(rows, secret) if len(rows) <= ROWS else _list_parts(frame, show)
     across = "inner" if show == "hyper" else "block"
     columns = {r[across]: r for r in reversed(rows)}
     if len(columns) > COLUMNS or len(values) > ROWS:
-        return _listed(frame, show)
-    heads = [_label(columns[c], len(spec["qids"])) for c in sorted(columns)]
+        return _list_parts(frame, show)
+    heads = [_block_label(columns[c], len(spec["qids"])) for c in sorted(columns)]
     table = Table.of([secret, *heads], right=range(1, len(heads) + 1))
     if show == "hyper":
-        outers = [_fraction(columns[c], "outer_") for c in sorted(columns)]
+        outers = [_fraction_text(columns[c], "outer_") for c in sorted(columns)]
         table.add_row("outer", *outers)
-    entries = {(_key(r), r[across]): r for r in rows}
+    entries = {(_value_key(r), r[across]): r for r in rows}
     for value in values:
-        shown = [_entry(entries.get((value, c)), show) for c in sorted(columns)]
-        table.add_row(escaping.cell(value[1]), *shown)
+        cells = [_cell_text(entries.get((value, c)), show) for c in sorted(columns)]
+        table.add_row(escaping.cell(value[1]), *cells)
     return [Paragraph(TITLES[show]), table]
 
 
@@ -46,48 +46,52 @@ TITLES = {
 }
 
 
-def _prior(rows: Sequence[Mapping[str, Any]], secret: str) -> list[Part]:
+def _prior_parts(rows: Sequence[Mapping[str, Any]], secret: str) -> list[Part]:
     table = Table.of([secret, "people", "prior"], right=(1, 2))
     for row in rows:
         people = words.count(row["count"])
-        table.add_row(escaping.cell(row["value"]), people, _fraction(row, ""))
+        table.add_row(escaping.cell(row["value"]), people, _fraction_text(row, ""))
     return [Paragraph(TITLES["prior"]), table]
 
 
-def _listed(frame: pl.DataFrame, show: str) -> list[Part]:
+def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
     table = Table.of(frame.columns)
     for row in frame.head(LISTED).iter_rows():
         table.add_row(*(escaping.cell(v) for v in row))
-    left = frame.height - LISTED
-    more = f"... and {words.count(left)} more rows; -o FILE.parquet writes all." if left > 0 else ""
+    remaining = frame.height - LISTED
+    more = (
+        f"... and {words.count(remaining)} more rows; -o FILE.parquet writes all."
+        if remaining > 0
+        else ""
+    )
     return [Paragraph(TITLES[show]), table, Paragraph(more)]
 
 
-def _in_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _sort_by_value(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows by value, missing last; all values have one type."""
     return sorted(rows, key=lambda r: (r["value"] is None, 0 if r["value"] is None else r["value"]))
 
 
-def _key(row: Mapping[str, Any]) -> tuple[bool, Any]:
+def _value_key(row: Mapping[str, Any]) -> tuple[bool, Any]:
     return row["value"] is None, row["value"]
 
 
-def _label(row: Mapping[str, Any], width: int) -> str:
+def _block_label(row: Mapping[str, Any], width: int) -> str:
     first = list(row)[list(row).index("block") + 1 :][:width]
     label = ", ".join(escaping.cell(row[name]) for name in first)
     return f"{label} (+{row['blocks'] - 1})" if row.get("blocks", 1) > 1 else label
 
 
-def _entry(row: Mapping[str, Any] | None, show: str) -> str:
+def _cell_text(row: Mapping[str, Any] | None, show: str) -> str:
     if row is None:
         return "0"
-    return str(row["count"]) if show == "cooccurrence" else _fraction(row, "")
+    return str(row["count"]) if show == "cooccurrence" else _fraction_text(row, "")
 
 
-def _fraction(row: Mapping[str, Any], prefix: str) -> str:
+def _fraction_text(row: Mapping[str, Any], prefix: str) -> str:
     """Return a probability as a short fraction, as in papers, or else in digits."""
-    part, whole = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
-    if whole < 10**6:
-        return str(Fraction(part, whole))
-    shown = f"{part / whole:.6g}"
-    return shown if shown not in ("0", "1") else repr(part / whole)
+    part, total = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
+    if total < 10**6:
+        return str(Fraction(part, total))
+    text = f"{part / total:.6g}"
+    return text if text not in ("0", "1") else repr(part / total)

@@ -61,15 +61,15 @@ def objects(
     ):
         counts = Counts(engine, bound, again=True, tallied=False)
         secret_values.check(counts)
-        shown = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
-        origin = origin.of(bound, spec, *counts.plans, shown, show=show)
+        rows_plan = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
+        origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)
         notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
         if path is not None:
-            rows = stream(engine, shown, path, origin, what=f"writing the {show}")
+            rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
             return Result(frame=empty, origin=origin, notes=notes, written=rows)
-        few = replace(shown, result=shown.result.limit(MOST + 1))
-        frame = engine.frame(few, f"making the {show}", bound.microdata.dataset.name)
+        limited = replace(rows_plan, result=rows_plan.result.limit(MOST + 1))
+        frame = engine.frame(limited, f"making the {show}", bound.microdata.dataset.name)
         if frame.height > MOST:
             raise InputError(
                 f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
@@ -87,11 +87,11 @@ def object_plan(
     """Return all rows of one object, in the order of blocks and values."""
     steps = Steps(attack, catalogs=catalogs)
     if show == "prior":
-        query = _prior(steps, native)
+        query = _prior_query(steps, native)
     elif show == "hyper":
-        query = _hyper(steps, native)
+        query = _hyper_query(steps, native)
     else:
-        query = _pairs(steps, show, native)
+        query = _pairs_query(steps, show, native)
     return plan(attack.microdata, steps.steps, query)
 
 
@@ -106,37 +106,39 @@ def _about_one_secret(spec: Attack) -> Attack:
     return spec if spec.secrets else replace(spec, secrets=(spec.key or "",), key=None)
 
 
-def _prior(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     values = steps.need("secret_values", 1)
     believed = "believed" if 1 in steps.attack.beliefs else "cells"
     cells = steps.need(believed, 1, prior=True)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(cells).subquery()
     weight = exp.column("weight", cells)
     columns = [
-        (_secret(steps, exp.column("value", values), native), "value"),
+        (_secret_column(steps, exp.column("value", values), native), "value"),
         (exp.column("people", cells), "count"),
-        *_fraction(steps, weight, everybody, ""),
+        *_fraction_columns(steps, weight, everybody, ""),
     ]
     on = same(exp.column("value", values), exp.column("secret_1", cells))
     query = exp.select(*named(columns)).from_(cells).join(values, on=on)
     return query.order_by(exp.column("code", values))
 
 
-def _pairs(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Select:
+def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Select:
     table = steps.need("cooccurrences", 1)
-    columns = [(exp.column("block", table), "block"), *_qids(steps, table, native)]
+    columns = [(exp.column("block", table), "block"), *_qid_columns(steps, table, native)]
     columns += [
-        (_secret(steps, exp.column("secret_1", table), native), "value"),
+        (_secret_column(steps, exp.column("secret_1", table), native), "value"),
         (exp.column("people", table), "count"),
     ]
     if show != "cooccurrence":
         over = "everybody" if show == "joint" else "value_weight"
-        columns += _fraction(steps, exp.column("weight", table), exp.column(over, table), "")
+        columns += _fraction_columns(
+            steps, exp.column("weight", table), exp.column(over, table), ""
+        )
     query = exp.select(*named(columns)).from_(table)
     return query.order_by(exp.column("block", table), exp.column("code", table))
 
 
-def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
     values = steps.need("secret_values", 1)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
@@ -145,7 +147,7 @@ def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
         exp.select(
             exp.Column(this=exp.Star(), table=exp.to_identifier(table)),
             exp.alias_(exp.Unnest(expressions=[parts.copy()]), "one"),
-            exp.alias_(_total(parts), "whole"),
+            exp.alias_(_sum_of_parts(parts), "whole"),
             exp.alias_(everybody, "everybody"),
         )
         .from_(table)
@@ -156,12 +158,12 @@ def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     outer = exp.column("weight", "inners")
     columns = [
         (exp.column("inner_number", "inners"), "inner"),
-        *_fraction(steps, outer, exp.column("everybody", "inners"), "outer"),
+        *_fraction_columns(steps, outer, exp.column("everybody", "inners"), "outer"),
         (exp.column("blocks", "inners"), "blocks"),
         (exp.column("block", "inners"), "block"),
-        *_qids(steps, numbered, native),
-        (_secret(steps, exp.column("value", values), native), "value"),
-        *_fraction(steps, part, exp.column("whole", "inners"), ""),
+        *_qid_columns(steps, numbered, native),
+        (_secret_column(steps, exp.column("value", values), native), "value"),
+        *_fraction_columns(steps, part, exp.column("whole", "inners"), ""),
     ]
     query = exp.select(*named(columns)).from_(spread)
     here = equal(exp.column("block", numbered), exp.column("block", "inners"))
@@ -170,14 +172,14 @@ def _hyper(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     return query.order_by(exp.column("inner_number", "inners"), exp.column("code", values))
 
 
-def _total(parts: exp.Expr) -> exp.Expr:
-    one = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
-    body = exp.Lambda(this=one, expressions=[exp.to_identifier("p")], colon=True)
+def _sum_of_parts(parts: exp.Expr) -> exp.Expr:
+    part = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
+    body = exp.Lambda(this=part, expressions=[exp.to_identifier("p")], colon=True)
     listed = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
     return exp.Anonymous(this="list_sum", expressions=[listed])
 
 
-def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
+def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
     names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
     return [
         (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
@@ -185,25 +187,25 @@ def _qids(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.E
     ]
 
 
-def _secret(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
+def _secret_column(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
     return written(value, steps.attack.microdata.secrets[0], native)
 
 
-def _fraction(
-    steps: Steps, part: exp.Expr, whole: exp.Expr, name: str
+def _fraction_columns(
+    steps: Steps, part: exp.Expr, total: exp.Expr, name: str
 ) -> list[tuple[exp.Expr, str]]:
     """Return a probability as a fraction in lowest terms and as a float."""
     kind = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
     shared = exp.Anonymous(
         this="gcd",
-        expressions=[exp.cast(part.copy(), "HUGEINT"), exp.cast(whole.copy(), "HUGEINT")],
+        expressions=[exp.cast(part.copy(), "HUGEINT"), exp.cast(total.copy(), "HUGEINT")],
     )
     prefix = f"{name}_" if name else ""
     return [
         (exp.cast(exp.IntDiv(this=part.copy(), expression=shared), kind), f"{prefix}numerator"),
         (
-            exp.cast(exp.IntDiv(this=whole.copy(), expression=shared.copy()), kind),
+            exp.cast(exp.IntDiv(this=total.copy(), expression=shared.copy()), kind),
             f"{prefix}denominator",
         ),
-        (exp.Div(this=part.copy(), expression=whole.copy()), name or "probability"),
+        (exp.Div(this=part.copy(), expression=total.copy()), name or "probability"),
     ]

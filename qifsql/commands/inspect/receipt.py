@@ -36,10 +36,7 @@ out. ``matches`` is the number of people who agree with the person on the set.""
 
 
 def receipt(
-    source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[Options],
+    source: Source, *, settings: Settings | None = None, **options: Unpack[Options]
 ) -> Result:
     """Find the fewest facts that single one person out, and what the release then reveals."""
     origin = Origin.now(settings, "receipt")
@@ -61,14 +58,14 @@ def receipt(
                 plan, "comparing with the target", bound.microdata.dataset.name
             )
             secret = bound.microdata.secrets[j - 1].name if j else None
-            rows += _rows(secret, names, agreements)
+            rows += _minimal_sets(secret, names, agreements)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     details = {"learnt": learnt.frame}
     return Result(frame=frame, origin=origin, details=details, notes=learnt.notes)
 
 
-def _rows(
+def _minimal_sets(
     secret: str | None, names: Sequence[str], agreements: pl.DataFrame
 ) -> list[dict[str, object]]:
     """Return the minimal sets, fewest facts first, in the order of the quasi-identifiers."""
@@ -76,7 +73,7 @@ def _rows(
     people = [0] * sets
     for mask, n in agreements.select("mask", "people").iter_rows():
         people[mask] = n
-    _over_supersets(people, int.__add__)
+    _join_supersets(people, int.__add__)
     if secret is None:
         reveals = [n == 1 for n in people]
     else:
@@ -84,8 +81,8 @@ def _rows(
         first, last = [none] * sets, [0] * sets
         for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
             first[mask], last[mask] = low, high
-        _over_supersets(first, min)
-        _over_supersets(last, max)
+        _join_supersets(first, min)
+        _join_supersets(last, max)
         reveals = [
             bool(n) and low == high for n, low, high in zip(people, first, last, strict=True)
         ]
@@ -111,7 +108,7 @@ def _rows(
     ]
 
 
-def _over_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
+def _join_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
     """Replace the value of each set by the joined values of all its supersets."""
     bit = 1
     while bit < len(values):

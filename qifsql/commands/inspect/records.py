@@ -68,7 +68,7 @@ def records_plan(
     """
     steps = Steps(attack)
     tables = revealed_tables(steps)
-    more = _measured(steps, measures)
+    more = _measure_columns(steps, measures)
     steps.push(everybody(attack.microdata))
     first = tables[0]
     size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
@@ -106,7 +106,7 @@ def records_plan(
     return plan(attack.microdata, steps.steps, query)
 
 
-def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
+def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
     """Return the table, value and name of a column for each measure and gain function."""
     columns: list[tuple[str, exp.Expr, str]] = []
     attack = steps.attack
@@ -119,8 +119,8 @@ def _measured(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Ex
             if j == 0 and bound.gain.kind in OF_VALUES:
                 continue
             table, request = steps.need("gained", j, g), steps.need("asked", j, g)
-            one = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
+            share = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
             scale = exp.select("scale").from_(request).subquery()
-            value = exp.Div(this=one, expression=scale)
+            value = exp.Div(this=share, expression=scale)
             columns.append((table, value, f"{bound.gain.text}{suffix}"))
     return columns

@@ -12,11 +12,11 @@ from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the parts of what was shown: blocks have an order, objects a name."""
     if "order" in spec:
-        return _blocks(frame, spec)
-    return matrices.parts(frame, spec) if "show" in spec else _receipt(frame, tables, spec)
+        return _block_parts(frame, spec)
+    return matrices.parts(frame, spec) if "show" in spec else _receipt_parts(frame, tables, spec)
 
 
-def _blocks(frame: pl.DataFrame, spec: Spec) -> list[Part]:
+def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     """Return a table of blocks: quasi-identifiers, size, and the values of each secret."""
     secrets = spec["secrets"]
     n_qids = frame.width - 2 - 4 * len(secrets)
@@ -30,7 +30,7 @@ def _blocks(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     return [table, Paragraph(note)]
 
 
-def _receipt(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def _receipt_parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of the minimal sets of facts, and what the adversary learns from all facts."""
     table = Table.of(["which facts", "how many", "reveal", "look-alikes"], right=(1, 3))
     for row in frame.iter_rows(named=True):
@@ -47,5 +47,5 @@ def _receipt(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     )
     many = f" {alone} minimal sets of facts single the person out."
     sets = {0: "", 1: " One minimal set of facts singles the person out."}.get(alone, many)
-    shown: list[Part] = [table] if table.rows else []
-    return [*shown, Paragraph(alike + sets), *view.parts(tables["learnt"], {}, spec)]
+    content: list[Part] = [table] if table.rows else []
+    return [*content, Paragraph(alike + sets), *view.parts(tables["learnt"], {}, spec)]

@@ -12,8 +12,9 @@ from typing import Any
 import polars as pl
 
 from qifsql.commands.levels.secret_blocks import Secret
-from qifsql.commands.levels.steps import Tables, number
+from qifsql.commands.levels.steps import Tables
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.query.columns import typed_number
 
 ATTACKS: dict[str, pl.DataType] = {
     "attack": pl.String(),
@@ -32,33 +33,33 @@ and ``success_after`` are the chances to guess their value right (similarity: th
 the attack and with it. ``factor`` is for skewness: a value must be this many times as likely."""
 
 
-def bites(
+def attack_rows(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
     """Return the rows of ``ATTACKS`` for one secret: the success of each attack."""
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
-    ratio = {name: number(term, "HUGEINT") for name, term in terms.items()}
+    ratio = {name: typed_number(term, "HUGEINT") for name, term in terms.items()}
     (counts,) = tables.dicts("bites", j, secret.width, {"skew": ratio})
-    one, two = counts["one_people"], counts["two_people"]
-    likelier = counts["two_likelier"] / two if two else None
+    of_one_value, of_two_values = counts["one_people"], counts["two_people"]
+    likelier = counts["two_likelier"] / of_two_values if of_two_values else None
     rows = [
-        _surely("homogeneity", one, counts["one_blocks"], secret.commonest / people),
-        _surely("background", two, counts["two_blocks"], likelier),
+        _certain("homogeneity", of_one_value, counts["one_blocks"], secret.commonest / people),
+        _certain("background", of_two_values, counts["two_blocks"], likelier),
     ]
     if hierarchy is not None:
         lines = sorted(tables.dicts("alike", j, secret.width), key=lambda line: line["level"])
         rows += [
-            _surely("similarity", line["people"], line["blocks"], line["everybody"] / people)
+            _certain("similarity", line["people"], line["blocks"], line["everybody"] / people)
             | {"level": line["level"]}
             for line in lines
         ]
     skewed = {"people": counts["skewed_people"], "blocks": counts["skewed_blocks"]}
     rows.append({"attack": "skewness", **skewed, "factor": float(skew)})
-    return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | each for each in rows]
+    return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | row for row in rows]
 
 
-def _surely(attack: str, people: int, blocks: int, before: float | None) -> dict[str, Any]:
+def _certain(attack: str, people: int, blocks: int, before: float | None) -> dict[str, Any]:
     """Return the row of an attack that makes the guess about people certainly right."""
     row: dict[str, Any] = {"attack": attack, "people": people, "blocks": blocks}
     return row | {"success_before": before, "success_after": 1.0 if people else None}

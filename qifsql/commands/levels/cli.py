@@ -42,8 +42,8 @@ def levels(
 
     Lists the blocks and people below required levels, and tests four known attacks.
     """
-    from qifsql.commands.levels.levels import broken
     from qifsql.commands.levels.levels import levels as run
+    from qifsql.commands.levels.levels import unmet_levels
 
     if enforce and not set(BOUNDS) & set(options):
         raise InputError("nothing to enforce: require a level, such as --k 5")
@@ -55,6 +55,6 @@ def levels(
         f"levels of {dataset.name}",
         aside=("attacks",),
         met=bool(result) or not enforce,
-        unmet=f"not kept: {', '.join(broken(result.frame))}",
+        unmet=f"not kept: {', '.join(unmet_levels(result.frame))}",
         private=show_blocks,
     )

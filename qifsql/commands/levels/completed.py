@@ -35,18 +35,18 @@ def check_options(
             f"null {MATCH_ANY} gives bounds of levels and judges none, because a person with a "
             "missing value may always be alone; leave the required levels out"
         )
-    others: dict[str, object] = {
+    refused: dict[str, object] = {
         "population": options["population"],
         "hierarchy": options["hierarchy"],
         "show_blocks": options["show_blocks"],
     }
-    others["suppressed"] = options["suppressed"] if options["suppressed"] != "block" else None
-    for name, value in others.items():
+    refused["suppressed"] = options["suppressed"] if options["suppressed"] != "block" else None
+    for name, value in refused.items():
         if value:
             raise InputError(f"null {MATCH_ANY} does not take {name}; leave it out")
 
 
-def bounded(
+def add_bounds(
     rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
 ) -> list[dict[str, Any]]:
     """Return the rows of levels with their bounds."""
@@ -54,15 +54,15 @@ def bounded(
     names = [secret.name for secret in counts.bound.microdata.secrets]
     every = {name: missing_patterns.count(counts, j, tables) for j, name in enumerate(names, 1)}
     first = next(iter(every.values())) if every else missing_patterns.count(counts, 0, tables)
-    return [dict(row) | _bound(row, every.get(row["secret"] or "", first)) for row in rows]
+    return [dict(row) | _bound_columns(row, every.get(row["secret"] or "", first)) for row in rows]
 
 
-def _bound(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
+def _bound_columns(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
     value = row["value"]
     if not counts.incomplete:  # the table is its only completion
         ends = {"low": value, "high": value}
         return ends | dict.fromkeys(("low_sharp", "high_sharp"), None if value is None else True)
-    bound = _levels(counts).get(row["measure"])
+    bound = _bounds_by_level(counts).get(row["measure"])
     if bound is None:
         return dict.fromkeys(BOUNDS)
     low, high = float(bound.low), float(bound.high)
@@ -74,7 +74,7 @@ def _bound(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
     }
 
 
-def _levels(counts: Counts) -> dict[str, Bound]:
+def _bounds_by_level(counts: Counts) -> dict[str, Bound]:
     """Return the bounds by the names of levels."""
     blocks, right, values = counts.block_count(), counts.right_guesses(), counts.fewest_secrets()
     mean = Bound(

@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES, Measure
-from qifsql.commands.levels.steps import Steps, Tables, number
+from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.measures.syntactic import Level, entropy_l, meets_entropy
-from qifsql.query.columns import double, union
+from qifsql.query.columns import double, typed_number, union
 from qifsql.query.splice import Parameters
 
 CLOSE, LEAST = 1e-9, 1e-12  # relative and absolute distance of scores compared exactly
@@ -53,40 +53,40 @@ def find_levels(
 
     ``height`` maps the number of a secret to the height of its hierarchy.
     """
-    scores = _scores(tables, questions, height)
+    scores = _highest_scores(tables, questions, height)
     steps = Steps(tables)
     parts = []
     for name, j, width in questions:
-        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height(height, j)}
-        near = steps.need("near", j, width, inputs=inputs, instead=instead(name), suffix=name)
+        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height_input(height, j)}
+        near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
         columns = ("part", "whole", "logarithm", "blocks", "people")
-        parts.append(exp.select(*_named(name, j), *columns).from_(near))
+        parts.append(exp.select(*_key_columns(name, j), *columns).from_(near))
     by: dict[tuple[str, int], list[tuple[Any, ...]]] = {(n, j): [] for n, j, _ in questions}
     for j, name, *line in tables.rows(steps.plan(union(parts))):
         by[name, j].append(tuple(line))
-    return {(name, j): _worst(name, lines, thresholds) for (name, j), lines in by.items()}
+    return {(name, j): _worst_finding(name, lines, thresholds) for (name, j), lines in by.items()}
 
 
-def _scores(
+def _highest_scores(
     tables: Tables, questions: Questions, height: Mapping[int, int]
 ) -> dict[tuple[str, int], float]:
     """Return the highest score of each measure and secret."""
     steps = Steps(tables)
     parts = []
     for name, j, width in questions:
-        inputs = _height(height, j)
-        worst = steps.need("worst", j, width, inputs=inputs, instead=instead(name), suffix=name)
-        parts.append(exp.select(*_named(name, j), "score").from_(worst))
+        inputs = _height_input(height, j)
+        worst = steps.need("worst", j, width, inputs=inputs, instead=files_for(name), suffix=name)
+        parts.append(exp.select(*_key_columns(name, j), "score").from_(worst))
     return {(name, j): score for j, name, score in tables.rows(steps.plan(union(parts)))}
 
 
-def _height(height: Mapping[int, int], j: int) -> dict[str, Parameters]:
+def _height_input(height: Mapping[int, int], j: int) -> dict[str, Parameters]:
     if j not in height:
         return {}
-    return {"hierarchy_height": {"height": number(height[j], "BIGINT")}}
+    return {"hierarchy_height": {"height": typed_number(height[j], "BIGINT")}}
 
 
-def _named(name: str, j: int) -> list[exp.Expr]:
+def _key_columns(name: str, j: int) -> list[exp.Expr]:
     """Return the number of the secret and the name of the measure, as columns."""
     return [
         exp.alias_(exp.Literal.number(j), "secret"),
@@ -94,23 +94,23 @@ def _named(name: str, j: int) -> list[exp.Expr]:
     ]
 
 
-def measure(name: str) -> Measure:
+def measure_named(name: str) -> Measure:
     """Return the definition of a measure; that of ``BREACH`` is enhanced beta-likeness."""
     base = "enhanced_beta" if name == BREACH else name
     return next(m for m in MEASURES if m.name == base)
 
 
-def instead(name: str) -> dict[str, str]:
+def files_for(name: str) -> dict[str, str]:
     """Return the files of ``sql/levels`` that replace names for one measure.
 
     For entropy, only the least level is found here: a block of one value (``l_distinct``). For
     enhanced beta-likeness, the block with the largest gain (``basic_beta``) is the worst one.
     """
-    other = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
-    return {"scored": f"of_{other.get(name, name)}", "blocks": "blocks_of_all"}
+    replacements = {"l_entropy": "l_distinct", "enhanced_beta": "basic_beta"}
+    return {"scored": f"of_{replacements.get(name, name)}", "blocks": "blocks_of_all"}
 
 
-def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
+def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
     """Return the smallest exp(entropy) of a block, and violations of the required level."""
     j, width = secret.number, secret.width
     edge = math.inf
@@ -121,7 +121,7 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
         edge = score - CLOSE
     at = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
     high = at + CLOSE
-    inputs = {"bounds": _between(at - CLOSE, high, edge)}
+    inputs = {"bounds": _bounds_row(at - CLOSE, high, edge)}
     steps = Steps(tables)
     near, clear = (steps.need(n, j, width, inputs=inputs) for n in ("near_entropy", "clearly"))
     kinds = exp.select("counts", "blocks", "people").from_(near)
@@ -145,46 +145,48 @@ def entropies(tables: Tables, secret: Secret, threshold: Fraction | None) -> Fin
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
     """Return the range of scores near the required level, and the least one near the worst."""
-    definition = measure(name)
-    edge = worst if math.isinf(worst) else worst - _room(worst)
+    definition = measure_named(name)
+    edge = worst if math.isinf(worst) else worst - _tolerance(worst)
     at = math.inf
     if definition.aim is not None and definition.aim in thresholds:
         at = float(thresholds[definition.aim])
         if name == "delta_disclosure":
             at = math.exp(at) if at < LARGEST else math.inf
         at = -at if definition.higher_is_safer else at
-    room = 0.0 if math.isinf(at) else _room(at)
-    return _between(at - room, at + room, edge)
+    room = 0.0 if math.isinf(at) else _tolerance(at)
+    return _bounds_row(at - room, at + room, edge)
 
 
-def _between(low: float, high: float, edge: float) -> Parameters:
+def _bounds_row(low: float, high: float, edge: float) -> Parameters:
     return {"low": double(low), "high": double(high), "edge": double(edge)}
 
 
-def _room(score: float) -> float:
+def _tolerance(score: float) -> float:
     """Return the distance from a score within which others must be compared exactly."""
     return CLOSE * abs(score) + LEAST
 
 
-def _worst(name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fraction]) -> Finding:
-    definition = measure(name)
+def _worst_finding(
+    name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fraction]
+) -> Finding:
+    definition = measure_named(name)
     levels = [
-        (Level(int(part), int(whole), logarithm), blocks, people)
-        for part, whole, logarithm, blocks, people in lines
+        (Level(int(part), int(total), logarithm), blocks, people)
+        for part, total, logarithm, blocks, people in lines
         if part is not None
     ]
     violated = None
     if definition.aim is not None and definition.aim in thresholds:
         aim = thresholds[definition.aim]
         broken = [(b, p) for part, _, _, b, p in lines if part is None]
-        broken += [(b, p) for level, b, p in levels if breaks(definition, level, aim)]
+        broken += [(b, p) for level, b, p in levels if is_violated(definition, level, aim)]
         violated = sum(p for _, p in broken), sum(b for b, _ in broken)
     pick = min if definition.higher_is_safer else max
     level, blocks, people = pick(levels, key=lambda item: item[0].order())
     return Finding(level.value, people, blocks, level, violated=violated)
 
 
-def breaks(definition: Measure, level: Level, aim: Fraction) -> bool:
+def is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
     """Return whether a level violates the required one."""
     side = level.beyond(aim)
     if definition.higher_is_safer:
@@ -192,7 +194,7 @@ def breaks(definition: Measure, level: Level, aim: Fraction) -> bool:
     return side > 0 or (definition.strict and side == 0)
 
 
-def worst_blocks(
+def measure_worst_blocks(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
@@ -211,7 +213,7 @@ def worst_blocks(
     for (name, j), level in levels.items():
         if j not in secrets:  # a level of sizes
             steps = Steps(tables)
-            query = exp.select("size").from_(look(steps, None, (name, j), level, height))
+            query = exp.select("size").from_(need_block(steps, None, (name, j), level, height))
             ((size,),) = tables.rows(steps.plan(query))
             blocks[name, j] = {"size": size}
     return blocks
@@ -224,12 +226,12 @@ def keep_worst_blocks(
     steps = Steps(tables)
     rows = []
     for name, level in levels.items():
-        block = look(steps, secret, (name, secret.number), level, height)
-        rows.append(exp.select(_named(name, secret.number)[1], exp.Star()).from_(block))
+        block = need_block(steps, secret, (name, secret.number), level, height)
+        rows.append(exp.select(_key_columns(name, secret.number)[1], exp.Star()).from_(block))
     tables.counts.keep_rows(f"worst_blocks_{secret.number}", steps.plan(union(rows)))
 
 
-def look(
+def need_block(
     steps: Steps,
     secret: Secret | None,
     key: tuple[str, int],
@@ -248,30 +250,30 @@ def look(
         "worst_block",
         j,
         width,
-        inputs={**sought(name, level), **_height(height, j)},
-        instead={"worst_block": "worst_entropy"} if level.level is None else instead(name),
+        inputs={**level_inputs(name, level), **_height_input(height, j)},
+        instead={"worst_block": "worst_entropy"} if level.level is None else files_for(name),
         suffix=name,
     )
 
 
-def sought(name: str, level: Finding) -> dict[str, Parameters]:
+def level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
     """Return the rows that define the level of the worst block that is sought."""
     if level.level is None:
-        counts = exp.Array(expressions=[number(n, "BIGINT") for n in level.counts])
-        bounds = _between(math.inf, math.inf, -math.log2(level.value) - CLOSE)
+        counts = exp.Array(expressions=[typed_number(n, "BIGINT") for n in level.counts])
+        bounds = _bounds_row(math.inf, math.inf, -math.log2(level.value) - CLOSE)
         return {"sought": {"counts": counts}, "bounds": bounds}
     exact = level.level
     score = math.inf if exact.total == 0 else exact.part / exact.total
     if exact.logarithm and name != "delta_disclosure":
         score = exact.value
-    score = -score if measure(name).higher_is_safer else score
-    room = 0.0 if math.isinf(score) else _room(score)
+    score = -score if measure_named(name).higher_is_safer else score
+    room = 0.0 if math.isinf(score) else _tolerance(score)
     return {
         "sought": {
             "low": double(score - room),
             "high": double(score + room),
-            "part": number(exact.part, "HUGEINT"),
-            "whole": number(exact.total, "HUGEINT"),
+            "part": typed_number(exact.part, "HUGEINT"),
+            "whole": typed_number(exact.total, "HUGEINT"),
             "logarithm": exp.true() if exact.logarithm else exp.false(),
         }
     }

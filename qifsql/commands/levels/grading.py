@@ -14,8 +14,8 @@ from qifsql.commands.levels import find, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Suppressed
-from qifsql.commands.levels.steps import Tables, number
-from qifsql.commands.levels.suppression import settle
+from qifsql.commands.levels.steps import Tables
+from qifsql.commands.levels.suppression import handle_suppressed
 from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
@@ -25,6 +25,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
+from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import records_plan
 
 COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
@@ -82,7 +83,7 @@ class Run:
         self.thresholds = thresholds
         self.every_k = every_k
         self.population = population
-        microdata, self.apart, self.notes = settle(engine, bound.microdata, suppressed)
+        microdata, self.apart, self.notes = handle_suppressed(engine, bound.microdata, suppressed)
         self.bound = bound.on(microdata)
         plan = None
         if population is not None:
@@ -111,10 +112,10 @@ class Run:
         names = [secret.name for secret in self.bound.microdata.secrets]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         least = {"k": min(self.every_k)} if self.every_k else {}
-        aims.check({**self.thresholds, **least}, everybody, values)
+        aims.check_possible({**self.thresholds, **least}, everybody, values)
         if not domains or self.population is not None:
-            counting.crowds(self.tables, self.apart, everybody)
-        every = counting.counted(self.tables, hierarchies, self.apart)
+            counting.keep_blocks_of_all(self.tables, self.apart, everybody)
+        every = counting.count_secrets(self.tables, hierarchies, self.apart)
         self.secrets = {secret.number: secret for secret in every}
         self.levels = self._find()
 
@@ -126,7 +127,7 @@ class Run:
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
-        worst = find.worst_blocks(self.tables, self.secrets, self.levels, self.heights)
+        worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels, self.heights)
         average = {"measure": AVERAGE, "value": people / blocks}
         lines: list[tuple[int, dict[str, Any]]] = []
         for measure in aims.MEASURES:
@@ -154,13 +155,13 @@ class Run:
         rows = [
             row
             for j, secret in self.secrets.items()
-            for row in bites.bites(self.tables, secret, self.hierarchies.get(j), skew=skew)
+            for row in bites.attack_rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
         ]
         return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def worst(self) -> pl.DataFrame:
         """Return the quasi-identifiers of the worst blocks."""
-        return worst_blocks.placed(self.tables, self.secrets, self.levels, self.heights)
+        return worst_blocks.worst_block_table(self.tables, self.secrets, self.levels, self.heights)
 
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
@@ -178,7 +179,7 @@ class Run:
             names += ["t_hierarchical"] if j in self.hierarchies else []
             names += [find.BREACH] if "enhanced_beta" in self.thresholds else []
             if self._l(secret) > 1:
-                inputs = {"lowest_l": {"l": number(self._l(secret), "BIGINT")}}
+                inputs = {"lowest_l": {"l": typed_number(self._l(secret), "BIGINT")}}
                 self.tables.keep("tails", j, secret.width, inputs)
                 names.append("l_recursive_c")
             questions += [(name, j, secret.width) for name in names]
@@ -194,7 +195,7 @@ class Run:
         self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
     ) -> None:
         """Add entropy, and enhanced beta-likeness by the gain of the basic one."""
-        entropy = find.entropies(self.tables, secret, self.thresholds.get("l_entropy"))
+        entropy = find.find_entropy(self.tables, secret, self.thresholds.get("l_entropy"))
         if secret.fewest == 1:
             entropy = replace(levels["l_distinct", j], value=1.0, violated=entropy.violated)
         levels["l_entropy", j] = entropy

@@ -63,7 +63,7 @@ def levels(
 
     """
     refuse(options, "levels", *REFUSED)
-    thresholds, every_k = aims.read(options), aims.every_k(options)
+    thresholds, every_k = aims.read_levels(options), aims.required_k(options)
     options = complete(options, LevelOptions)
     any_value = options["null"] == MATCH_ANY
     if any_value:
@@ -71,17 +71,17 @@ def levels(
     suppressed, population = options["suppressed"], options["population"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
-    origin, times = Origin.now(settings, "levels"), _skew(options["skew"])
+    origin, times = Origin.now(settings, "levels"), _read_skew(options["skew"])
     spec = _attack(source, options)
     people = None if population is None else Dataset.open(population)
     hierarchies = _named_hierarchies(options)
     description = {
-        "wanted": {name: aims.shown(value) for name, value in thresholds.items()}
-        | ({"k": ",".join(map(aims.shown, every_k))} if every_k else {}),
+        "wanted": {name: aims.level_text(value) for name, value in thresholds.items()}
+        | ({"k": ",".join(map(aims.level_text, every_k))} if every_k else {}),
         "suppressed": suppressed,
-        "skew": aims.shown(times),
+        "skew": aims.level_text(times),
         "population": people.name if people else None,
-        "hierarchy": {s: _name(h) for s, h in hierarchies.items()},
+        "hierarchy": {s: _hierarchy_name(h) for s, h in hierarchies.items()},
     }
     description |= {"null": MATCH_ANY} if any_value else {}
     sources = () if people is None else (people,)
@@ -96,7 +96,7 @@ def levels(
             population=people,
             suppressed=suppressed,
         )
-        run.count(_hierarchies(hierarchies, bound.microdata))
+        run.count(_read_hierarchies(hierarchies, bound.microdata))
         rows, details = run.rows(), {"attacks": run.attacks(times)}
         if options["show_blocks"]:
             details["worst"] = run.worst()
@@ -106,7 +106,7 @@ def levels(
         schema = SCHEMA
         if any_value:
             tables = Tables(engine, "comparing missing values", bound.microdata.dataset.name)
-            rows = completed.bounded(rows, run.counts, tables)
+            rows = completed.add_bounds(rows, run.counts, tables)
             details = {name: table.clear() for name, table in details.items()}
             origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
         frame = pl.DataFrame(rows, schema=schema)
@@ -151,16 +151,16 @@ def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("worst_counts").list.eval(pl.element().filter(enough)))
 
 
-def broken(frame: pl.DataFrame) -> tuple[str, ...]:
+def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
     """Return the required levels that are not met: ``k``, ``t_equal of illness``.
 
     Of several k each has its number: ``k = 5``.
     """
-    several = frame.filter(pl.col("measure") == "k").height > 1
+    is_list = frame.filter(pl.col("measure") == "k").height > 1
     rows = frame.filter(pl.col("met").not_()).iter_rows(named=True)
     return tuple(
         f"k = {r['wanted']:.0f}"
-        if several and r["measure"] == "k"
+        if is_list and r["measure"] == "k"
         else r["measure"]
         if r["secret"] is None
         else f"{r['measure']} of {r['secret']}"
@@ -168,14 +168,14 @@ def broken(frame: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
-def _skew(value: aims.Number) -> Fraction:
+def _read_skew(value: aims.Number) -> Fraction:
     factor = aims.exact(value)
     if factor is None or factor <= 1:
         raise InputError("skew is how many times as likely a value is; give a number above 1")
     return factor
 
 
-def _hierarchies(
+def _read_hierarchies(
     sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
     """Return the hierarchies by the numbers of their secrets."""
@@ -193,5 +193,5 @@ def _hierarchies(
     return hierarchies
 
 
-def _name(source: str | Path | Hierarchy) -> str:
+def _hierarchy_name(source: str | Path | Hierarchy) -> str:
     return source.name if isinstance(source, Hierarchy) else Path(source).name

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.levels.steps import Steps, Tables, number
+from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError, plural, quoted
+from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
@@ -40,25 +41,25 @@ class Secret:
     fewest: int
 
 
-def counted(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
+def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
     """Count every secret's blocks; ``apart`` is the number of people whose block is everyone."""
     return [
-        _counted(tables, j, hierarchies.get(j), apart)
+        _count_secret(tables, j, hierarchies.get(j), apart)
         for j in range(1, len(tables.counts.bound.microdata.secrets) + 1)
     ]
 
 
-def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
+def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
     counts = tables.counts
     by_kind = j in counts.values
     width = 1 if by_kind else len(counts.bound.microdata.qids)
     tables.keep("places", j, width)
-    (whole,) = tables.dicts("whole", j, width)
-    kind = _wide_enough(int(whole["people"]), whole["values"])
+    (totals,) = tables.dicts("whole", j, width)
+    kind = _count_type(int(totals["people"]), totals["values"])
     tables.wholes[j] = {
-        "people": number(int(whole["people"]), kind),
-        "one": number(1, kind),
-        "values": number(whole["values"], "BIGINT"),
+        "people": typed_number(int(totals["people"]), kind),
+        "one": typed_number(1, kind),
+        "values": typed_number(totals["values"], "BIGINT"),
     }
     if by_kind:
         counts.keep("tally_counts", j, lasting=False)
@@ -67,25 +68,25 @@ def _counted(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) ->
         query = exp.select("*").from_(steps.need("kind_pieces", j, width))
         counts.keep_rows(f"pieces_{j}", steps.plan(query))
     elif apart:
-        counts.keep_rows(f"pieces_{j}", _with_everyone(tables, j, apart))
+        counts.keep_rows(f"pieces_{j}", _pieces_with_everyone(tables, j, apart))
     for name in ("sized", "grades", "ordered"):
         tables.keep(name, j, width)
     if hierarchy is not None:
-        _climb(tables, j, width, hierarchy)
+        _keep_hierarchy(tables, j, width, hierarchy)
     (extremes,) = tables.dicts("extremes", j, width)
     return Secret(
         number=j,
         name=counts.bound.microdata.secrets[j - 1].name,
         width=width,
         by_kind=by_kind,
-        people=int(whole["people"]),
-        rarest=whole["rarest"],
-        commonest=whole["commonest"],
+        people=int(totals["people"]),
+        rarest=totals["rarest"],
+        commonest=totals["commonest"],
         fewest=extremes["fewest"],
     )
 
 
-def _wide_enough(people: int, values: int) -> str:
+def _count_type(people: int, values: int) -> str:
     """Return the integer type that holds the products of counts.
 
     64 bits are several times as fast as 128.
@@ -93,52 +94,52 @@ def _wide_enough(people: int, values: int) -> str:
     return "BIGINT" if 4 * people * people * values < BITS_63 else "HUGEINT"
 
 
-def crowds(tables: Tables, apart: int, everybody: int) -> None:
+def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     """Keep the blocks without a secret, and their sizes as the grades of number 0."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
     if apart:
-        query = query.where(exp.not_(starred(len(counts.bound.microdata.qids))))
+        query = query.where(exp.not_(is_suppressed(len(counts.bound.microdata.qids))))
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     last = steps.steps.pop()
     sizes = last.query
     if apart:
-        line = [number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
+        line = [typed_number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
         sizes = exp.union(sizes, exp.select(*line), distinct=False)
     counts.keep_rows("grades_0", steps.plan(sizes))
 
 
-def starred(width: int) -> exp.Expr:
+def is_suppressed(width: int) -> exp.Expr:
     """Return the condition that all quasi-identifiers of a block are ``*``; false with a NULL."""
     every = exp.and_(*(exp.column(f"qid_{i}").eq(STAR) for i in range(1, width + 1)))
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
-def _with_everyone(tables: Tables, j: int, apart: int) -> Plan:
+def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """Return the pieces of blocks; everyone is the block of the suppressed, its only members."""
     width = len(tables.counts.bound.microdata.qids)
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = ("people", "blocks", "stand", "place", "everybody")
     qids = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
-    ordinary = exp.select(*qids, *columns).from_(pieces).where(exp.not_(starred(width)))
+    ordinary = exp.select(*qids, *columns).from_(pieces).where(exp.not_(is_suppressed(width)))
     stars = [exp.alias_(exp.Literal.string(STAR), f"qid_{i}") for i in range(1, width + 1)]
     everyone = exp.select(
         *stars,
         exp.alias_(exp.column("everybody"), "people"),
-        exp.alias_(number(1, "BIGINT"), "blocks"),
-        exp.alias_(number(apart, "BIGINT"), "stand"),
+        exp.alias_(typed_number(1, "BIGINT"), "blocks"),
+        exp.alias_(typed_number(apart, "BIGINT"), "stand"),
         "place",
         "everybody",
     ).from_(places)
     return steps.plan(exp.union(ordinary, everyone, distinct=False))
 
 
-def _climb(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
+def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
     """Keep the tables about a hierarchy; refuse one without all values of the secret."""
     counts = tables.counts
     names = ["leaf", "level", "node"]

@@ -35,7 +35,7 @@ def _level(summary: str, text: str = "") -> Option:
     return Option(NUMBER, summary, text=text, panel=PANEL)
 
 
-def _several(summary: str, text: str = "") -> Option:
+def _levels(summary: str, text: str = "") -> Option:
     """Return the option of one or several required levels."""
     return Option(NUMBERS, summary, text=text, panel=PANEL)
 
@@ -96,7 +96,7 @@ class LevelOptions(TypedDict, total=False):
     ]
     k: Annotated[
         Number | Sequence[Number] | None,
-        _several("Require k-anonymity: people per block >= K; several as in 2,3,5."),
+        _levels("Require k-anonymity: people per block >= K; several as in 2,3,5."),
     ]
     l: Annotated[  # noqa: E741 - the field's own letter
         Number | None, _level("Require distinct l-diversity: distinct secrets per block >= L.")
@@ -110,7 +110,7 @@ class LevelOptions(TypedDict, total=False):
     ]
     l_recursive: Annotated[
         Number | Sequence[Number] | None,
-        _several(
+        _levels(
             "C,L: require recursive (c, l)-diversity; or L, the l of --c (default: --l).",
             text='"C,L": recursive (c, l)-diversity; or only the l of c, which is by '
             "default l, else the fewest values of any block.",
@@ -194,16 +194,16 @@ BOUNDS: Mapping[str, tuple[int, int | None]] = {
 """The least and the largest number of each required level; None: no limit."""
 
 
-def read(options: Mapping[str, object]) -> dict[str, Fraction]:
+def read_levels(options: Mapping[str, object]) -> dict[str, Fraction]:
     """Return the required levels as fractions, of several k the largest.
 
     Raises InputError if one is out of its range.
     """
-    single = dict(options) | _recursive(options)
-    if several := every_k(options):
-        single["k"] = several[-1]
+    single = dict(options) | _split_recursive(options)
+    if numbers := required_k(options):
+        single["k"] = numbers[-1]
     thresholds = {
-        name: _number(name, value)
+        name: _level_number(name, value)
         for name, value in single.items()
         if name in BOUNDS and value not in (None, ())
     }
@@ -215,14 +215,14 @@ def read(options: Mapping[str, object]) -> dict[str, Fraction]:
     return thresholds
 
 
-def every_k(options: Mapping[str, object]) -> tuple[Fraction, ...]:
+def required_k(options: Mapping[str, object]) -> tuple[Fraction, ...]:
     """Return all required k in ascending order, each once."""
-    return tuple(sorted({_number("k", value) for value in _parts(options.get("k"))}))
+    return tuple(sorted({_level_number("k", value) for value in _numbers(options.get("k"))}))
 
 
-def _recursive(options: Mapping[str, object]) -> dict[str, object]:
+def _split_recursive(options: Mapping[str, object]) -> dict[str, object]:
     """Return c and l of recursive diversity, which are written in one option or in two."""
-    parts = _parts(options.get("l_recursive"))
+    parts = _numbers(options.get("l_recursive"))
     if len(parts) > 2 or (len(parts) == 2 and options.get("c") is not None):
         raise InputError("recursive (c, l)-diversity has one c and one l; write them as 3,2")
     if len(parts) == 2:
@@ -230,18 +230,20 @@ def _recursive(options: Mapping[str, object]) -> dict[str, object]:
     return {"l_recursive": parts[0]} if parts else {}
 
 
-def _parts(value: object) -> Sequence[object]:
+def _numbers(value: object) -> Sequence[object]:
     """Return the numbers of an option that takes several: ``2,3,5``, or a sequence."""
     if isinstance(value, str):
         return value.split(",")
     if isinstance(value, Sequence):
         return [
-            part for text in value for part in (_parts(text) if isinstance(text, str) else [text])
+            part for text in value for part in (_numbers(text) if isinstance(text, str) else [text])
         ]
     return [] if value is None else [value]
 
 
-def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str, int]) -> None:
+def check_possible(
+    thresholds: Mapping[str, Fraction], records: int, values: Mapping[str, int]
+) -> None:
     """Refuse levels above the number of ``records``, or of the ``values`` of a secret."""
     if thresholds.get("k", 0) > records:
         raise InputError(
@@ -252,18 +254,18 @@ def check(thresholds: Mapping[str, Fraction], records: int, values: Mapping[str,
         for secret, there in values.items():
             if thresholds.get(name, 0) > there:
                 raise InputError(
-                    f"{name} = {shown(thresholds[name])} is above the {plural(there, 'value')} "
-                    f"that secret {quoted(secret)} has in the release: no block can have so many; "
-                    f"require at most {there}"
+                    f"{name} = {level_text(thresholds[name])} is above the "
+                    f"{plural(there, 'value')} that secret {quoted(secret)} has in the release: "
+                    f"no block can have so many; require at most {there}"
                 )
 
 
-def shown(number: Fraction) -> str:
+def level_text(number: Fraction) -> str:
     """Return a required level as text: ``5``, ``0.2``."""
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.12g}"
 
 
-def _number(name: str, value: object) -> Fraction:
+def _level_number(name: str, value: object) -> Fraction:
     number = exact(value)
     low, high = BOUNDS[name]
     kind = "a whole number" if name in _WHOLE else "a number"

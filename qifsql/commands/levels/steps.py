@@ -107,8 +107,3 @@ class Steps:
         if all(s.name != step.name for s in self.steps):
             self.steps.append(step)
         return step.name
-
-
-def number(value: int, kind: str) -> exp.Expr:
-    """Return a whole number cast to an SQL type."""
-    return exp.cast(exp.Literal.string(str(value)), kind)

@@ -13,7 +13,7 @@ from qifsql.errors import DatasetError, plural
 from qifsql.query.microdata_steps import normal, records_plan
 
 
-def settle(
+def handle_suppressed(
     engine: Engine, microdata: Microdata, how: Suppressed
 ) -> tuple[Microdata, int, list[str]]:
     """Return the attack, the number of people whose block is everyone, and remarks.
@@ -24,7 +24,7 @@ def settle(
     if star is None:
         never = "no record is suppressed: a quasi-identifier that is not a text is never *"
         return microdata, 0, [never] if how != "block" else []
-    there = _count(engine, replace(microdata, where=_both(microdata.where, star)))
+    there = _count_people(engine, replace(microdata, where=_and_condition(microdata.where, star)))
     if not there:
         none = "no record is suppressed: in none are all quasi-identifiers *"
         return microdata, 0, [none] if how != "block" else []
@@ -36,8 +36,8 @@ def settle(
     note = f"{plural(there, 'record')} have * as every quasi-identifier: {done[how]}"
     note = note.replace("1 record have", "1 record has")
     if how == "out":
-        microdata = replace(microdata, where=_both(microdata.where, exp.not_(star)))
-        if not _count(engine, microdata):
+        microdata = replace(microdata, where=_and_condition(microdata.where, exp.not_(star)))
+        if not _count_people(engine, microdata):
             raise DatasetError(
                 f"all records of {microdata.dataset.name} are suppressed, so nobody is left; "
                 "leave suppressed out"
@@ -53,10 +53,10 @@ def _all_starred(microdata: Microdata) -> exp.Expr | None:
     return exp.func("coalesce", exp.paren(every), exp.false())
 
 
-def _both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
+def _and_condition(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
     return more if where is None else exp.and_(exp.paren(where.copy()), more)
 
 
-def _count(engine: Engine, microdata: Microdata) -> int:
+def _count_people(engine: Engine, microdata: Microdata) -> int:
     plan = records_plan(microdata, people=True)
     return int(engine.rows(plan, "counting records", microdata.dataset.name)[0][0])

@@ -67,10 +67,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     Values of a secret that few people of a block have are hidden, unless the worst blocks are
     requested.
     """
-    return _levels(frame, tables, spec, minimum=1 if "worst" in tables else MINIMUM)
+    return _level_parts(frame, tables, spec, minimum=1 if "worst" in tables else MINIMUM)
 
 
-def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
+def _level_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
     """Return all parts; show values that at least ``minimum`` people of a worst block have."""
     rows = frame.to_dicts()
     first = rows[0]
@@ -78,23 +78,23 @@ def _levels(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) ->
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
         Heading(said("{people} in {blocks}, knowing {qids}", **there, qids=qids)),
-        *_table([row for row in rows if row["secret"] is None]),
+        *_level_table([row for row in rows if row["secret"] is None]),
     ]
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
         secret_rows = [row for row in rows if row["secret"] == secret]
         parts += [
             Heading(said("The secret {secret}", secret=secret)),
-            *_table(secret_rows),
-            *_worst(secret_rows, minimum),
+            *_level_table(secret_rows),
+            *_worst_block_parts(secret_rows, minimum),
         ]
         bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
-        parts += [Paragraph(_bite(row)) for row in bites]
+        parts += [Paragraph(_attack_sentence(row)) for row in bites]
     if "worst" in tables:
-        parts += [Heading(said("Where the worst blocks are")), _places(tables["worst"], rows)]
+        parts += [Heading(said("Where the worst blocks are")), _block_table(tables["worst"], rows)]
     return parts
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
+def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """Return a table of the levels of all blocks, with required levels and their violations."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
@@ -105,20 +105,22 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
         more = said("safer") if row["measure"] in SAFER else said("riskier")
-        line = [_say(row), _level(row["value"], row["wanted"]), more, at]
+        line = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
         if has_thresholds and row["wanted"] is not None:
             sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level(row['wanted'], row['wanted'])}", _lack(row)]
+            line += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
         if bounded and row["low"] is not None:
-            line += [end(_level(row[e], None), sharp=row[f"{e}_sharp"]) for e in ("low", "high")]
+            line += [
+                end(_level_text(row[e], None), sharp=row[f"{e}_sharp"]) for e in ("low", "high")
+            ]
         table.add_row(*line)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     ends = [row[f"{e}_sharp"] for row in rows if bounded for e in ("low", "high")]
     marked = [footnote_of_bounds()] if False in ends else []
-    return [table, *marked, *(Paragraph(_no_c(row)) for row in without)]
+    return [table, *marked, *(Paragraph(_missing_c_sentence(row)) for row in without)]
 
 
-def _no_c(row: Mapping[str, Any]) -> str:
+def _missing_c_sentence(row: Mapping[str, Any]) -> str:
     """Return the reason why recursive diversity has no level."""
     if row["l"] == 1:
         return said(
@@ -132,13 +134,13 @@ def _no_c(row: Mapping[str, Any]) -> str:
     )
 
 
-def _say(row: Mapping[str, Any]) -> str:
+def _measure_name(row: Mapping[str, Any]) -> str:
     if row["measure"] == "l_recursive_c":
         return said("c, recursive, l = {l}", l=row["l"])
     return said(SENTENCES[row["measure"]])
 
 
-def _level(value: float | None, threshold: float | None = None) -> str:
+def _level_text(value: float | None, threshold: float | None = None) -> str:
     """Return a level in four digits, or six if four round it to a whole or a required number."""
     if value is None:
         return said("none")
@@ -150,14 +152,14 @@ def _level(value: float | None, threshold: float | None = None) -> str:
     return number(f"{value:.6g}" if float(short) in (round(value), threshold) else short)
 
 
-def _lack(row: Mapping[str, Any]) -> str:
+def _violations_text(row: Mapping[str, Any]) -> str:
     if not row["people_in_violation"]:
         return said("nobody")
     n, blocks = row["people_in_violation"], row["blocks_in_violation"]
     return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
 
 
-def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
+def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
     """Return a table of the worst blocks, each with its measures."""
     hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
@@ -166,19 +168,19 @@ def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
         if listed is None:
             continue
         large = [value for value in listed if value["records"] >= minimum]
-        shown = escaping.cell(large)
+        text = escaping.cell(large)
         if not large:
-            shown = said("(not shown)")
+            text = said("(not shown)")
         elif row["worst_values"] > len(large):  # the rest is not listed
-            shown = said("{values}, and more", values=escaping.cell(large[: escaping.SHOWN]))
+            text = said("{values}, and more", values=escaping.cell(large[: escaping.SHOWN]))
         hidden = hidden or len(large) < min(row["worst_values"], MOST_LISTED)
-        measures_by_block.setdefault((row["worst_size"], shown), []).append(_say(row))
+        measures_by_block.setdefault((row["worst_size"], text), []).append(_measure_name(row))
     if not measures_by_block:
         return []
     heads = [said("a worst block of"), said("size"), said("people with each value")]
     table = Table.of(heads, (1,))
-    for (size, shown), measures in measures_by_block.items():
-        table.add_row("; ".join(measures), words.count(size), shown)
+    for (size, text), measures in measures_by_block.items():
+        table.add_row("; ".join(measures), words.count(size), text)
     message = (
         "Values that fewer than {n} people of a block have are not shown here; --show-blocks shows "
         "them, and the blocks."
@@ -186,9 +188,9 @@ def _worst(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
     return [table, Paragraph(said(message, n=minimum))] if hidden else [table]
 
 
-def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
+def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table of the worst blocks: measures, quasi-identifiers and sizes."""
-    names = {(row["measure"], row["secret"]): _say(row) for row in rows}
+    names = {(row["measure"], row["secret"]): _measure_name(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
     for measure, secret, *values in worst.iter_rows():
@@ -200,12 +202,12 @@ def _places(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _bite(row: Mapping[str, Any]) -> str:
+def _attack_sentence(row: Mapping[str, Any]) -> str:
     """Return a sentence about the success of an attack."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
-    factor = _level(row["factor"])
+    factor = _level_text(row["factor"])
     return said(BITES[row["attack"]], **there, level=row["level"], factor=factor)
 
 
@@ -213,7 +215,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Privacy levels: {name}", name=stored.name)
     # shared results have no values
-    return title, _levels(stored.frame, stored.details, stored.spec, minimum=1)
+    return title, _level_parts(stored.frame, stored.details, stored.spec, minimum=1)
 
 
 def headline(stored: Stored) -> list[str]:
@@ -232,6 +234,6 @@ def headline(stored: Stored) -> list[str]:
         if row["people_in_violation"]:
             message = "A required level ({level}) is not met for {people}."
             lacking = words.persons(row["people_in_violation"])
-            texts.append(said(message, level=_say(row), people=lacking))
+            texts.append(said(message, level=_measure_name(row), people=lacking))
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
-    return texts + [_bite(row) for row in attacks if row["people"]]
+    return texts + [_attack_sentence(row) for row in attacks if row["people"]]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.levels.find import Finding, look
+from qifsql.commands.levels.find import Finding, need_block
 from qifsql.commands.levels.secret_blocks import STAR, Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
@@ -41,7 +41,7 @@ def check_population(tables: Tables) -> None:
         )
 
 
-def placed(
+def worst_block_table(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
@@ -59,13 +59,13 @@ def placed(
         level = levels[name, j]
         secret = secrets.get(j)
         steps = Steps(tables)
-        actual = look(steps, secret, (name, j), level, height)
+        actual = need_block(steps, secret, (name, j), level, height)
         if secret is not None and secret.by_kind:
-            lookup = _of_kind(tables, secret, _kind(tables, secret, steps, actual))
+            lookup = _block_of_counts(tables, secret, _block_counts(tables, secret, steps, actual))
         elif secret is None and name == "k":
-            lookup = _of_size(tables, level)
+            lookup = _block_of_size(tables, level)
         else:
-            lookup = steps.plan(exp.select(*_columns(tables, actual)).from_(actual))
+            lookup = steps.plan(exp.select(*_shown_columns(tables, actual)).from_(actual))
         rows = tables.rows(lookup, "looking for the worst blocks")
         if not rows:  # the worst block is everyone, and no table has it
             rows = [(*(STAR for _ in qids), int(level.value))]
@@ -74,7 +74,7 @@ def placed(
     return pl.DataFrame(lines, schema=names, orient="row", infer_schema_length=None)
 
 
-def _columns(tables: Tables, table: str) -> list[exp.Expr]:
+def _shown_columns(tables: Tables, table: str) -> list[exp.Expr]:
     """Return the quasi-identifiers in types that can be shown, and the size."""
     values = [
         written(exp.column(f"qid_{i}", table), q, SHOWABLE)
@@ -84,7 +84,7 @@ def _columns(tables: Tables, table: str) -> list[exp.Expr]:
     return [*(exp.alias_(v, f"known_{i}") for i, v in enumerate(values, 1)), size]
 
 
-def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
+def _limit_to_first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
     """Limit a query to the first block in the order of the quasi-identifiers."""
     order = [
         exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
@@ -93,16 +93,16 @@ def _first(query: exp.Select, tables: Tables, table: str) -> exp.Select:
     return query.order_by(*order).limit(1)
 
 
-def _of_size(tables: Tables, level: Finding) -> Plan:
+def _block_of_size(tables: Tables, level: Finding) -> Plan:
     """Return a plan for a block whose size is the level."""
     steps = Steps(tables)
     blocks = steps.need("blocks_of_all", 0, 1)
-    query = exp.select(*_columns(tables, blocks)).from_(blocks)
+    query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)
     query = query.where(exp.column("size").eq(int(level.value)))
-    return steps.plan(_first(query, tables, blocks))
+    return steps.plan(_limit_to_first(query, tables, blocks))
 
 
-def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
+def _block_counts(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
     """Return the number of people of a worst block with each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
     same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
@@ -111,12 +111,12 @@ def _kind(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int
     return list(counts)
 
 
-def _of_kind(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
+def _block_of_counts(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
     """Return a plan for a block of these counts; its size and the others determine the last."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
     tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(kind[:-1], 1)}
     same = [exp.column(name).eq(n) for name, n in {"size": sum(kind), **tallies}.items()]
-    query = exp.select(*_columns(tables, table)).from_(table).where(*same)
-    return plan(counts.bound.microdata, attack.steps, _first(query, tables, table))
+    query = exp.select(*_shown_columns(tables, table)).from_(table).where(*same)
+    return plan(counts.bound.microdata, attack.steps, _limit_to_first(query, tables, table))

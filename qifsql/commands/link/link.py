@@ -124,11 +124,11 @@ def link(
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
         pair = sides(catalogs, texts, keys, (options["where"], options["register_where"]))
-        counts = [_count(engine, side) for side in pair]
-        in_both = _check_truth(engine, pair) if keys else None
-        plan = _plan(pair)
+        counts = [_count_records(engine, side) for side in pair]
+        in_both = _count_common_people(engine, pair) if keys else None
+        plan = _blocks_plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
-        apart = [] if any(_in_both(blocks)) else _without_common_values(engine, pair)
+        apart = [] if any(_are_in_both(blocks)) else _note_on_different_values(engine, pair)
     kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
     records = [n for n, _ in counts]
     names = [q.name for q in pair[0].qids]
@@ -155,12 +155,12 @@ def link(
     return Result(frame=frame, origin=origin, details={"confidence": points}, notes=notes)
 
 
-def _in_both(blocks: pl.DataFrame) -> list[bool]:
+def _are_in_both(blocks: pl.DataFrame) -> list[bool]:
     """Return for each kind of block whether it has records of both files."""
     return [released > 0 and registered > 0 for released, registered, *_ in blocks.iter_rows()]
 
 
-def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
+def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
     """Return a note on the quasi-identifiers of which no value is in both files."""
     steps = tuple(s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
     names = []
@@ -169,7 +169,7 @@ def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]
         values = [exp.select(place.copy()).from_(step.name) for step in steps]
         common = exp.Intersect(this=values[0], expression=values[1], distinct=True)
         query = exp.select(exp.Count(this=place)).from_(common.subquery("common"))
-        plan = Plan(steps, query, _setup(*pair))
+        plan = Plan(steps, query, _openings(*pair))
         ((number,),) = engine.rows(plan, "comparing values", pair[0].dataset.name)
         if not number:
             names.append(
@@ -183,7 +183,7 @@ def _without_common_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]
     ]
 
 
-def _plan(pair: tuple[Side, Side]) -> Plan:
+def _blocks_plan(pair: tuple[Side, Side]) -> Plan:
     """Return the plan for the kinds of blocks of release and register together."""
     width = len(pair[0].qids)
     release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
@@ -200,21 +200,21 @@ def _plan(pair: tuple[Side, Side]) -> Plan:
         Step("pairs", template.doc, pairs),
         Step("alike", alike.doc, splice(alike, width=width)),
     )
-    return Plan(steps, load("link/linked").query, _setup(*pair))
+    return Plan(steps, load("link/linked").query, _openings(*pair))
 
 
-def _setup(*pair: Side) -> tuple[str, ...]:
+def _openings(*pair: Side) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for side in pair for s in openings(side.dataset)))
 
 
-def _count(engine: Engine, side: Side) -> tuple[int, int]:
+def _count_records(engine: Engine, side: Side) -> tuple[int, int]:
     """Return the number of records, and of those without a missing quasi-identifier."""
     complete = exp.Where(this=side.complete)
     counted = [
         exp.Count(this=exp.Star()),
         exp.Filter(this=exp.Count(this=exp.Star()), expression=complete),
     ]
-    plan = Plan((), side.rows(*counted), _setup(side))
+    plan = Plan((), side.rows(*counted), _openings(side))
     ((records, linkable),) = engine.rows(plan, "counting records", side.dataset.name)
     if not records:
         after = " under its filter" if side.where is not None else ""
@@ -222,10 +222,10 @@ def _count(engine: Engine, side: Side) -> tuple[int, int]:
     return int(records), int(linkable)
 
 
-def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
+def _count_common_people(engine: Engine, pair: tuple[Side, Side]) -> int:
     """Return the number of people in both files; refuse keys that repeat or never match."""
     for side in pair:
-        plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _setup(side))
+        plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _openings(side))
         ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
         if keys:
             assert side.key is not None  # noqa: S101 - there is a truth
@@ -236,7 +236,7 @@ def _check_truth(engine: Engine, pair: tuple[Side, Side]) -> int:
                 "qifsql anonymise --one-per"
             )
     steps = (pair[0].keyed("keyed"), pair[1].keyed("others"))
-    plan = Plan(steps, load("collection/common").query, _setup(*pair))
+    plan = Plan(steps, load("collection/common").query, _openings(*pair))
     ((shared, _, _),) = engine.rows(plan, "comparing keys", pair[0].dataset.name)
     if not shared:
         raise DatasetError(

@@ -20,17 +20,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     row = frame.row(0, named=True)
     parts: list[Part] = [
         Heading(said("Linked by {qids}", qids=words.listed(row["qids"]))),
-        _both(row),
-        Paragraph(_unique(row)),
-        _adversaries(row),
-        *_within(row),
+        _files_table(row),
+        Paragraph(_unique_links_sentences(row)),
+        _adversary_table(row),
+        *_presence_parts(row),
     ]
     if tables["confidence"].height:
-        parts += [_curve(tables["confidence"]), Paragraph(_right(row))]
+        parts += [_confidence_table(tables["confidence"]), Paragraph(_right_links_sentence(row))]
     return parts
 
 
-def _both(row: Mapping[str, Any]) -> Table:
+def _files_table(row: Mapping[str, Any]) -> Table:
     table = Table.of(["", said("release"), said("register"), said("both")], right=(1, 2, 3))
     for name, column in (
         (said("records"), "records"),
@@ -45,7 +45,7 @@ def _both(row: Mapping[str, Any]) -> Table:
     return table
 
 
-def _unique(row: Mapping[str, Any]) -> str:
+def _unique_links_sentences(row: Mapping[str, Any]) -> str:
     """Return sentences on matched, unique and right links, which are different numbers."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
     singular = "{n} of {records} matches somebody in the register."
@@ -75,7 +75,7 @@ def _unique(row: Mapping[str, Any]) -> str:
     return f"{text} {counted(singular, plural, row['correct_unique'], share=right)}"
 
 
-def _adversaries(row: Mapping[str, Any]) -> Table:
+def _adversary_table(row: Mapping[str, Any]) -> Table:
     """Return a table of the risks, each with its adversary."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
@@ -91,7 +91,7 @@ def _adversaries(row: Mapping[str, Any]) -> Table:
     return table
 
 
-def _within(row: Mapping[str, Any]) -> list[Part]:
+def _presence_parts(row: Mapping[str, Any]) -> list[Part]:
     """Return sentences on k-map and delta-presence."""
     sentences = []
     if row["k_map"] is not None:
@@ -111,7 +111,7 @@ def _within(row: Mapping[str, Any]) -> list[Part]:
     return [Paragraph(" ".join(sentences))] if sentences else []
 
 
-def _curve(confidence: pl.DataFrame) -> Table:
+def _confidence_table(confidence: pl.DataFrame) -> Table:
     """Return a table of some points of the confidence curve: links by their least chance."""
     truth = confidence["correct_at_least"].null_count() == 0
     heads = [said("links with a chance of"), said("links"), said("right at best")]
@@ -133,7 +133,7 @@ def _curve(confidence: pl.DataFrame) -> Table:
     return table
 
 
-def _right(row: Mapping[str, Any]) -> str:
+def _right_links_sentence(row: Mapping[str, Any]) -> str:
     values = {
         "n": words.count(round(row["expected_correct"])),
         "records": words.records(row["release_records"]),
@@ -156,4 +156,4 @@ def _right(row: Mapping[str, Any]) -> str:
 
 def headline(stored: Stored) -> list[str]:
     """Return the links in sentences, for the first pages of a report."""
-    return [_unique(stored.frame.row(0, named=True))]
+    return [_unique_links_sentences(stored.frame.row(0, named=True))]

@@ -60,7 +60,7 @@ class Calculations:
         with self._lock:
             older = self._waiting.pop(topic, None)
             if older is not None:
-                _give_up(older)
+                _supersede(older)
             self._waiting[topic] = calculation
             running = self._running
             if running is not None and running.topic == topic and self.interrupt is not None:
@@ -84,7 +84,7 @@ class Calculations:
         finally:
             with self._lock:
                 for calculation in self._waiting.values():
-                    _give_up(calculation)
+                    _supersede(calculation)
 
     def _next(self, is_over: Callable[[], bool]) -> bool:
         """Do one calculation, or wait a moment; return whether to go on."""
@@ -99,7 +99,7 @@ class Calculations:
             self._do(calculation)
         except (KeyboardInterrupt, Interrupted) as e:
             if calculation is not None:
-                _give_up(calculation)
+                _supersede(calculation)
             if not self._stopped:
                 raise KeyboardInterrupt from e
         return True
@@ -124,7 +124,7 @@ class Calculations:
                 self._running = None
 
 
-def _give_up(calculation: Calculation) -> None:
+def _supersede(calculation: Calculation) -> None:
     """Say to those who wait that there will be no result."""
     future = calculation.future
     if not future.done():

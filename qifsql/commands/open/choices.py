@@ -30,7 +30,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
 CODES = 100  # values from which a column of numbers may be a code with a long number of digits
 
 
-def steps(type_: str, distinct: int) -> tuple[str, ...]:
+def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
     """Return the steps of a column: as it is, coarser and coarser, and left out.
 
     Only the type and the number of values count, so that the steps reveal no value.
@@ -113,7 +113,7 @@ class Choices:
     def release(self, file: Sequence[str], out: str) -> list[str]:
         """Return the words that write the changed release."""
         words = ["anonymise", *file, "-o", out, "--method", "recode"]
-        return [*words, "-q", names(self.qids), *self._changes("--change")]
+        return [*words, "-q", csv_of_names(self.qids), *self._changes("--change")]
 
     def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
@@ -121,23 +121,23 @@ class Choices:
 
     def _roles(self, qids: Sequence[str]) -> list[str]:
         secrets = [word for name in self.secrets for word in ("-s", listed(name))]
-        return ["-q", names(qids), *secrets]
+        return ["-q", csv_of_names(qids), *secrets]
 
     def _changes(self, flag: str) -> list[str]:
         return [word for change in self.changes for word in (flag, change)]
 
 
-def names(columns: Sequence[str]) -> str:
+def csv_of_names(columns: Sequence[str]) -> str:
     """Return names as one row of CSV."""
     return ",".join(map(listed, columns))
 
 
-def line(words: Sequence[str]) -> str:
+def command_line(words: Sequence[str]) -> str:
     """Return words as a command line to copy."""
     return shlex.join(["qifsql", *words]) if words else ""
 
 
-def read(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
+def read_choices(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
     """Return the choices in the fields of a form; columns are numbered."""
     roles = {name: form.get(f"role-{i}", "") for i, name in enumerate(columns)}
     steps_ = {name: form.get(f"step-{i}", "") for i, name in enumerate(columns)}

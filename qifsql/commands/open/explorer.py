@@ -103,7 +103,7 @@ class Explorer:
                 alone=row["singled_out_share"],
                 row=row,
                 role=roles.get(row["column"], ""),
-                steps=choices.steps(row["type"], row["distinct"] or 0),
+                steps=choices.steps_of_column(row["type"], row["distinct"] or 0),
             )
             for row in rows
         )
@@ -237,9 +237,9 @@ class Explorer:
 
     def command_lines(self) -> list[str]:
         """Return the command lines of the attacks that were tried."""
-        return [choices.line(tried.attack(self.words)) for tried in self.tried]
+        return [choices.command_line(tried.attack(self.words)) for tried in self.tried]
 
     def first(self, columns: Sequence[SourceColumn]) -> Choices:
         """Return the suggested roles as choices."""
         form = {f"role-{i}": column.role for i, column in enumerate(columns)}
-        return choices.read({**form, "option-histogram": "on"}, [c.name for c in columns])
+        return choices.read_choices({**form, "option-histogram": "on"}, [c.name for c in columns])

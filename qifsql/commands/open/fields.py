@@ -65,29 +65,29 @@ def options_of(command: Callable[..., Any]) -> type:
     return declaration
 
 
-def fields(options: type, values: Mapping[str, str]) -> list[Field]:
+def fields_of_options(options: type, values: Mapping[str, str]) -> list[Field]:
     """Return the fields of the options that the page offers, in their order."""
-    return [replace(field, value=values.get(field.name, "")) for field in _fields(options)]
+    return [replace(field, value=values.get(field.name, "")) for field in _empty_fields(options)]
 
 
-def offered(options: type) -> dict[str, Option]:
+def offered_options(options: type) -> dict[str, Option]:
     """Return the options that the page offers."""
     return {n: o for n, o in declared(options).items() if o.typed and n not in HIDDEN}
 
 
-def _fields(options: type) -> Iterator[Field]:
-    for name, option in offered(options).items():
+def _empty_fields(options: type) -> Iterator[Field]:
+    for name, option in offered_options(options).items():
         yield Field(
             name=name,
             flag=grouping.flags(name, option)[0],
             help=translated(option.help),
-            kind=_kind(option.form),
+            kind=_control_kind(option.form),
             panel=translated(option.panel),
             choices=option.form.choices,
         )
 
 
-def _kind(form: Form) -> str:
+def _control_kind(form: Form) -> str:
     if form is FLAG:
         return "flag"
     if form.choices:
@@ -98,7 +98,7 @@ def _kind(form: Form) -> str:
 def words(options: type, values: Mapping[str, str]) -> list[str]:
     """Return the options as they are typed on the command line."""
     typed: list[str] = []
-    for name, option in offered(options).items():
+    for name, option in offered_options(options).items():
         if value := values.get(name, "").strip():
             flag = grouping.flags(name, option)[0]
             typed += [flag] if option.form is FLAG else [flag, value]
@@ -108,15 +108,15 @@ def words(options: type, values: Mapping[str, str]) -> list[str]:
 def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
     """Return the options as arguments of the function, read as the command line reads them."""
     typed: dict[str, Any] = {}
-    for name, option in offered(options).items():
+    for name, option in offered_options(options).items():
         if value := values.get(name, "").strip():
             flag = grouping.flags(name, option)[0]
-            typed[name] = True if option.form is FLAG else _read(flag, option.form, value)
+            typed[name] = True if option.form is FLAG else _read_value(flag, option.form, value)
     arguments_ = grouping.arguments(options, {**typed, "qids": list(qids)})
     return {name: arguments_[name] for name in typed}
 
 
-def _read(flag: str, form: Form, text: str) -> Any:
+def _read_value(flag: str, form: Form, text: str) -> Any:
     """Return a value as typer reads it from a word."""
     kinds = (
         {k for k in get_args(grouping.TYPED[form][0]) if k is not NoneType}

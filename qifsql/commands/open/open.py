@@ -103,26 +103,26 @@ def open(  # noqa: A001 - the name of the command
     else:
         page = Explorer(
             Dataset.open(text, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding),
-            _words(text, where, delimiter, encoding, all_varchar=all_varchar),
+            _file_words(text, where, delimiter, encoding, all_varchar=all_varchar),
             where=where,
             private=private,
             settings=settings,
             calculations=calculations,
         )
         page.read()
-    with closing(_listening(port)) as listener:
+    with closing(_listen(port)) as listener:
         number = int(listener.getsockname()[1])
         token = secrets.token_urlsafe(24)
         address = f"http://{HOST}:{number}/{token}/"
         app = application(page, token=token, port=number, lang=code, seen=calculations.seen)
         server = uvicorn.Server(uvicorn.Config(app, **SERVING))
         jobs = page.jobs if isinstance(page, Explorer) else Jobs()
-        with _served(server, listener, jobs):
+        with _serve(server, listener, jobs):
             sys.stdout.write(f"{address}\n")
             sys.stdout.flush()
             say = told or silent
             say("Ctrl-C ends the page")
-            with _leading_to(address, settings) if browser else nullcontext():
+            with _open_in_browser(address, settings) if browser else nullcontext():
                 try:
                     calculations.run(lambda: _is_idle(calculations, jobs, idle))
                 except KeyboardInterrupt:
@@ -130,13 +130,8 @@ def open(  # noqa: A001 - the name of the command
     return page.command_lines() if isinstance(page, Explorer) else []
 
 
-def _words(
-    text: str,
-    where: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    *,
-    all_varchar: bool,
+def _file_words(
+    text: str, where: str | None, delimiter: str | None, encoding: str | None, *, all_varchar: bool
 ) -> list[str]:
     """Return how a command line names the file and says how to read it."""
     reading = {"--where": where, "--delimiter": delimiter, "--encoding": encoding}
@@ -150,7 +145,7 @@ def _is_idle(calculations: Calculations, jobs: Jobs, limit: float | None) -> boo
 
 
 @contextmanager
-def _served(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
+def _serve(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
     """Serve in another thread; at the end, stop what runs beside the page."""
     thread = threading.Thread(target=server.run, args=([listener],), name="page", daemon=True)
     thread.start()
@@ -164,7 +159,7 @@ def _served(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
 
 
 @contextmanager
-def _leading_to(address: str, settings: Settings | None) -> Iterator[None]:
+def _open_in_browser(address: str, settings: Settings | None) -> Iterator[None]:
     """Open an address in the browser by a private file that leads to it.
 
     Every user of the machine can read the command line of the browser, and the token is a secret.
@@ -181,7 +176,7 @@ def _leading_to(address: str, settings: Settings | None) -> Iterator[None]:
         folder.remove()
 
 
-def _listening(port: int) -> socket.socket:
+def _listen(port: int) -> socket.socket:
     """Return a socket on the loopback address; InputError if the port is taken."""
     if not 0 <= port <= 65535:
         raise InputError(f"port {port} does not exist; name one from 1 to 65535")

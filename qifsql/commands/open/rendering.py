@@ -43,7 +43,7 @@ class Step:
     names: tuple[str, ...]
 
 
-def explorer(
+def explorer_page(
     page: Explorer,
     columns: Sequence[SourceColumn],
     choice: Choices,
@@ -63,24 +63,24 @@ def explorer(
         records=words.count(columns[0].records or 0) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
-        jobs=[_job(running) for running in jobs],
-        **_knowledge(columns, choice),
+        jobs=[_job_values(running) for running in jobs],
+        **_knowledge_values(columns, choice),
     )
 
 
-def frame(inside: str, title: str) -> str:
+def page_frame(inside: str, title: str) -> str:
     """Return a whole page around its content."""
     return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
 
 
-def knowledge(columns: Sequence[SourceColumn], choice: Choices) -> str:
+def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the part about the adversary, to replace that of the page."""
-    values = _knowledge(columns, choice)
+    values = _knowledge_values(columns, choice)
     return html.live(PAGE, "knowledge.html", replaces=True, **values)
 
 
-def _knowledge(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
-    options = fields.fields(choices.ATTACK, choice.options)
+def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+    options = fields.fields_of_options(choices.ATTACK, choice.options)
     first = [field for name in fields.FIRST for field in options if field.name == name]
     panels: dict[str, list[fields.Field]] = {}
     for field in options:
@@ -88,32 +88,32 @@ def _knowledge(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, An
             panels.setdefault(field.panel, []).append(field)
     return {
         "sliders": [
-            _step(i, column, choice)
+            _step_of_column(i, column, choice)
             for i, column in enumerate(columns)
             if column.name in choice.qids
         ],
         "secrets": choice.secrets,
-        "roles": roles(columns, choice),
+        "roles": roles_text(columns, choice),
         "first": first,
         "panels": panels,
         "names": [column.name for column in columns],
     }
 
 
-def roles(columns: Sequence[SourceColumn], choice: Choices) -> str:
+def roles_text(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the roles of all columns as one text, to find out if they were changed."""
     marks = {**dict.fromkeys(choice.qids, "q"), **dict.fromkeys(choice.secrets, "s")}
     return "".join(marks.get(column.name, "-") for column in columns)
 
 
-def _step(i: int, column: SourceColumn, choice: Choices) -> Step:
+def _step_of_column(i: int, column: SourceColumn, choice: Choices) -> Step:
     chosen = choice.steps.get(column.name, "")
     index = column.steps.index(chosen) if chosen in column.steps else 0
-    names = tuple(_coarser(column, how) for how in column.steps)
+    names = tuple(_step_in_words(column, how) for how in column.steps)
     return Step(i, column.name, column.steps, index, names)
 
 
-def _coarser(column: SourceColumn, how: str) -> str:
+def _step_in_words(column: SourceColumn, how: str) -> str:
     """Return a step in words."""
     if not how:
         return said("as it is")
@@ -153,46 +153,42 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
     }
 
 
-def live(
-    page: Explorer,
-    choice: Choices,
-    result: Result,
-    before: Result | None,
-    trail: Sequence[int],
+def risk_fragment(
+    page: Explorer, choice: Choices, result: Result, before: Result | None, trail: Sequence[int]
 ) -> str:
     """Return the parts about the risk and the release."""
     return html.live(
         PAGE,
         "live.html",
         parts=first_page([result], private=page.private),
-        rows=_rows(result, before),
+        rows=_number_rows(result, before),
         changed=choice.is_changed,
         notes=result.notes,
-        trail=_trail(page, trail),
+        trail=_trail_states(page, trail),
         numbers=",".join(map(str, trail)),
         state=trail[-1],
-        **commands(page, choice),
+        **command_lines(page, choice),
     )
 
 
-def commands(page: Explorer, choice: Choices) -> dict[str, Any]:
+def command_lines(page: Explorer, choice: Choices) -> dict[str, Any]:
     """Return the command lines that do what the page shows."""
     stem = Path(page.dataset.name).stem or "release"
     attack = choice.attack(page.words)
     return {
-        "attack_line": choices.line(attack),
-        "before_line": choices.line(choice.before.attack(page.words)),
-        "cost_line": choices.line(choice.compare(page.words)) if choice.is_changed else "",
+        "attack_line": choices.command_line(attack),
+        "before_line": choices.command_line(choice.before.attack(page.words)),
+        "cost_line": choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
         "stem": stem,
     }
 
 
-def _rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
+def _number_rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
     """Return the numbers of each question, and those before the changes."""
-    earlier = {} if before is None else {_question(row): row for row in before.rows()}
+    earlier = {} if before is None else {_question_key(row): row for row in before.rows()}
     rows = []
     for row in result.rows():
-        old = earlier.get(_question(row), {})
+        old = earlier.get(_question_key(row), {})
         cells = [(name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS]
         extra = [
             str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")
@@ -201,7 +197,7 @@ def _rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
     return rows
 
 
-def _question(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _question_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(name) for name in ("model", "secret", "gain", "knows"))
 
 
@@ -211,7 +207,7 @@ def _cell(name: str, value: float | None) -> str:
     return words.count(int(value)) if name == "singled_out" else words.percent(value)
 
 
-def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
+def _trail_states(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
     """Return the last states, with their numbers."""
     states = []
     for n in trail:
@@ -232,36 +228,38 @@ def _trail(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
     return states
 
 
-def nothing(page: Explorer, message: str, trail: Sequence[int], *, reopen: bool = False) -> str:
+def no_result_fragment(
+    page: Explorer, message: str, trail: Sequence[int], *, reopen: bool = False
+) -> str:
     """Return the parts about the risk and the release where there is no result, and why."""
     return html.live(
         PAGE,
         "nothing.html",
         message=message,
         reopen=reopen,
-        trail=_trail(page, trail),
+        trail=_trail_states(page, trail),
         numbers=",".join(map(str, trail)),
     )
 
 
-def error(message: str) -> str:
+def error_fragment(message: str) -> str:
     """Return an error as a fragment."""
     return html.live(PAGE, "error.html", message=message)
 
 
-def progress(share: float | None) -> str:
+def progress_text(share: float | None) -> str:
     """Return that a calculation is running, and how much of it is done."""
     return " ".join([said("Working"), *([] if share is None else [number(f"{100 * share:.0f} %")])])
 
 
-def charts(page: Explorer, result: Result) -> str:
+def charts_fragment(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
     parts = _chapters(stored.read([result]), private=page.private)
     command = "" if can_draw() else installation.command("charts")
     return html.live(PAGE, "charts.html", parts=parts, command=command)
 
 
-def cost(page: Explorer, result: Result) -> str:
+def cost_fragment(page: Explorer, result: Result) -> str:
     """Return the loss and the risk of each change, as a report does."""
     parts = _chapters(stored.read([result]), private=page.private)
     return html.live(PAGE, "cost.html", parts=parts, notes=result.notes)
@@ -275,22 +273,22 @@ def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
     return parts
 
 
-def job(running: Job) -> str:
+def job_fragment(running: Job) -> str:
     """Return a command that runs beside the page."""
-    return html.live(PAGE, "job.html", job=_job(running))
+    return html.live(PAGE, "job.html", job=_job_values(running))
 
 
-def state(running: Job, seen: int = 0) -> str:
+def state_fragment(running: Job, seen: int = 0) -> str:
     """Return the state of a command; ``seen``: the version of the answers that the page shows."""
-    return html.live(PAGE, "state.html", job=_job(running, seen))
+    return html.live(PAGE, "state.html", job=_job_values(running, seen))
 
 
-def _job(running: Job, seen: int = 0) -> dict[str, Any]:
+def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {
         "number": running.number,
-        "lines": [choices.line(words_) for words_ in running.lines],
+        "lines": [choices.command_line(words_) for words_ in running.lines],
         "state": running.state,
         "what": what,
         "share": share,
@@ -303,7 +301,7 @@ def _job(running: Job, seen: int = 0) -> dict[str, Any]:
     }
 
 
-def sweep(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def sweep_page(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return the page of a stored sweep but for its frame."""
     return html.live(
         PAGE,
@@ -311,24 +309,24 @@ def sweep(sweep_walk: Walk, form: Mapping[str, str]) -> str:
         private=sweep_walk.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
         parts=_chapters([sweep_walk.stored], private=sweep_walk.private),
-        **_walk(sweep_walk, form),
+        **_walk_values(sweep_walk, form),
     )
 
 
-def answers(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def answers_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep that was started here, and what it says once it is whole."""
     parts = (
         _chapters([sweep_walk.stored], private=sweep_walk.private) if sweep_walk.is_whole else []
     )
-    return html.live(PAGE, "answers.html", parts=parts, **_walk(sweep_walk, form))
+    return html.live(PAGE, "answers.html", parts=parts, **_walk_values(sweep_walk, form))
 
 
-def walk(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def walk_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
-    return html.live(PAGE, "walk.html", **_walk(sweep_walk, form))
+    return html.live(PAGE, "walk.html", **_walk_values(sweep_walk, form))
 
 
-def _walk(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+def _walk_values(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
     question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
     here = sweep_walk.at(question, measure, form.get("subset", ""))

@@ -116,14 +116,14 @@ def application(
     answers = SweepAnswers(page, lang) if isinstance(page, Walk) else Answers(page, lang)
     routes = [Route("/", answers.front), Route("/assets/{name}", _asset)]
     routes += [
-        Route(f"/{name}", _post(getattr(answers, method)), methods=["POST"])
+        Route(f"/{name}", _form_handler(getattr(answers, method)), methods=["POST"])
         for name, method in POSTED.items()
         if hasattr(answers, method)
     ]
     return Guard(Starlette(routes=routes), token=token, port=port, seen=seen)
 
 
-def _post(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+def _form_handler(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     """Return the handler of a form: its answer in the language of the reader, or its error."""
 
     async def handle(request: Request) -> Response:
@@ -134,28 +134,28 @@ def _post(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
                 return Response(status_code=413, headers=HEADERS)
         pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
         form = dict(pairs)
-        with speaking(_language(form.get("language", ""), ENGLISH.code)):
+        with speaking(_known_language(form.get("language", ""), ENGLISH.code)):
             try:
                 text = await answer(form)
             except Superseded:
                 return Response(status_code=204, headers=HEADERS)
             except QifError as e:
-                text = rendering.error(str(e))
+                text = rendering.error_fragment(str(e))
             except Exception as e:
                 message = "internal error ({name}); please report it, with --debug"
-                text = rendering.error(message.format(name=type(e).__name__))
+                text = rendering.error_fragment(message.format(name=type(e).__name__))
         return HTMLResponse(text, headers=HEADERS)
 
     return handle
 
 
-def _language(code: str, usual: str) -> str:
+def _known_language(code: str, usual: str) -> str:
     return code if code in LANGUAGES else usual
 
 
-def _chosen(form: Form, usual: str) -> str:
+def _requested_language(form: Form, usual: str) -> str:
     """Return the language that a form asks for, or the one it is in."""
-    return _language(form.get("lang", ""), _language(form.get("language", ""), usual))
+    return _known_language(form.get("lang", ""), _known_language(form.get("language", ""), usual))
 
 
 async def _asset(request: Request) -> Response:
@@ -184,18 +184,18 @@ class Answers:
                 columns = await self._columns()
                 first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
                 tab = self.explorer.new_tab()
-                inside = rendering.explorer(self.explorer, columns, first, tab=tab, jobs=jobs)
+                inside = rendering.explorer_page(self.explorer, columns, first, tab=tab, jobs=jobs)
             except QifError as e:
-                inside = rendering.error(str(e))
-            text = rendering.frame(inside, f"qifsql: {self.explorer.dataset.name}")
+                inside = rendering.error_fragment(str(e))
+            text = rendering.page_frame(inside, f"qifsql: {self.explorer.dataset.name}")
         return HTMLResponse(text, headers=HEADERS)
 
     async def page(self, form: Form) -> str:
         """Return the page in another language, or as it was in an earlier state."""
         columns = await self._columns()
         choice, trail = self._choice(form, columns), self._trail(form)
-        with speaking(_chosen(form, self.lang)):
-            return rendering.explorer(
+        with speaking(_requested_language(form, self.lang)):
+            return rendering.explorer_page(
                 self.explorer,
                 columns,
                 choice,
@@ -210,7 +210,7 @@ class Answers:
         number = integer(state)
         if number is not None and number < len(self.explorer.tried):
             return self.explorer.tried[number]
-        return choices.read(form, [column.name for column in columns])
+        return choices.read_choices(form, [column.name for column in columns])
 
     def _trail(self, form: Form) -> list[int]:
         numbers = map(integer, form.get("trail", "").split(","))
@@ -222,8 +222,8 @@ class Answers:
         columns = await self._columns()
         choice = self._choice(form, columns)
         knows = (
-            rendering.knowledge(columns, choice)
-            if rendering.roles(columns, choice) != form.get("roles")
+            rendering.knowledge_fragment(columns, choice)
+            if rendering.roles_text(columns, choice) != form.get("roles")
             else ""
         )
         try:
@@ -231,36 +231,38 @@ class Answers:
         except QifError as e:
             trail = self._trail(form)
             reopen = isinstance(e, DatasetError)
-            return rendering.nothing(self.explorer, str(e), trail, reopen=reopen) + knows
+            return rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen) + knows
 
     async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
         page = self.explorer
         if not choice.knowledge:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
-            return rendering.nothing(page, message, trail)
+            return rendering.no_result_fragment(page, message, trail)
         result = await asyncio.wrap_future(page.attack(choice, tab))
         before = None
         if choice.is_changed:
             before = await asyncio.wrap_future(page.before(choice, tab))
         state = page.note(choice)
         numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
-        return await run_in_threadpool(rendering.live, page, choice, result, before, numbers)
+        return await run_in_threadpool(
+            rendering.risk_fragment, page, choice, result, before, numbers
+        )
 
     async def charts(self, form: Form) -> str:
         """Return the chapters of the report about a state, with charts."""
         choice = self._choice(form, await self._columns())
         result = await asyncio.wrap_future(self.explorer.attack(choice, form.get("tab", "")))
-        return await run_in_threadpool(rendering.charts, self.explorer, result)
+        return await run_in_threadpool(rendering.charts_fragment, self.explorer, result)
 
     async def cost(self, form: Form) -> str:
         """Return what the changes of a state save and cost."""
         choice = self._choice(form, await self._columns())
         result = await asyncio.wrap_future(self.explorer.cost(choice, form.get("tab", "")))
-        return await run_in_threadpool(rendering.cost, self.explorer, result)
+        return await run_in_threadpool(rendering.cost_fragment, self.explorer, result)
 
     async def progress(self, _form: Form) -> str:
         """Return how far the running calculation is."""
-        return rendering.progress(self.explorer.share)
+        return rendering.progress_text(self.explorer.share)
 
     async def reopen(self, form: Form) -> str:
         """Read the file again, and return the page with the choices of the form."""
@@ -270,27 +272,27 @@ class Answers:
     async def start(self, form: Form) -> str:
         """Start the commands that write what a form names."""
         choice = self._choice(form, await self._columns())
-        return rendering.job(self.explorer.start(form.get("what", ""), choice, form))
+        return rendering.job_fragment(self.explorer.start(form.get("what", ""), choice, form))
 
     async def job(self, form: Form) -> str:
         """Return the state of a command, and new answers of a sweep."""
         seen = form.get("seen", "")
         version = integer(seen) or 0
-        return rendering.state(self.explorer.jobs[form.get("job", "")], version)
+        return rendering.state_fragment(self.explorer.jobs[form.get("job", "")], version)
 
     async def stop(self, form: Form) -> str:
         """Stop a command."""
         job = self.explorer.jobs[form.get("job", "")]
         await run_in_threadpool(job.close)
-        return rendering.state(job)
+        return rendering.state_fragment(job)
 
     async def answers(self, form: Form) -> str:
         """Return the answers of a sweep so far."""
-        return await run_in_threadpool(rendering.answers, self._sweep(form), form)
+        return await run_in_threadpool(rendering.answers_fragment, self._sweep(form), form)
 
     async def subset(self, form: Form) -> str:
         """Return another set of columns of a sweep, another question or measure."""
-        return await run_in_threadpool(rendering.walk, self._sweep(form), form)
+        return await run_in_threadpool(rendering.walk_fragment, self._sweep(form), form)
 
     def _sweep(self, form: Form) -> Walk:
         job = self.explorer.jobs[form.get("job", "")]
@@ -309,15 +311,15 @@ class SweepAnswers:
     async def front(self, _request: Request) -> Response:
         """Return the whole page."""
         with speaking(self.lang):
-            inside = await run_in_threadpool(rendering.sweep, self.sweep, {})
-            text = rendering.frame(inside, f"qifsql: {self.sweep.file}")
+            inside = await run_in_threadpool(rendering.sweep_page, self.sweep, {})
+            text = rendering.page_frame(inside, f"qifsql: {self.sweep.file}")
         return HTMLResponse(text, headers=HEADERS)
 
     async def page(self, form: Form) -> str:
         """Return the page in another language."""
-        with speaking(_chosen(form, self.lang)):
-            return await run_in_threadpool(rendering.sweep, self.sweep, form)
+        with speaking(_requested_language(form, self.lang)):
+            return await run_in_threadpool(rendering.sweep_page, self.sweep, form)
 
     async def subset(self, form: Form) -> str:
         """Return another set of columns, another question or measure."""
-        return await run_in_threadpool(rendering.walk, self.sweep, form)
+        return await run_in_threadpool(rendering.walk_fragment, self.sweep, form)

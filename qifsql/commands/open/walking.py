@@ -122,8 +122,8 @@ class Walk:
             measure=measure,
             questions=[words.goal({"model": m, "secret": s}) for m, s in self.questions],
             subset=subset,
-            names=_names(row),
-            numbers=_numbers(row),
+            names=_names_in_words(row),
+            numbers=_numbers_in_words(row),
             fewer=[self._beside(dots[s], row, rows[s]) for s in ordered if s < subset],
             more=[self._beside(dots[s], rows[s], row) for s in ordered if s > subset],
             histogram=self._histogram(question, subset),
@@ -138,7 +138,7 @@ class Walk:
         place = "here" if here else "beside" if near else ""
         value = row[success]
         x = self._x(row["n_qids"])
-        return Dot(row["subset"], _names(row), words.percent(value), x, _y(value), place)
+        return Dot(row["subset"], _names_in_words(row), words.percent(value), x, _y(value), place)
 
     def _beside(self, dot: Dot, more: Mapping[str, Any], fewer: Mapping[str, Any]) -> Dot:
         """Return a neighbour under the name of the column that it has more or less."""
@@ -195,7 +195,7 @@ def is_result(text: str) -> bool:
     return path.suffix.casefold() == ".parquet" and path.is_file() and stored.is_result(path)
 
 
-def _names(row: Mapping[str, Any]) -> str:
+def _names_in_words(row: Mapping[str, Any]) -> str:
     return ", ".join(escaping.cell(name) for name in row["qids"]) or said("nothing")
 
 
@@ -204,7 +204,7 @@ def _y(share: float) -> float:
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)
 
 
-def _numbers(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _numbers_in_words(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers of a set, with their names."""
     return [
         (said("best guess before the release"), words.percent(row["prior_probabilistic"])),

@@ -78,7 +78,7 @@ def start(
             encoding=encoding,
             folder=folder,
             lang=lang,
-            questions=_questions(bars, yes=yes),
+            questions=_make_questions(bars, yes=yes),
             told=tell,
             settings=settings,
         )
@@ -108,7 +108,7 @@ class Bars:
         self.progress = None
 
 
-def _questions(bars: Bars, *, yes: bool) -> Any:
+def _make_questions(bars: Bars, *, yes: bool) -> Any:
     """Return the questions, with --yes their answers; None if there is nobody to ask."""
     from qifsql.commands.describe import view
     from qifsql.commands.start.start import Questions
@@ -123,11 +123,11 @@ def _questions(bars: Bars, *, yes: bool) -> Any:
     def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
         show(described)
         taken = [(said("Quasi-identifiers"), qids), (said("Secrets"), secrets)]
-        for title, several in taken:
-            runtime.talk(f"{title}: {', '.join(several) or '-'}")
+        for title, columns in taken:
+            runtime.talk(f"{title}: {', '.join(columns) or '-'}")
         if yes or typer.confirm(said("Take these roles?"), default=True, err=True):
             return qids, secrets
-        return tuple(_typed(title, several) for title, several in taken)
+        return tuple(_ask_for_names(title, columns) for title, columns in taken)
 
     def small(seconds: float) -> bool:
         bars.close()
@@ -143,10 +143,10 @@ def interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _typed(title: str, several: Sequence[str]) -> tuple[str, ...]:
+def _ask_for_names(title: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names that a person types; ``-`` for none."""
     from qifsql.commands.describe.view import field
 
-    usual = ",".join(map(field, several)) or "-"
+    usual = ",".join(map(field, columns)) or "-"
     text = str(typer.prompt(title, default=usual, err=True))
     return () if text.strip() == "-" else names([text])

@@ -110,12 +110,12 @@ def start(
             f"{study} exists; run it with qifsql run {study}, or name another folder with --folder"
         )
     described = describe(dataset, settings=settings)
-    qids, secrets = _roles(dataset, described, questions, settings, told or silent)
-    seconds = sweep.expected_seconds(dataset, settings, **_adversary(qids, secrets))
+    qids, secrets = _choose_roles(dataset, described, questions, settings, told or silent)
+    seconds = sweep.expected_seconds(dataset, settings, **_adversary_options(qids, secrets))
     many = seconds > LONG and len(qids) > int(SMALL[-1])
     sizes = SMALL if many and questions.small(seconds) else None
-    _announce(seconds, sizes, told or silent)
-    _make(place)
+    _announce_duration(seconds, sizes, told or silent)
+    _make_folder(place)
     roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
     init(study, data=text, described=described, settings=settings, **csv, **roles)  # type: ignore[arg-type]
     try:
@@ -127,9 +127,9 @@ def start(
         **roles,
         "study": str(study),
         "report": None if results.report is None else str(results.report),
-        "not_considered": _not_considered(results),
-        "commands": _commands(_words(text, csv), study, described, roles),
-        "steps": _steps(_words(text, csv), study, qids, secrets),
+        "not_considered": _uncovered_columns(results),
+        "commands": _commands(_file_words(text, csv), study, described, roles),
+        "steps": _next_steps(_file_words(text, csv), study, qids, secrets),
     }
     return Beginning(
         frame=results.frame,
@@ -143,12 +143,8 @@ def start(
     )
 
 
-def _roles(
-    dataset: Dataset,
-    described: Result,
-    questions: Questions,
-    settings: Settings | None,
-    tell: Tell,
+def _choose_roles(
+    dataset: Dataset, described: Result, questions: Questions, settings: Settings | None, tell: Tell
 ) -> tuple[Names, Names]:
     """Return the quasi-identifiers and secrets to take; ask again while they do not fit."""
     suggested = described_columns.proposal(described.rows())
@@ -160,7 +156,7 @@ def _roles(
                     f"no column of {dataset.name} is a quasi-identifier; name some to "
                     "qifsql attack with --qids"
                 )
-            sweep.rehearse(dataset, settings, **_adversary(qids, secrets))
+            sweep.rehearse(dataset, settings, **_adversary_options(qids, secrets))
         except InputError as e:
             if questions is SUGGESTED or (qids, secrets) == suggested:
                 raise
@@ -169,11 +165,11 @@ def _roles(
         return qids, secrets
 
 
-def _adversary(qids: Names, secrets: Names) -> dict[str, Any]:
+def _adversary_options(qids: Names, secrets: Names) -> dict[str, Any]:
     return {"qids": list(qids)} | ({"secret": list(secrets)} if secrets else {})
 
 
-def _announce(seconds: float, sizes: str | None, tell: Tell) -> None:
+def _announce_duration(seconds: float, sizes: str | None, tell: Tell) -> None:
     """Say how long the run will take."""
     if sizes is not None:
         tell(f"only subsets of {sizes} quasi-identifiers are swept, to take less time")
@@ -181,7 +177,7 @@ def _announce(seconds: float, sizes: str | None, tell: Tell) -> None:
         tell(f"the run takes about {words.duration(seconds)}, and the report a few seconds more")
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         str(folder).encode()
         folder.mkdir(parents=True, exist_ok=True)
@@ -193,7 +189,7 @@ def _make(folder: Path) -> None:
         raise OutputError(unwritable(folder, e)) from e
 
 
-def _not_considered(results: StudyResult) -> list[str]:
+def _uncovered_columns(results: StudyResult) -> list[str]:
     """Return the columns of the file that no result covers."""
     columns = [c for result in results.results.values() for c in result.origin.columns]
     covered = {c.name for c in columns if c.covered}
@@ -205,16 +201,16 @@ def _commands(file: list[str], study: Path, described: Result, roles: dict[str, 
     qids, secrets = described_columns.proposal(described.rows())
     line = ["qifsql", "init", str(study), "--data", *file]
     if (roles["qids"], roles["secret"]) != (qids, secrets):
-        line += _options(roles["qids"], roles["secret"] or [""])
+        line += _role_words(roles["qids"], roles["secret"] or [""])
     line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
     line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
     lines = [["qifsql", "describe", *file], line, ["qifsql", "run", str(study)]]
     return [shlex.join(words) for words in lines]
 
 
-def _steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[str]:
+def _next_steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[str]:
     """Return three command lines to go on with."""
-    options = _options(qids, secrets)
+    options = _role_words(qids, secrets)
     steps = [
         ["qifsql", "run", str(study)],
         ["qifsql", "check", *file, "--preset", "k5", *options],
@@ -223,13 +219,13 @@ def _steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[st
     return [shlex.join(words) for words in steps]
 
 
-def _words(text: str, csv: dict[str, Any]) -> list[str]:
+def _file_words(text: str, csv: dict[str, Any]) -> list[str]:
     """Return the file and how it is read, as they are typed."""
     words = [text, *(["--all-varchar"] if csv["all_varchar"] else [])]
     pairs = (("--delimiter", csv["delimiter"]), ("--encoding", csv["encoding"]))
     return [*words, *(word for name, value in pairs if value for word in (name, value))]
 
 
-def _options(qids: Names, secrets: Names) -> list[str]:
+def _role_words(qids: Names, secrets: Names) -> list[str]:
     names = ",".join(map(field, qids))
     return ["--qids", names, *(w for name in secrets for w in ("--secret", field(name)))]

@@ -15,20 +15,20 @@ chapter = study.chapter
 def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
     """Return the main numbers, what they do not cover, the report, commands and next steps."""
     name = escaping.cell(spec["dataset"])
-    shown: list[Part] = [Heading(said("Privacy risk of {dataset}", dataset=name))]
+    content: list[Part] = [Heading(said("Privacy risk of {dataset}", dataset=name))]
     for row in frame.iter_rows(named=True):
-        shown += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
-    shown.append(Paragraph(_coverage(spec)))
+        content += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
+    content.append(Paragraph(_coverage_sentence(spec)))
     if spec["sizes"]:
         message = "Only subsets of {sizes} quasi-identifiers were swept, to take less time."
-        shown.append(Paragraph(said(message, sizes=spec["sizes"])))
+        content.append(Paragraph(said(message, sizes=spec["sizes"])))
     if spec["report"]:
-        shown.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
-    shown += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
-    return [*shown, Heading(said("Next steps")), *_steps(spec)]
+        content.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
+    content += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
+    return [*content, Heading(said("Next steps")), *_step_parts(spec)]
 
 
-def _coverage(spec: Spec) -> str:
+def _coverage_sentence(spec: Spec) -> str:
     """Return what the numbers do not cover."""
     if not (names := spec["not_considered"]):
         return said("Every column of the file has a role in these numbers.")
@@ -39,7 +39,7 @@ def _coverage(spec: Spec) -> str:
     )
 
 
-def _steps(spec: Spec) -> list[Part]:
+def _step_parts(spec: Spec) -> list[Part]:
     sentences = (
         said("Correct the roles in {study}, and run it again:", study=escaping.cell(spec["study"])),
         said("Hold the file to a policy, here 5-anonymity:"),

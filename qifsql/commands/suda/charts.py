@@ -22,10 +22,10 @@ from qifsql.presentation.words import count, percent
 
 def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
     """Return the charts of special uniques, by name."""
-    return {name: draw() for name, draw in pictures(frame, details, spec).items()}
+    return {name: draw() for name, draw in drawings(frame, details, spec).items()}
 
 
-def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
+def drawings(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
     """Return the functions that draw the charts that there are, by name."""
     drawn_by_name: dict[str, Callable[[], Chart]] = {}
     by_qid, by_size = details.get("by_qid"), details.get("by_size")

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import Packing
-from qifsql.commands.suda.unique_walk import Chunk, Walker, coded
+from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting.meter import Meter
 from qifsql.counting.scales import Spread, dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
@@ -23,7 +23,7 @@ from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, plural
 from qifsql.query import microdata_steps, render
-from qifsql.query.columns import double, number, same
+from qifsql.query.columns import double, fold, number, same, typed_number
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -95,7 +95,7 @@ class MinimalUniques:
         with self._opened(streams) as walkers:
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
-                self.tables.drop(coded(position))
+                self.tables.drop(coded_name(position))
             self._work(walkers, 2, "comparing", self._ranges(totals.last))
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
@@ -167,8 +167,8 @@ class MinimalUniques:
         query = exp.select(
             exp.column("record", table="everybody"),
             exp.alias_(exp.cast(codes[0].copy(), "INTEGER"), "entry"),
-            exp.alias_(_folded(exp.BitwiseOr, rest), "rest"),
-            exp.alias_(_folded(exp.Add, missing), "missing"),
+            exp.alias_(fold(exp.BitwiseOr, rest), "rest"),
+            exp.alias_(fold(exp.Add, missing), "missing"),
         ).from_("everybody")
         for i, _ in enumerate(spreads, 1):
             table = exp.alias_(own_table(f"dictionary_qid_{i}"), f"of_{i}", table=True)
@@ -179,20 +179,17 @@ class MinimalUniques:
 
     def _cut(self) -> None:
         """Create the coded tables: of all quasi-identifiers, and without the first ones."""
-        self.tables.make(coded(0), self._query("first_coded"))
+        self.tables.make(coded_name(0), self._query("first_coded"))
         for position in range(1, self.packing.n):
             self._create_next(position)
 
     def _create_next(self, position: int) -> None:
-        query = splice(
-            "suda/next_coded",
-            tables={"coded": own_name(coded(position - 1))},
-        )
+        query = splice("suda/next_coded", tables={"coded": own_name(coded_name(position - 1))})
         values = {
             "shift": number(self.packing.shift(position)),
-            "later": _typed(self.packing.later(position), self.packing.rest_type),
+            "later": typed_number(self.packing.later(position), self.packing.rest_type),
         }
-        self.tables.make(coded(position), _with_values(query, values))
+        self.tables.make(coded_name(position), _with_values(query, values))
 
     def _make_empty(self) -> None:
         """Create the empty tables that the streams fill."""
@@ -215,7 +212,7 @@ class MinimalUniques:
         return sorted(tasks, key=lambda task: -task[0])
 
     def _ranges_of(self, position: int, rows: int) -> exp.Select:
-        query = splice("suda/ranges", tables={"coded": own_name(coded(position))})
+        query = splice("suda/ranges", tables={"coded": own_name(coded_name(position))})
         return _with_values(query, {"chunk": number(rows)})
 
     def _ranges(self, last: int) -> list[Task]:
@@ -250,11 +247,7 @@ class MinimalUniques:
             walker.add("value_counts", "rest_values")
 
     def _work(
-        self,
-        walkers: Sequence[Walker],
-        stage: int,
-        what: str,
-        tasks: Sequence[Task],
+        self, walkers: Sequence[Walker], stage: int, what: str, tasks: Sequence[Task]
     ) -> None:
         """Let every stream take task after task until all are done."""
         waiting, finished = deque(tasks), [0.0]
@@ -300,8 +293,8 @@ class MinimalUniques:
         fit = (limit - FIXED) // PER_STREAM
         if fit < 1:
             raise EngineError(
-                f"suda needs {_bytes(FIXED + PER_STREAM)} of memory at least; the limit is "
-                f"{_bytes(limit)}: give more with --memory"
+                f"suda needs {_size(FIXED + PER_STREAM)} of memory at least; the limit is "
+                f"{_size(limit)}: give more with --memory"
             )
         return min(self.engine.threads, fit)
 
@@ -312,8 +305,8 @@ class MinimalUniques:
         free = shutil.disk_usage(self.engine.scratch).free
         if need > free:
             raise EngineError(
-                f"suda of {plural(records, 'record')} needs about {_bytes(need)} of disk, and the "
-                f"folder for temporary files has {_bytes(free)}; name another with --temp"
+                f"suda of {plural(records, 'record')} needs about {_size(need)} of disk, and "
+                f"the folder for temporary files has {_size(free)}; name another with --temp"
             )
 
     def _query(self, view: str, **tables: str) -> exp.Select:
@@ -335,7 +328,7 @@ EMPTY = {
 }
 
 
-def _bytes(amount: float) -> str:
+def _size(amount: float) -> str:
     """Return a number of bytes as text."""
     return f"{amount / 2**20:,.0f} MiB"
 
@@ -346,11 +339,3 @@ def _with_values(query: exp.Select, values: dict[str, exp.Expr]) -> exp.Select:
         if call.name.casefold() == "getvariable":
             call.replace(values[call.expressions[0].name].copy())
     return query
-
-
-def _typed(value: int, kind: str) -> exp.Expr:
-    return exp.cast(exp.Literal.string(str(value)), kind, dialect=render.DUCKDB)
-
-
-def _folded(operator: type[exp.Binary], terms: Sequence[exp.Expr]) -> exp.Expr:
-    return reduce(lambda a, b: operator(this=a, expression=b), terms)

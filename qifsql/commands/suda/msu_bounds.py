@@ -45,7 +45,7 @@ def check_options(options: SudaOptions) -> None:
             )
 
 
-def bounds(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame:
+def bounds_of_uniques(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame:
     """Return the bounds of the records with a minimal sample unique.
 
     The tables of ``uniques`` are replaced; ``statements`` gets those that are sent.
@@ -53,12 +53,12 @@ def bounds(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame
     (row,) = uniques.rows("completions")
     incomplete, certain, missing = map(int, row)
     count = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
-    low = count if not missing else _without(uniques, missing, statements)
+    low = count if not missing else _count_without(uniques, missing, statements)
     line = (MEASURE, count, low, incomplete + certain, low == count, True)
     return pl.DataFrame([line], schema=BOUNDS, orient="row")
 
 
-def _without(uniques: MinimalUniques, missing: int, statements: dict[str, None]) -> int:
+def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, None]) -> int:
     """Return how many records have a minimal sample unique without attributes with missing values.
 
     ``missing`` are these attributes, a bit for each position.
@@ -84,6 +84,6 @@ def _without(uniques: MinimalUniques, missing: int, statements: dict[str, None])
     return records
 
 
-def bounded(frame: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
+def add_bounds(frame: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the result with the columns ``low`` and ``high``."""
     return frame.join(bounds.select("measure", *ENDS), on="measure", how="left")

@@ -32,10 +32,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
 
-SUDA: dict[str, pl.DataType] = {
-    "measure": pl.String(),
-    "value": pl.Float64(),
-}
+SUDA: dict[str, pl.DataType] = {"measure": pl.String(), "value": pl.Float64()}
 """One row per measure.
 
 Numbers of records: ``records``; ``uniques``, singled out by all quasi-identifiers; ``paired``, in
@@ -101,10 +98,7 @@ BY_DIS_SUDA: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int6
 
 
 def suda(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[SudaOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[SudaOptions]
 ) -> Result:
     """Find minimal sample uniques (MSUs), special uniques and SUDA scores.
 
@@ -143,8 +137,8 @@ def suda(
     outputs = [] if out is None else [out]
     numbered_twice = out is not None or options["by"] is not None
     with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
-        n = _checked(bound)
-        size_limit = _largest(options["max_size"], n)
+        n = _count_qids(bound)
+        size_limit = _size_limit(options["max_size"], n)
         check_records(engine, bound.microdata)
         uniques = MinimalUniques(
             engine,
@@ -165,7 +159,7 @@ def suda(
         }
         written_rows = 0
         if out is not None:
-            every = _every_record(bound, uniques, summary, native_types(out))
+            every = _records_plan(bound, uniques, summary, native_types(out))
             file_origin = origin.of(bound, spec, every, **more)
             written_rows = stream(engine, every, out, file_origin, what="writing records")
         details = summary.details(
@@ -176,8 +170,8 @@ def suda(
         notes = (*bound.microdata.notes, *left_out(engine, bound.microdata), *_remarks(totals))
         if any_value:
             more["null"] = MATCH_ANY
-            bounds = msu_bounds.bounds(uniques, statements)
-            frame, details["bounds"] = msu_bounds.bounded(frame, bounds), bounds
+            bounds = msu_bounds.bounds_of_uniques(uniques, statements)
+            frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
             notes += msu_bounds.NOTES
         origin = origin.of(bound, spec, **more).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
@@ -314,7 +308,7 @@ class Summary:
         ]
 
 
-def _every_record(
+def _records_plan(
     bound: BoundAttack, uniques: MinimalUniques, summary: Summary, native: Sequence[str]
 ) -> Plan:
     """Return every record with its score, in the order of the input."""
@@ -349,7 +343,7 @@ def rehearse(
     if options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
     with opened(_attack(source, options), settings) as (_, bound):
-        _largest(options["max_size"], _checked(bound))
+        _size_limit(options["max_size"], _count_qids(bound))
 
 
 def _attack(source: Tabular, options: SudaOptions) -> Attack:
@@ -364,7 +358,7 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
     )
 
 
-def _checked(bound: BoundAttack) -> int:
+def _count_qids(bound: BoundAttack) -> int:
     """Return the number of quasi-identifiers; refuse too many."""
     n = len(bound.microdata.qids)
     if n > MOST:
@@ -375,7 +369,7 @@ def _checked(bound: BoundAttack) -> int:
     return n
 
 
-def _largest(size: int | None, n: int) -> int:
+def _size_limit(size: int | None, n: int) -> int:
     """Return the largest size to look for; refuse one that is no number of quasi-identifiers."""
     if size is None:
         return n

@@ -13,7 +13,7 @@ bottom-up cubes (Beyer and Ramakrishnan 1999).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 
 from sqlglot import exp
 
@@ -22,6 +22,7 @@ from qifsql.counting.scales import own_name
 from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
+from qifsql.query.columns import fold, typed_number
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -45,10 +46,10 @@ class Chunk:
     @property
     def table(self) -> str:
         """Return the name of the coded table."""
-        return coded(self.position)
+        return coded_name(self.position)
 
 
-def coded(position: int) -> str:
+def coded_name(position: int) -> str:
     """Return the name of the table of the quasi-identifiers from a position on."""
     return f"coded_{position}"
 
@@ -64,7 +65,7 @@ class Walker:
         self.packing = packing
         self.size_limit = size_limit
         self._history: dict[str, None] = {}
-        macro = varying(packing)
+        macro = varying_macro(packing)
         stream.rows(macro)
         self._history[macro] = None
         self.set(
@@ -84,25 +85,25 @@ class Walker:
     def set(self, **values: tuple[int, str]) -> None:
         """Set variables of the session: each a whole number and its type."""
         for name, (number, kind) in values.items():
-            self.stream.rows(render.setting(name, _typed(number, kind), variable=True))
+            self.stream.rows(render.setting(name, typed_number(number, kind), variable=True))
 
     def set_lists(self, **values: tuple[Sequence[int], str]) -> None:
         """Set variables of the session: each a list of whole numbers and their type."""
         for name, (numbers, kind) in values.items():
-            items = exp.Array(expressions=[_typed(number, kind) for number in numbers])
+            items = exp.Array(expressions=[typed_number(number, kind) for number in numbers])
             self.stream.rows(render.setting(name, items, variable=True))
 
     def make(self, name: str, file: str, **tables: str) -> int:
         """Store the rows of a view in a temporary table; return their number."""
-        return self.stream.count(self._note(_creating(name, file, *tables.items())))
+        return self.stream.count(self._note(_create_statement(name, file, *tables.items())))
 
     def add(self, name: str, file: str, **tables: str) -> int:
         """Add the rows of a view to a table that all streams fill; return their number."""
-        return self.stream.count(self._note(_adding(name, file, *tables.items())))
+        return self.stream.count(self._note(_insert_statement(name, file, *tables.items())))
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a view, which are few."""
-        return self.stream.rows(self._note(_selecting(file, *tables.items())))
+        return self.stream.rows(self._note(_select_statement(file, *tables.items())))
 
     def walk(self, chunk: Chunk) -> None:
         """Add the subsets with the chunk's first quasi-identifier that single out its records."""
@@ -149,38 +150,32 @@ class Walker:
 
 
 @cache
-def varying(packing: Packing) -> str:
+def varying_macro(packing: Packing) -> str:
     """Return the statement of the macro that turns bits that differ into quasi-identifiers."""
-    terms: list[exp.Expr] = [_typed(0, "BIGINT")]
+    terms: list[exp.Expr] = [typed_number(0, "BIGINT")]
     for position in range(1, packing.n):
-        field = _typed(packing.field(position), packing.rest_type)
+        field = typed_number(packing.field(position), packing.rest_type)
         differs = exp.NEQ(
             this=exp.paren(exp.BitwiseAnd(this=exp.column("x"), expression=field)),
             expression=exp.Literal.number(0),
         )
         flag = exp.cast(exp.paren(differs), "BIGINT", dialect=render.DUCKDB)
         terms.append(exp.Mul(this=flag, expression=exp.Literal.number(1 << position)))
-    total = reduce(lambda a, b: exp.Add(this=a, expression=b), terms)
-    head = exp.UserDefinedFunction(
-        this=exp.to_table("varying"), expressions=[exp.to_identifier("x")], wrapped=True
-    )
-    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(total))
-    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-    return render.render(create)
+    return render.macro("varying", ("x",), fold(exp.Add, terms))
 
 
 @cache
-def _creating(name: str, file: str, *tables: tuple[str, str]) -> str:
+def _create_statement(name: str, file: str, *tables: tuple[str, str]) -> str:
     return render.creating(name, _query(file, tables))
 
 
 @cache
-def _adding(name: str, file: str, *tables: tuple[str, str]) -> str:
+def _insert_statement(name: str, file: str, *tables: tuple[str, str]) -> str:
     return render.adding(Plan((), _query(file, tables)), name, LOADED)
 
 
 @cache
-def _selecting(file: str, *tables: tuple[str, str]) -> str:
+def _select_statement(file: str, *tables: tuple[str, str]) -> str:
     return render.render(_query(file, tables))
 
 
@@ -188,8 +183,3 @@ def _query(file: str, tables: Iterable[tuple[str, str]]) -> exp.Query:
     """Return the query of a view; ``tables`` replace names, shared tables get their full names."""
     names = {name: own_name(name) for name in SHARED}
     return splice(f"suda/{file}", tables={**names, **dict(tables)})
-
-
-def _typed(number: int, kind: str) -> exp.Expr:
-    """Return a whole number of a type; it is cast from text, because a literal has 64 bits."""
-    return exp.cast(exp.Literal.string(str(number)), kind, dialect=render.DUCKDB)

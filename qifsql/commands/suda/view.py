@@ -12,8 +12,7 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 KIND = Kind(
-    columns=("measure", "value"),
-    shared=("by_size", "by_set", "by_qid", "by_dis_suda", "bounds"),
+    columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "by_dis_suda", "bounds")
 )
 TITLE = "Special uniques: {name}"
 LISTED = 10  # sets and values that are shown; all are in the files
@@ -22,34 +21,34 @@ BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # pe
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return who has minimal sample uniques, of which sizes, and which attributes cause them."""
-    values = _values(frame)
+    values = _values_by_measure(frame)
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
         Heading(said("Singled out by parts of {qids}", qids=qids)),
-        Paragraph(_extent(values, spec)),
+        Paragraph(_extent_sentence(values, spec)),
     ]
     if "bounds" in tables:
         parts += details.DRAWN["bounds"]({}, tables["bounds"])
     if not values["msus"]:
         return parts
     if "by_size" in tables:
-        parts.append(_sizes(tables["by_size"]))
-    parts.append(Paragraph(_meaning(values, spec), strong=True))
+        parts.append(_size_table(tables["by_size"]))
+    parts.append(Paragraph(_special_uniques_sentence(values, spec), strong=True))
     if "by_qid" in tables:
-        parts += [Heading(said("Which attributes cause it")), _attributes(tables["by_qid"])]
+        parts += [Heading(said("Which attributes cause it")), _attribute_table(tables["by_qid"])]
     if "by_set" in tables:
-        parts += _sets(tables["by_set"])
+        parts += _set_parts(tables["by_set"])
     if "by_value" in tables:
-        parts += _by_value(tables["by_value"])
+        parts += _value_parts(tables["by_value"])
     if "groups" in tables:
-        parts += [Heading(said("Groups of records")), _groups(tables["groups"], spec)]
+        parts += [Heading(said("Groups of records")), _group_table(tables["groups"], spec)]
     parts.append(Heading(said("DIS-SUDA")))
-    parts += [_bands(tables["by_dis_suda"])] if "by_dis_suda" in tables else []
-    parts.append(Paragraph(_intrusion(values, spec)))
+    parts += [_band_table(tables["by_dis_suda"])] if "by_dis_suda" in tables else []
+    parts.append(Paragraph(_intrusion_sentence(values, spec)))
     return parts
 
 
-def _values(frame: pl.DataFrame) -> dict[str, Any]:
+def _values_by_measure(frame: pl.DataFrame) -> dict[str, Any]:
     return dict(zip(frame["measure"], frame["value"], strict=True))
 
 
@@ -57,7 +56,7 @@ def _count(values: Mapping[str, Any], name: str) -> int:
     return int(values[name] or 0)
 
 
-def _extent(values: Mapping[str, Any], spec: Spec) -> str:
+def _extent_sentence(values: Mapping[str, Any], spec: Spec) -> str:
     """Return how many records have minimal sample uniques of the sizes that were looked for."""
     there = {
         "records": words.records(_count(values, "records")),
@@ -68,16 +67,16 @@ def _extent(values: Mapping[str, Any], spec: Spec) -> str:
     if size < len(spec["qids"]):
         singular = "{n} record is singled out by a set of at most {size} ({msus})."
         plural = "{n} records are singled out by sets of at most {size} ({msus})."
-        return f"{text} {counted(singular, plural, n, size=size, msus=_msus(values))}"
-    return f"{text} {said('They have {msus}.', msus=_msus(values))}"
+        return f"{text} {counted(singular, plural, n, size=size, msus=_msus_in_words(values))}"
+    return f"{text} {said('They have {msus}.', msus=_msus_in_words(values))}"
 
 
-def _msus(values: Mapping[str, Any]) -> str:
+def _msus_in_words(values: Mapping[str, Any]) -> str:
     singular, plural = "{n} minimal sample unique", "{n} minimal sample uniques"
     return counted(singular, plural, _count(values, "msus"))
 
 
-def _sizes(sizes: pl.DataFrame) -> Table:
+def _size_table(sizes: pl.DataFrame) -> Table:
     heads = [said("attributes needed"), said("records"), said("MSUs"), said("sets")]
     table = Table.of([*heads, said("score of each")], right=range(5))
     for row in sizes.iter_rows(named=True):
@@ -86,7 +85,7 @@ def _sizes(sizes: pl.DataFrame) -> Table:
     return table
 
 
-def _meaning(values: Mapping[str, Any], spec: Spec) -> str:
+def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
     """Return how many records are special uniques, in a sentence."""
     n, records = _count(values, "special_uniques"), _count(values, "records")
     if not n:
@@ -102,7 +101,7 @@ def _meaning(values: Mapping[str, Any], spec: Spec) -> str:
     return counted(singular, plural, n, share=words.percent(n / records))
 
 
-def _attributes(by_qid: pl.DataFrame) -> Table:
+def _attribute_table(by_qid: pl.DataFrame) -> Table:
     heads = [said("attribute"), said("MSUs with it"), said("share of scores")]
     table = Table.of(heads, right=(1, 2))
     for row in by_qid.sort("contribution", descending=True, maintain_order=True).to_dicts():
@@ -111,17 +110,17 @@ def _attributes(by_qid: pl.DataFrame) -> Table:
     return table
 
 
-def _sets(by_set: pl.DataFrame) -> list[Part]:
+def _set_parts(by_set: pl.DataFrame) -> list[Part]:
     heads = [said("set of attributes"), said("MSUs"), said("share of scores")]
     table = Table.of(heads, right=(1, 2))
     for row in by_set.head(LISTED).iter_rows(named=True):
         share = words.percent(row["contribution"])
         table.add_row(words.listed(row["qids"]), words.count(row["msus"]), share)
     parts: list[Part] = [Heading(said("Which sets of attributes cause it")), table]
-    return [*parts, *_others(by_set.height)]
+    return [*parts, *_note_of_length(by_set.height)]
 
 
-def _by_value(by_value: pl.DataFrame) -> list[Part]:
+def _value_parts(by_value: pl.DataFrame) -> list[Part]:
     heads = [said("attribute"), said("value"), said("records"), said("special")]
     table = Table.of([*heads, said("share of scores")], right=(2, 3, 4))
     ranked = by_value.sort("contribution", descending=True, maintain_order=True)
@@ -130,17 +129,17 @@ def _by_value(by_value: pl.DataFrame) -> list[Part]:
         numbers = [words.count(row[name]) for name in ("records", "records_with_msu")]
         table.add_row(row["qid"], value, *numbers, words.percent(row["contribution"]))
     parts: list[Part] = [Heading(said("Which values cause it")), table]
-    return [*parts, *_others(by_value.height)]
+    return [*parts, *_note_of_length(by_value.height)]
 
 
-def _others(height: int) -> Sequence[Part]:
+def _note_of_length(height: int) -> Sequence[Part]:
     if height <= LISTED:
         return ()
     text = said("The first {n} of {all}.", **{"n": LISTED, "all": words.count(height)})
     return (Paragraph(text),)
 
 
-def _groups(groups: pl.DataFrame, spec: Spec) -> Table:
+def _group_table(groups: pl.DataFrame, spec: Spec) -> Table:
     heads = [str(spec["by"]), said("records"), said("singled out"), said("share of them")]
     table = Table.of([*heads, said("share of scores")], right=(1, 2, 3, 4))
     for row in groups.iter_rows(named=True):
@@ -152,7 +151,7 @@ def _groups(groups: pl.DataFrame, spec: Spec) -> Table:
     return table
 
 
-def _bands(histogram: pl.DataFrame) -> Table:
+def _band_table(histogram: pl.DataFrame) -> Table:
     """Return the number of records in each band of DIS-SUDA, in whole percent."""
     table = Table.of([said("DIS-SUDA"), said("records")], right=(1,))
     for low, high in BANDS:
@@ -163,7 +162,7 @@ def _bands(histogram: pl.DataFrame) -> Table:
     return table
 
 
-def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
+def _intrusion_sentence(values: Mapping[str, Any], spec: Spec) -> str:
     """Return what DIS means for the file, and for the record with the highest DIS-SUDA."""
     fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
@@ -182,5 +181,5 @@ def _intrusion(values: Mapping[str, Any], spec: Spec) -> str:
 
 def headline(stored: Stored) -> list[str]:
     """Return the special uniques in sentences, for the first pages of a report."""
-    values = _values(stored.frame)
-    return [_meaning(values, stored.spec)] if _count(values, "msus") else []
+    values = _values_by_measure(stored.frame)
+    return [_special_uniques_sentence(values, stored.spec)] if _count(values, "msus") else []

@@ -3,12 +3,12 @@
 A sweep has one row for each subset of n quasi-identifiers and each question. A question is a model
 and a secret (NULL for re-identification). Bit i of ``subset`` is set if the subset contains the
 i-th of ``qids``. For a question and a measure, the sweep is a set function V: V(S) is the posterior
-of S, V(empty) is the prior (M34 to M38). All answers except ``best`` need every subset of every
-question (see ``whole``).
+of S, V(empty) is the prior (M34 to M38). All answers except ``best_subsets`` need every subset of
+every question (see ``is_complete``).
 
-In a collection, a subset belongs to some of the datasets. ``sets`` returns the subsets that hold
-all quasi-identifiers of the focal dataset and of a set of auxiliary ones: they show how much each
-release adds to the risk (``releases``).
+In a collection, a subset belongs to some of the datasets. ``release_subsets`` returns those that
+hold all quasi-identifiers of the focal dataset and of a set of auxiliary ones: they show how much
+each release adds to the risk (``release_contributions``).
 
 Questions keep the order of their first row, quasi-identifiers the order of ``qids``; all else is
 sorted. So the same sweep gives the same answer. Sums are exact: they add counts of records if there
@@ -37,7 +37,7 @@ from qifsql.commands.sweep.result import (
     SHAPLEY,
     SUBSET,
     has,
-    members,
+    names_of_members,
 )
 from qifsql.commands.sweep.worker import Sums
 from qifsql.errors import InputError, quoted
@@ -62,13 +62,13 @@ RELEASES: dict[str, pl.DataType] = {
 ``SHAPLEY``, with ``dataset`` (its number and name) in place of ``qid``."""
 
 
-def details(
+def answer_tables(
     frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
 ) -> dict[str, pl.DataFrame]:
     """Return the answers by name; those that need all subsets only if the sweep is whole."""
-    tables = {"best": best(frame, qids)}
-    if whole(frame, qids):
-        tables["shapley"] = shapley(frame, qids)
+    tables = {"best": best_subsets(frame, qids)}
+    if is_complete(frame, qids):
+        tables["shapley"] = shapley_values(frame, qids)
         tables["interactions"] = interactions(frame, qids)
         tables["drop_first"] = drop_first(frame, qids)
         if threshold is not None:
@@ -77,7 +77,7 @@ def details(
     return tables
 
 
-def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
+def is_complete(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Return whether each question of the sweep has each non-empty subset exactly once."""
     parts, n = questions(frame), (1 << len(qids)) - 1
     return bool(parts) and all(
@@ -85,7 +85,7 @@ def whole(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     )
 
 
-def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     """Return the subsets of each size with the highest posteriors.
 
     Source: thesis, Table 4.4.
@@ -98,7 +98,7 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     is_both = pl.len().over("subset") == 2
     parts = []
     for part in questions(frame):
-        top = part.filter(is_highest).with_columns(place=_place(len(qids)))
+        top = part.filter(is_highest).with_columns(place=_order(len(qids)))
         firsts = [
             top.sort("n_qids", *order, "place", descending=[False, True, True, False])
             .unique("n_qids", keep="first", maintain_order=True)
@@ -111,10 +111,10 @@ def best(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
             .unique("subset")
             .sort("n_qids", "best_for")
         )
-    return _listed(parts, qids, BEST)
+    return _concatenate(parts, qids, BEST)
 
 
-def shapley(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
+def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     """Return the Shapley values of each quasi-identifier (see ``exact_shapley``).
 
     A Shapley value is the mean contribution of a quasi-identifier over all orders. The sweep must
@@ -137,7 +137,7 @@ def exact_shapley(game: Game) -> list[Fraction]:
     n-person games, 1953), from the sums of V by size over the subsets with a.
     """
     n = len(game.amounts).bit_length() - 1
-    every, *having = _sums(game, [0, *(1 << a for a in range(n))])
+    every, *having = _sums_by_size(game, [0, *(1 << a for a in range(n))])
     weights = [math.factorial(size) * math.factorial(n - size - 1) for size in range(n)]
     return [
         sum(w * (with_a[s + 1] - every[s] + with_a[s]) for s, w in enumerate(weights))
@@ -168,7 +168,7 @@ def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
     n = len(game.amounts).bit_length() - 1
     pairs = list(combinations(range(n), 2))
     singles, doubles = [1 << a for a in range(n)], [1 << a | 1 << b for a, b in pairs]
-    every, *having = _sums(game, [0, *singles, *doubles])
+    every, *having = _sums_by_size(game, [0, *singles, *doubles])
     weights = [math.factorial(size) * math.factorial(n - size - 2) for size in range(n - 1)]
     indices = {}
     for (a, b), both in zip(pairs, having[n:], strict=True):
@@ -191,8 +191,8 @@ def borders(
     makes it risky (M37). The sweep must be whole. Columns: ``BORDERS``.
     """
     risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
-    smaller = [risky.gather(subset & ~pl.lit(one, SUBSET)) & has(one) for one in singles]
-    larger = [risky.gather(subset | pl.lit(one, SUBSET)) | has(one) for one in singles]
+    smaller = [risky.gather(subset & ~pl.lit(single, SUBSET)) & has(single) for single in singles]
+    larger = [risky.gather(subset | pl.lit(single, SUBSET)) | has(single) for single in singles]
     minimal, maximal = risky & ~pl.any_horizontal(smaller), ~risky & pl.all_horizontal(larger)
     parts = []
     for part in questions(frame):
@@ -204,8 +204,8 @@ def borders(
                 *(pl.lit(value, NAME).alias(name) for name, value in key),
                 n_qids=subset.bitwise_count_ones().cast(COUNT),
             )
-            parts.append(subsets.sort("n_qids", _place(len(qids))))
-    return _listed(parts, qids, BORDERS)
+            parts.append(subsets.sort("n_qids", _order(len(qids))))
+    return _concatenate(parts, qids, BORDERS)
 
 
 def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -215,8 +215,8 @@ def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     The sweep must be whole. Columns: ``DROP_FIRST``.
     """
     rows: list[tuple[Any, ...]] = []
-    each = games(frame)
-    for deterministic, game in zip(each, each, strict=True):
+    both_measures = games(frame)
+    for deterministic, game in zip(both_measures, both_measures, strict=True):
         parts, highest = exact_shapley(game), game.value(-1)
         ranked = sorted(range(len(parts)), key=lambda a: (-game.last(a), -parts[a]))
         for rank, a in enumerate(ranked, start=1):
@@ -244,15 +244,15 @@ def coarsen_first(
     """
     ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
     rows: list[dict[str, Any]] = []
-    most = -1.0
+    greatest = -1.0
     for line in ranking.sort("rank").iter_rows(named=True):
-        if line["saved"] <= most:
+        if line["saved"] <= greatest:
             break
         position = layout.order.index(list(qids).index(line["qid"]))
         people, mode, certain = coarser(position)
         saved, values = line["posterior_all"] - mode / people, layout.values[position]
         missing = int(layout.missing[position])
-        most = max(most, saved)
+        greatest = max(greatest, saved)
         rows.append(
             {
                 "model": line["model"],
@@ -267,11 +267,11 @@ def coarsen_first(
                 "saved_deterministic": row["posterior_deterministic"] - certain / people,
             }
         )
-    rows.sort(key=lambda one: (-one["saved"], -one["saved_deterministic"], one["rank"]))
-    return [one | {"rank": rank} for rank, one in enumerate(rows, 1)]
+    rows.sort(key=lambda entry: (-entry["saved"], -entry["saved_deterministic"], entry["rank"]))
+    return [entry | {"rank": rank} for rank, entry in enumerate(rows, 1)]
 
 
-def sets(numbers: Sequence[int], datasets: int) -> list[int]:
+def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
     """Return the subsets of the focal dataset with each set of auxiliary ones, as numbers.
 
     ``numbers`` has the dataset number of each quasi-identifier. Raises InputError if a dataset has
@@ -283,10 +283,14 @@ def sets(numbers: Sequence[int], datasets: int) -> list[int]:
                 f"dataset {i} has no quasi-identifier, so it cannot make anything worse; name one "
                 f"of it, such as {i}:NAME, or leave the dataset out"
             )
-    return [m for m in (_mask(numbers, chosen) for chosen in _chosen(datasets)) if m]
+    return [
+        m
+        for m in (_subset_of_datasets(numbers, chosen) for chosen in _auxiliary_sets(datasets))
+        if m
+    ]
 
 
-def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
+def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
     """Return the rows with longitudinal names of models and their number of datasets."""
     if "model" not in frame.columns:
         return frame
@@ -302,15 +306,17 @@ def longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
     return named.with_columns(datasets=pl.sum_horizontal(pl.lit(1, pl.Int64), *used))
 
 
-def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) -> pl.DataFrame:
+def release_contributions(
+    frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]
+) -> pl.DataFrame:
     """Return the Shapley value of each auxiliary dataset.
 
-    ``frame`` has at least the subsets of ``sets``; ``names`` are those of all datasets. Columns:
-    ``RELEASES``.
+    ``frame`` has at least the subsets of ``release_subsets``; ``names`` are those of all datasets.
+    Columns: ``RELEASES``.
     """
     place = {
-        _mask(numbers, chosen): sum(1 << number - 2 for number in chosen)
-        for chosen in _chosen(len(names))
+        _subset_of_datasets(numbers, chosen): sum(1 << number - 2 for number in chosen)
+        for chosen in _auxiliary_sets(len(names))
     }
     rows = frame.filter(pl.col("subset").is_in(list(place)))
     moved = rows.with_columns(pl.col("subset").replace_strict(place, return_dtype=pl.UInt32))
@@ -320,12 +326,12 @@ def releases(frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]) 
             "model", "secret", *(pl.col(p.replace("prior", "posterior")).alias(p) for p in PRIORS)
         )
         moved = moved.drop(PRIORS).join(focal, on=["model", "secret"], nulls_equal=True)
-    others = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
-    contributions = shapley(moved.filter(pl.col("subset") > 0), others)
+    auxiliary = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
+    contributions = shapley_values(moved.filter(pl.col("subset") > 0), auxiliary)
     return contributions.rename({"qid": "dataset"})
 
 
-def _sums(game: Game, masks: list[int]) -> list[list[int]]:
+def _sums_by_size(game: Game, masks: list[int]) -> list[list[int]]:
     """Return, for each mask and size from 0 to n, the sum over the subsets with that mask."""
     sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
@@ -334,24 +340,24 @@ def _sums(game: Game, masks: list[int]) -> list[list[int]]:
     return [by_size[str(mask)].to_list() for mask in masks]
 
 
-def _place(n: int) -> pl.Expr:
+def _order(n: int) -> pl.Expr:
     """Return a sort key for subsets of one size, by their positions: (0, 1), (0, 2), ..."""
     return pl.sum_horizontal((~has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
 
 
-def _listed(
+def _concatenate(
     parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     """Return the parts as one table, with the names in each subset."""
-    tables = [part.with_columns(qids=members(qids)).select(*schema) for part in parts]
+    tables = [part.with_columns(qids=names_of_members(qids)).select(*schema) for part in parts]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 
-def _chosen(datasets: int) -> list[tuple[int, ...]]:
+def _auxiliary_sets(datasets: int) -> list[tuple[int, ...]]:
     """Return every set of auxiliary datasets, by number, the empty one first."""
-    others = range(2, datasets + 1)
-    return [c for size in range(len(others) + 1) for c in combinations(others, size)]
+    auxiliary = range(2, datasets + 1)
+    return [c for size in range(len(auxiliary) + 1) for c in combinations(auxiliary, size)]
 
 
-def _mask(numbers: Sequence[int], chosen: Sequence[int]) -> int:
+def _subset_of_datasets(numbers: Sequence[int], chosen: Sequence[int]) -> int:
     return sum(1 << i for i, number in enumerate(numbers) if number == 1 or number in chosen)

@@ -40,19 +40,19 @@ def success(frame: pl.DataFrame) -> Chart:
     subset.
     """
     alt, _ = extra()
-    points, gained = _points(word_questions(frame)), pl.col("success")
+    points, gained = _success_by_panel(word_questions(frame)), pl.col("success")
     subsets = points["subset"].n_unique()
     dots = subsets <= DOTS and frame.height <= 2 * DOTS
     best = points.sort("success", "subset").unique(["panel", "size"], keep="last")
-    shown = (points if dots else best).sort("panel", "size", "subset")
-    names = shown.select("subset", "names").unique().sort("subset")
+    drawn = (points if dots else best).sort("panel", "size", "subset")
+    names = drawn.select("subset", "names").unique().sort("subset")
     quartiles = (gained.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
     sizes = points.group_by("panel", "size").agg(gained.mean(), *quartiles).sort("panel", "size")
-    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), most=gained.max())
+    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), highest=gained.max())
     panels = panels.sort("panel")
     label = pl.Series([said("before") + f"\n{percent(prior)}" for prior in panels["prior"]])
     priors = panels.select("panel", success="prior", label=label)
-    rows = pl.concat([shown.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
+    rows = pl.concat([drawn.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
     chart = grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
     for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
         rest = alt.LookupData(data(alt, table), key, table.columns[1:])
@@ -66,9 +66,9 @@ def success(frame: pl.DataFrame) -> Chart:
     below += " " + said("The black line joins the means; dashed: success before the release.")
     words = [said("{n} sets of quasi-identifiers.", n=count(subsets))]
     message = "{question}, {measure}: {prior} before, up to {most} after."
-    for _, _, question, measure, prior, most in panels.rows():
+    for _, _, question, measure, prior, highest in panels.rows():
         asked_of = {"question": question, "measure": measures()[measure]}
-        words += [said(message, prior=percent(prior), most=percent(most), **asked_of)]
+        words += [said(message, prior=percent(prior), most=percent(highest), **asked_of)]
     return dressed(chart, said("Success by number of quasi-identifiers known"), below, words)
 
 
@@ -83,7 +83,7 @@ def shapley(frame: pl.DataFrame) -> Chart:
         "learning them, in percentage points. In brackets: its share of the whole."
     )
     title = said("Contribution of each quasi-identifier to success")
-    return _contributions(frame, said("quasi-identifier"), title, below)
+    return _contribution_bars(frame, said("quasi-identifier"), title, below)
 
 
 def releases(frame: pl.DataFrame) -> Chart:
@@ -97,10 +97,10 @@ def releases(frame: pl.DataFrame) -> Chart:
     )
     frame = frame.rename({"dataset": "qid"})
     title = said("Contribution of each release to success")
-    return _contributions(frame, said("release"), title, below)
+    return _contribution_bars(frame, said("release"), title, below)
 
 
-def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
+def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
     alt, _ = extra()
     amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
@@ -120,15 +120,15 @@ def _contributions(frame: pl.DataFrame, what: str, title: str, below: str) -> Ch
     bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
     chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
-    words, most = [], rows.unique(keys, keep="first", maintain_order=True)
-    for _, question, measure, qid, contribution, *_ in most.rows():
+    words, greatest = [], rows.unique(keys, keep="first", maintain_order=True)
+    for _, question, measure, qid, contribution, *_ in greatest.rows():
         message = "{question}, {measure}: most by {qid}, {contribution}."
         who = {"question": question, "measure": measures()[measure]}
         words += [said(message, qid=qid, contribution=contribution, **who)]
     return dressed(chart, title, below, words)
 
 
-def _points(frame: pl.DataFrame) -> pl.DataFrame:
+def _success_by_panel(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the success of each subset, one row per panel (a question and a measure)."""
     names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
     frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))

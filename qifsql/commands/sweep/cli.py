@@ -55,14 +55,14 @@ def sweep(
     source = auxiliary.source(data)
     name = named(source)
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
-    shown = {"histogram": options.get("histogram"), "plan": options.get("explain")}
-    shown |= {"borders": options.get("threshold") is not None}
-    options["histogram"] = charts.histogram(bool(shown["histogram"]))
+    selected = {"histogram": options.get("histogram"), "plan": options.get("explain")}
+    selected |= {"borders": options.get("threshold") is not None}
+    options["histogram"] = charts.histogram(bool(selected["histogram"]))
     result = run(source, workspace=file, told=tell, settings=settings, **options)
     return Answer(
         result,
         f"every subset in {name}",
-        aside=[name for name in result.details if not shown.get(name)],
-        view=partial(view.parts, explain=bool(shown["plan"])),
+        aside=[name for name in result.details if not selected.get(name)],
+        view=partial(view.parts, explain=bool(selected["plan"])),
         finish=partial(remove, file) if workspace is None and result.complete else None,
     )

@@ -27,10 +27,10 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from qifsql.commands.sweep import executors, tables
-from qifsql.commands.sweep.executors import ADDED, LEAST, MOST, Job, settler
-from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, streams
+from qifsql.commands.sweep.executors import ADDED, LEAST, MOST, Job, chunk_function
+from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, stream_count
 from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows
-from qifsql.commands.sweep.tables import CHUNK, DROPPED, GIANT, CodedTable, Tables, packing
+from qifsql.commands.sweep.tables import DROPPED, GIANT, CodedTable, Tables, packed_table
 from qifsql.commands.sweep.worker import Sums, Worker, typed
 from qifsql.data.readers import escaped
 from qifsql.engine import dialect, distributed
@@ -51,7 +51,7 @@ ENDING = ".coded"  # of the folder of the coded tables, next to the workspace
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenTable:
     """A coded table in Spark: its rows, its number of chunks, and values with too many rows.
 
     ``giants`` are pairs of the code of a value of the first attribute and its number of rows.
@@ -62,7 +62,7 @@ class Written:
     giants: Sequence[tuple[int, int]] = ()
 
 
-def lasting(workspace: Path) -> Path:
+def tables_folder(workspace: Path) -> Path:
     """Return the folder of the coded tables of a workspace, which lasts as long as it.
 
     On a cluster it has only the name, in another folder, so that the name says which machine.
@@ -79,24 +79,24 @@ class ClusterTables(Tables):
     engine: Spark = field(kw_only=True)
     folders: Folders = field(kw_only=True)
     where: str = field(kw_only=True)
-    there: dict[str, Written] = field(default_factory=dict, kw_only=True)
+    in_spark: dict[str, WrittenTable] = field(default_factory=dict, kw_only=True)
 
-    def codes(self, position: int) -> list[str]:
+    def code_columns(self, position: int) -> list[str]:
         """Return the columns of codes of a table whose first attribute is at that position."""
         later = [f"code_{p}" for p in range(position + 1, self.layout.n)]
-        return ["entry", *later, *self.secret]
+        return ["entry", *later, *self.secret_columns]
 
     @property
-    def secret(self) -> list[str]:
+    def secret_columns(self) -> list[str]:
         """Return the column of the code of the secret, if there is one."""
         return ["code_of_secret"] if self.layout.valued else []
 
     @property
-    def counted(self) -> list[str]:
+    def count_columns(self) -> list[str]:
         """Return the columns of counts."""
         return ["people", *(f"counter_{i + 1}" for i in range(len(self.layout.counters)))]
 
-    def frame(self, table: str) -> Any:
+    def read_table(self, table: str) -> Any:
         """Return the rows of a coded table as a data frame of Spark."""
         folder = self.folders.make(table)
         if not self.folders.has(folder):
@@ -105,13 +105,13 @@ class ClusterTables(Tables):
             )
         return self.engine.act("sweeping", self.where, lambda: self.engine.read(folder))
 
-    def merged(self, frame: Any, codes: Mapping[str, str]) -> Any:
+    def merge_equal(self, frame: Any, codes: Mapping[str, str]) -> Any:
         """Return the rows with these codes, by their columns and expressions, equal ones merged."""
         chosen = [f"{value} AS {name}" for name, value in codes.items()]
-        grouped = frame.selectExpr(*chosen, *self.counted).groupBy(*codes)
-        return grouped.sum(*self.counted).toDF(*codes, *self.counted)
+        grouped = frame.selectExpr(*chosen, *self.count_columns).groupBy(*codes)
+        return grouped.sum(*self.count_columns).toDF(*codes, *self.count_columns)
 
-    def write(self, table: str, frame: Any, position: int, what: str) -> Written:
+    def write(self, table: str, frame: Any, position: int, what: str) -> WrittenTable:
         """Write a coded table; return what is known of it."""
         folder = self.folders.make(table)
 
@@ -122,77 +122,82 @@ class ClusterTables(Tables):
         rows = self.engine.act(what, self.where, write)
         count = self.engine.act(what, self.where, rows.count)
         workers = self.engine.workers
-        size = max(1, min(self.most, max(tables.LEAST, count // workers)))
+        size = max(1, min(self.largest_chunk, max(tables.LEAST, count // workers)))
         giants: list[tuple[int, int]] = []
-        if count > GIANT * self.most and position < self.layout.n - 1:
+        if count > GIANT * self.largest_chunk and position < self.layout.n - 1:
             sizes = rows.groupBy("entry").count()
-            large = sizes.where(sizes["count"] > GIANT * self.most)
+            large = sizes.where(sizes["count"] > GIANT * self.largest_chunk)
             pairs = self.engine.act(what, self.where, large.collect)
             giants = sorted((int(code), int(people)) for code, people in pairs)
-        others = count - sum(people for _, people in giants)
-        return Written(count, ceil(others / size), giants)
+        remaining = count - sum(people for _, people in giants)
+        return WrittenTable(count, ceil(remaining / size), giants)
 
-    @property
-    def most(self) -> int:
-        """Return the largest number of rows in a chunk."""
-        return max(1, CHUNK >> max(0, self.layout.n - tables.MANY) // 2 + self.layout.valued)
-
-    def keep(self, stream: Stream, table: str, position: int, written: Written) -> None:
+    def store(self, stream: Stream, table: str, position: int, written: WrittenTable) -> None:
         """Store what is known of a table, or the table, in the transaction of its tasks."""
         if written.rows <= distributed.SMALL:
-            self.load(stream, table, position)
+            self.load_into_workspace(stream, table, position)
         else:
-            self.workspace.note(f"table {table}", [written.rows, written.chunks, written.giants])
-            self.there[table] = written
+            self.workspace.add_fact(
+                f"table {table}", [written.rows, written.chunks, written.giants]
+            )
+            self.in_spark[table] = written
 
-    def remember(self) -> None:
+    def read_stored(self) -> None:
         """Read what an earlier run stored of its tables."""
-        for name, (rows, chunks, giants) in self.workspace.facts(f"table {self.first}").items():
-            written = Written(rows, chunks, [(code, n) for code, n in giants])
-            self.there[name.removeprefix("table ")] = written
+        for name, (rows, chunks, giants) in self.workspace.facts(
+            f"table {self.first_table}"
+        ).items():
+            written = WrittenTable(rows, chunks, [(code, n) for code, n in giants])
+            self.in_spark[name.removeprefix("table ")] = written
 
-    def is_here(self, table: str) -> bool:
+    def is_in_workspace(self, table: str) -> bool:
         """Return whether a table is in the workspace, because it has few rows."""
-        return table not in self.there
+        return table not in self.in_spark
 
-    def load(self, stream: Stream, table: str, position: int) -> None:
+    def load_into_workspace(self, stream: Stream, table: str, position: int) -> None:
         """Pack a table of Spark into one of the workspace, in a transaction."""
         file = self.engine.scratch / f"{table}.parquet"
-        pq.write_table(self.engine.act("sweeping", self.where, self.frame(table).toArrow), file)
-        query = packing(self.layout, position, "rows")
-        query = query.from_(rows_of(file).subquery("rows")).order_by("entry")
+        pq.write_table(
+            self.engine.act("sweeping", self.where, self.read_table(table).toArrow), file
+        )
+        query = packed_table(self.layout, position, "rows")
+        query = query.from_(file_rows(file).subquery("rows")).order_by("entry")
         stream.rows(creating(tables.qualify(table), query, temporary=False))
-        self.workspace.enter(stream, table)
+        self.workspace.enter_in_ledger(stream, table)
         file.unlink()
 
-    def count(self, worker: Worker, table: str) -> int:
+    def count_rows(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
-        return super().count(worker, table) if self.is_here(table) else self.there[table].rows
+        return (
+            super().count_rows(worker, table)
+            if self.is_in_workspace(table)
+            else self.in_spark[table].rows
+        )
 
-    def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
+    def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table: values with many rows, and chunks."""
-        if self.is_here(table.name):
-            return super().walks(worker, table)
-        facts = self.there[table.name]
+        if self.is_in_workspace(table.name):
+            return super().walk_tasks(worker, table)
+        facts = self.in_spark[table.name]
         task = Task(0, self.number, "split", table.name, table.position, table.state, 0, 0, 0)
         split = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
-        others = facts.rows - sum(n for _, n in facts.giants)
+        remaining = facts.rows - sum(n for _, n in facts.giants)
         per_task = max(PER_WORKER * self.engine.workers, ceil(facts.chunks / SHARES))
         walk = [
             replace(task, kind="walk", least=a, greatest=min(a + per_task, facts.chunks) - 1)
             for a in range(0, facts.chunks, per_task)
         ]
-        share = others / max(1, facts.chunks)
+        share = remaining / max(1, facts.chunks)
         return split + [replace(t, rows=round((t.greatest - t.least + 1) * share)) for t in walk]
 
-    def without_first(self, task: Task) -> tuple[str, Any]:
+    def drop_first_attribute(self, task: Task) -> tuple[str, Any]:
         """Return the name and the rows of the table that a task makes: without its attribute."""
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
-        frame = self.frame(task.source)
+        frame = self.read_table(task.source)
         if task.kind == "split":
             frame = frame.where(frame["entry"] == task.least)
-        names = self.codes(task.position + 1)
-        return table, self.merged(frame, {"entry": f"code_{task.position + 1}"} | {
+        names = self.code_columns(task.position + 1)
+        return table, self.merge_equal(frame, {"entry": f"code_{task.position + 1}"} | {
             name: name for name in names[1:]
         })  # fmt: skip
 
@@ -209,11 +214,11 @@ class ClusterPass(Pass):
         """Prepare the tables of the pass."""
         self.spark = cast("Spark", self.engine)
         self.where = self.bound.microdata.dataset.name
-        self.streams = streams(self.engine.here)
+        self.streams = stream_count(self.engine.here)
         path = self.workspace.path
-        self.folders = self.spark.folders(lasting(path) if path else None)
+        self.folders = self.spark.folders(tables_folder(path) if path else None)
         super().__post_init__()
-        self.tables.remember()
+        self.tables.read_stored()
 
     def make_tables(self, *parts: Any) -> ClusterTables:
         """Return the coded tables of the pass."""
@@ -224,78 +229,78 @@ class ClusterPass(Pass):
         try:
             super().run()
         except BaseException:
-            if self.workspace.path and not self.workspace.useful:
+            if self.workspace.path and not self.workspace.is_useful:
                 self.folders.remove()
             raise
 
     def _work_on(self, pending: Iterable[Task]) -> None:
         """Do the tasks on small tables here, and each of the others on all executors."""
         tasks = list(pending)
-        here = {t.source for t in tasks if self.tables.is_here(t.source)}
+        here = {t.source for t in tasks if self.tables.is_in_workspace(t.source)}
         if here:
             super()._work_on([t for t in tasks if t.source in here])
         for task in tasks:
             if task.source not in here and not self.out_of_time():
-                self._do_there(task)
+                self._do_on_executors(task)
 
-    def _alone(self, task: Task) -> None:
-        if self.tables.is_here(task.source):
-            super()._alone(task)
+    def _do_with_all_threads(self, task: Task) -> None:
+        if self.tables.is_in_workspace(task.source):
+            super()._do_with_all_threads(task)
         else:
             self._work_on([task])
 
-    def _encode(self) -> None:
+    def _code_people(self) -> None:
         """Code the people and store the first tasks."""
-        frame = self.spark.data(tables.unpacked(self.bound.microdata, self.layout), self.where)
-        table = self.tables.first
+        frame = self.spark.data(tables.unpacked_plan(self.bound.microdata, self.layout), self.where)
+        table = self.tables.first_table
         written = self.tables.write(table, frame, 0, "encoding")
         stream = self.workspace.stream
         worker = self._worker(stream)
         with stream.transaction():
-            self.tables.keep(stream, table, 0, written)
+            self.tables.store(stream, table, 0, written)
             self.strategy.begin(self.tables, worker)
-            self.workspace.begin(self.number)
+            self.workspace.mark_coded(self.number)
 
-    def expected(self) -> list[float]:
+    def expected_rows(self) -> list[float]:
         """Estimate how many distinct people remain when the attributes before each are dropped."""
-        if self.tables.is_here(self.tables.first):
-            return super().expected()
-        codes = [f"code_{p}" for p in range(1, self.layout.n)]
+        if self.tables.is_in_workspace(self.tables.first_table):
+            return super().expected_rows()
+        codes = [*(f"code_{p}" for p in range(1, self.layout.n)), *self.tables.secret_columns]
         counts = [
-            f"approx_count_distinct(xxhash64({', '.join([*codes[p:], *self.tables.secret])}))"
+            f"approx_count_distinct(xxhash64({', '.join(codes[p:])}))"
             for p in range(self.layout.n - 1)
         ]
-        frame = self.tables.frame(self.tables.first).selectExpr("count(*)", *counts)
+        frame = self.tables.read_table(self.tables.first_table).selectExpr("count(*)", *counts)
         (row,) = self.spark.act("sweeping", self.where, frame.collect)
         return [float(x) for x in row]
 
-    def _do_there(self, task: Task) -> None:
+    def _do_on_executors(self, task: Task) -> None:
         """Do one task on the executors and store its results."""
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
-        stream, seconds, output = worker.stream, 0.0, ("", Written(0, 0))
+        stream, seconds, output = worker.stream, 0.0, ("", WrittenTable(0, 0))
         if task.kind in ("drop", "split"):
-            table, rows = self.tables.without_first(task)
+            table, rows = self.tables.drop_first_attribute(task)
             output = table, self.tables.write(table, rows, task.position + 1, "sweeping")
         if task.kind != "drop":
-            seconds = self._add_up(stream, task)
+            seconds = self._settle_chunks(stream, task)
         with stream.transaction():
             if task.kind != "drop":
                 stream.rows(STORE_FOUND, [self.number, 0])
-                self.workspace.enter(stream, "found", partial(found_rows, self.number, 0))
+                self.workspace.enter_in_ledger(stream, "found", partial(found_rows, self.number, 0))
             if task.kind in ("drop", "split"):
                 table, written = output
-                self.tables.keep(stream, table, task.position + 1, written)
+                self.tables.store(stream, table, task.position + 1, written)
                 state = task.state
                 if task.kind == "split":
                     state |= self.layout.state(subset=1 << task.position)
-                self.tables.enter(worker, table, task.position + 1, state)
-            self.workspace.done(stream, [task], task.kind, time.perf_counter() - began)
+                self.tables.add_table(worker, table, task.position + 1, state)
+            self.workspace.mark_done(stream, [task], task.kind, time.perf_counter() - began)
         if task.kind == "group":
-            self.answers |= self._summed(worker.rows("sums"))
-        self.progress.done(task, seconds, task.kind)
+            self.answers |= self._keyed_sums(worker.rows("sums"))
+        self.progress.count_done(task, seconds, task.kind)
 
-    def _add_up(self, stream: Stream, task: Task) -> float:
+    def _settle_chunks(self, stream: Stream, task: Task) -> float:
         """Let the executors settle the chunks of a task; return the seconds that they needed.
 
         The sums are in the table ``found`` of the stream then.
@@ -305,14 +310,14 @@ class ClusterPass(Pass):
             self.strategy.sizes,
             task,
             sweep=self.engine.scratch.name,
-            may_roll=self.strategy.whole,
-            memory=self._memory(),
+            may_roll=self.strategy.every_subset,
+            memory=self._executor_memory(),
             compiled=self.compiled,
         )
-        frame = self._chunks(task)
+        frame = self._chunked_rows(task)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
-            parts = frame.groupBy("chunk").applyInArrow(settler(job), executors.SCHEMA)
+            parts = frame.groupBy("chunk").applyInArrow(chunk_function(job), executors.SCHEMA)
         parts.createOrReplaceTempView(PARTS)
         query = dialect.text(splice("sweep/added", tables={"chunk_sums": PARTS}))
 
@@ -320,81 +325,85 @@ class ClusterPass(Pass):
             return frame.sparkSession.sql(query).toArrow()
 
         try:
-            result = self.spark.act("sweeping", self.where, compute, lambda _: self.look())
+            result = self.spark.act(
+                "sweeping", self.where, compute, lambda _: self.report_progress()
+            )
         except EngineError as e:
-            raise _of_executor(e) from e
+            raise _executor_error(e) from e
         reports = result.filter(result["state"].is_null())
         for statements in reports["statements"].to_pylist():
             self.history |= dict.fromkeys(statements)
         file = self.engine.scratch / f"{task.name}.found"
         pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT), file)
-        stream.rows(creating("found", _typed(file)))
+        stream.rows(creating("found", _typed_sums(file)))
         file.unlink()
         return float(sum(reports["seconds"].to_pylist()))
 
-    def _chunks(self, task: Task) -> Any:
+    def _chunked_rows(self, task: Task) -> Any:
         """Return the rows of a task, each with the number of its chunk."""
-        frame, n = self.tables.frame(task.source), self.layout.n
-        facts = self.tables.there[task.source]
-        codes = {name: name for name in self.tables.codes(task.position)}
+        frame, n = self.tables.read_table(task.source), self.layout.n
+        facts = self.tables.in_spark[task.source]
+        codes = {name: name for name in self.tables.code_columns(task.position)}
         if task.kind == "walk":
-            rows = frame.selectExpr(f"{_hashed(['entry'], facts.chunks)} AS chunk", "*")
+            rows = frame.selectExpr(f"{_chunk_number(['entry'], facts.chunks)} AS chunk", "*")
             if facts.giants:
                 rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
             chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
             return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
         if task.kind == "split":
-            everybody = dict.fromkeys(codes, "0") | {name: name for name in self.tables.secret}
-            rows = self.tables.merged(frame.where(frame["entry"] == task.least), everybody)
+            everybody = dict.fromkeys(codes, "0") | {
+                name: name for name in self.tables.secret_columns
+            }
+            rows = self.tables.merge_equal(frame.where(frame["entry"] == task.least), everybody)
             return rows.selectExpr("0 AS chunk", "*")
-        by = [name for name in codes if name not in self.tables.secret]
-        parts = ceil(facts.rows / self.tables.most)
+        by = [name for name in codes if name not in self.tables.secret_columns]
+        parts = ceil(facts.rows / self.tables.largest_chunk)
         if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
-            halves = _hashed([f"{name} DIV 2" for name in by], parts)
+            halves = _chunk_number([f"{name} DIV 2" for name in by], parts)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
             return rows.repartition(SPREAD * parts, "chunk")
         subset = task.state >> n
         for position in range(task.position, n):
             if not subset >> position & 1:
                 codes["entry" if position == task.position else f"code_{position}"] = "0"
-        rows = self.tables.merged(frame, codes)
-        return rows.selectExpr(f"{_hashed(by, parts)} AS chunk", "*")
+        rows = self.tables.merge_equal(frame, codes)
+        return rows.selectExpr(f"{_chunk_number(by, parts)} AS chunk", "*")
 
-    def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        if self.tables.is_here(self.tables.first):
-            return super()._coarser(workers, position)
+    def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        if self.tables.is_in_workspace(self.tables.first_table):
+            return super()._measure_coarser(workers, position)
         if not self.coarse:
-            task = Task(0, self.number, "coarsen", self.tables.first, 0, 0, 0, 0, 0)
+            task = Task(0, self.number, "coarsen", self.tables.first_table, 0, 0, 0, 0, 0)
             worker = self._worker(self.workspace.stream)
-            self._add_up(worker.stream, task)
+            self._settle_chunks(worker.stream, task)
             for state, question, *sums in worker.rows("sums"):
                 people, mode, certain = sums
                 self.coarse.setdefault(state, {})[question] = people, mode, certain
         return self.coarse[position]
 
-    def _memory(self) -> str:
+    def _executor_memory(self) -> str:
         """Return the limit for DuckDB in an executor."""
         if not self.spark.is_local:
             return OF_EXECUTOR
         share = (self.spark.memory - FIXED) // max(1, self.spark.workers)
         return f"{max(share, PER_STREAM) // 2**20}MiB"
 
-    def sweep_up(self) -> None:
+    def drop_tables(self) -> None:
         """Remove the coded tables of the pass, which are no longer needed."""
-        for source in self.sources():
-            if self.tables.is_here(source):
+        for source in self.table_names():
+            if self.tables.is_in_workspace(source):
                 self.workspace.drop(source)
             self.folders.drop(self.folders.make(source))
         if self.workspace.path:
             self.folders.remove()  # with what passes left that were interrupted
 
 
-def _hashed(columns: Sequence[str], chunks: int) -> str:
+def _chunk_number(columns: Sequence[str], chunks: int) -> str:
     """Return the number of the chunk of a row, by a hash of columns, as an expression of Spark."""
     return f"CAST(pmod(xxhash64({', '.join(columns)}), {chunks}) AS INT)"
 
 
-def _of_executor(error: EngineError) -> EngineError:
+def _executor_error(error: EngineError) -> EngineError:
     """Return the error with the message of the executor, if it has one."""
     detail = error.detail or ""
     if match := re.search(f"{executors.SAYS}(.*)", detail):
@@ -408,13 +417,13 @@ def _of_executor(error: EngineError) -> EngineError:
     return error
 
 
-def _typed(file: Path) -> exp.Select:
+def _typed_sums(file: Path) -> exp.Select:
     """Return the rows of a Parquet file with the types of the table ``found``."""
     small = [exp.alias_(typed(exp.column(c), "UTINYINT"), c) for c in ("question", "bin")]
-    return exp.select("state", *small, *ADDED, *LEAST, MOST).from_(rows_of(file).subquery("rows"))
+    return exp.select("state", *small, *ADDED, *LEAST, MOST).from_(file_rows(file).subquery("rows"))
 
 
-def rows_of(file: Path) -> exp.Select:
+def file_rows(file: Path) -> exp.Select:
     """Return the rows of a Parquet file."""
     path = exp.Literal.string(escaped(str(file)))
     return exp.select("*").from_(

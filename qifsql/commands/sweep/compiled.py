@@ -2,7 +2,7 @@
 
 The kernel counts in 32 bits, and packs states and counters in 64. What does not fit is walked in
 SQL: secrets of many values, codes of more than 64 bits together, very many counters. All memory is
-held by the arrays of ``Room``; their sizes depend on the chunk, not on the number of chunks.
+held by the arrays of ``WalkArrays``; their sizes depend on the chunk, not on the number of chunks.
 """
 
 import threading
@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.sweep.layout import NARROW, Layout
-from qifsql.commands.sweep.worker import Chunk, Worker, counter, typed
+from qifsql.commands.sweep.worker import Chunk, Worker, counter_of_block, typed
 from qifsql.data import installation
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
@@ -48,19 +48,19 @@ STEP = 1_000_000  # rows that are visited between two looks at the clock: less t
 SUMS = "compiled_sums"
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Return whether the extra is installed."""
     return find_spec("numba") is not None
 
 
-def is_kept() -> bool:
+def is_cached() -> bool:
     """Return whether compiled code is kept for the next run."""
     from qifsql.commands.sweep.compiled_code import folder
 
     return folder() is not None
 
 
-def fits(layout: Layout) -> bool:
+def can_walk(layout: Layout) -> bool:
     """Return whether the kernel can walk a pass; else the walk is in SQL."""
     return (
         not layout.valued
@@ -68,26 +68,26 @@ def fits(layout: Layout) -> bool:
         and layout.people <= MOST_PEOPLE
         and layout.n <= MOST
         and len(layout.secrets) + layout.owners <= QUESTIONS
-        and _bits(layout) >= 1
+        and _counter_bits(layout) >= 1
     )
 
 
-def check(walk: str) -> None:
+def check_walk(walk: str) -> None:
     """Raise InputError if there is no such walk, or if it is not installed."""
     if walk not in WALKS:
         raise InputError(f"walk is {', '.join(WALKS[:-1])} or {WALKS[-1]}")
-    if walk == "compiled" and not installed():
+    if walk == "compiled" and not is_installed():
         raise InputError(f"the compiled walk needs the extra: {installation.command('fast')}")
 
 
-def applies(walk: str, layout: Layout, memory: int) -> bool:
+def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
     """Return whether the kernel walks the chunks of a pass, with so many bytes of memory."""
     if walk == "auto":
-        many = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_kept())
-        chosen = many and memory >= BESIDE and installed()
+        many = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_cached())
+        chosen = many and memory >= BESIDE and is_installed()
     else:
         chosen = walk == "compiled"
-    return chosen and fits(layout)
+    return chosen and can_walk(layout)
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
@@ -97,8 +97,8 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     """
     from qifsql.commands.sweep import kernel
 
-    worker.look_at(chunk)
-    room = Room(worker.layout, chunk, worker.arrow(_rows(worker, chunk)))
+    worker.limit_to(chunk)
+    room = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
     sizes, n = worker.sizes, worker.layout.n
     while room.counts[kernel.WAITING]:
         if worker.stream.interrupted.is_set():
@@ -106,15 +106,15 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
         if not going_well():
             return False
         limit = room.counts[kernel.WORK] + STEP
-        room.walk(most=sizes.most, spare=n - sizes.least, limit=limit)
+        room.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
     _store(worker.stream, room.answers())
     worker.summed = True
     return True
 
 
-def group(worker: Worker, subsets: Sequence[tuple["People", int]]) -> None:
+def settle_subsets(worker: Worker, subsets: Sequence[tuple["People", int]]) -> None:
     """Settle subsets, each from the people of a table, into the table ``found``."""
-    settled = Settled(worker.layout)
+    settled = SettledBlocks(worker.layout)
     for people, subset in subsets:
         if worker.stream.interrupted.is_set():
             raise Interrupted("interrupted")
@@ -123,28 +123,28 @@ def group(worker: Worker, subsets: Sequence[tuple["People", int]]) -> None:
     worker.summed = True
 
 
-def _bits(layout: Layout) -> int:
+def _counter_bits(layout: Layout) -> int:
     """Return the bits of a counter of a block of few people, whose counters are packed."""
-    return min(WIDEST, (PACKED - 2 * layout.n) // (2 * _lanes(layout)))
+    return min(WIDEST, (PACKED - 2 * layout.n) // (2 * _lane_count(layout)))
 
 
-def _lanes(layout: Layout) -> int:
+def _lane_count(layout: Layout) -> int:
     return len(layout.counters) // 2 + 1
 
 
-def _rows(worker: Worker, chunk: Chunk) -> exp.Query:
+def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
     """Return the query of the rows of a chunk, in order: ``entry``, ``rest``, lanes."""
     layout = worker.layout
     lanes = []
-    for lane in range(_lanes(layout)):
-        both = typed(counter(layout, 2 * lane), "UBIGINT")
+    for lane in range(_lane_count(layout)):
+        both = typed(counter_of_block(layout, 2 * lane), "UBIGINT")
         if 2 * lane + 1 <= len(layout.counters):
-            high = typed(counter(layout, 2 * lane + 1), "UBIGINT")
+            high = typed(counter_of_block(layout, 2 * lane + 1), "UBIGINT")
             half = exp.Literal.number(32)
             shifted = exp.BitwiseLeftShift(this=exp.paren(high), expression=half)
             both = exp.BitwiseOr(this=both, expression=exp.paren(shifted))
         lanes.append(exp.alias_(both, f"lane_{lane + 1}"))
-    query = worker.say.query("chunk_rows", coded=chunk.table)
+    query = worker.statements.query("chunk_rows", coded=chunk.table)
     return query.select(*lanes)
 
 
@@ -154,13 +154,13 @@ def _store(stream: Stream, answers: pa.Table) -> None:
         stream.rows(creating("found", exp.select("*").from_(SUMS)))
 
 
-class Settled:
+class SettledBlocks:
     """The settled blocks of one task (see ``kernel.settle``), and their sums."""
 
     def __init__(self, layout: Layout) -> None:
         import numpy as np
 
-        width = 1 + _lanes(layout)
+        width = 1 + _lane_count(layout)
         self.layout = layout
         self.large: Any = np.empty((LARGE, width + 1), np.uint64)
         self.kinds: Any = np.zeros(KINDS, np.uint64)
@@ -169,7 +169,7 @@ class Settled:
         self.alone = np.zeros((1, width), np.uint64)
         self.alone[0, 1] = 1
         self.counts = np.zeros(6, np.int64)
-        self.bits = np.uint64(_bits(layout))
+        self.bits = np.uint64(_counter_bits(layout))
         self._scratch = np.zeros((0, width), np.uint64), np.empty(0, np.int64)
 
     def scratch(self, rows: int) -> tuple[Any, Any]:
@@ -182,22 +182,22 @@ class Settled:
         return self._scratch
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
+    def settle_arguments(self) -> tuple[Any, ...]:
         """Return the last arguments of the functions that settle blocks."""
         return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
 
-    def make(self, blocks: int) -> None:
+    def reserve(self, blocks: int) -> None:
         """Make room for so many blocks."""
         import numpy as np
 
         from qifsql.commands.sweep import kernel
 
-        self.large = _longer(self.large, int(self.counts[kernel.LARGE]), blocks)
+        self.large = _extend(self.large, int(self.counts[kernel.LARGE]), blocks)
         if 2 * self.counts[kernel.KINDS] >= len(self.kinds):
             kinds, times = (
                 np.zeros(4 * len(self.kinds), a.dtype) for a in (self.kinds, self.times)
             )
-            kernel.moved(self.kinds, self.times, kinds, times)
+            kernel.copy_kinds(self.kinds, self.times, kinds, times)
             self.kinds, self.times = kinds, times
 
     def answers(self) -> pa.Table:
@@ -214,14 +214,14 @@ class Settled:
         keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
         sums = np.zeros((KINDS, 6), np.int64)
         while True:
-            kernel.answer(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
+            kernel.sum_up(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
                           sums, worst, self.counts)  # fmt: skip
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
                 break
             size = 4 * len(keys)
             wider, chances = np.zeros(size, np.uint64), np.zeros(size)
             numbers = np.zeros((size, 6), np.int64)
-            kernel.moved_rows(keys, sums, worst, wider, numbers, chances)
+            kernel.copy_answers(keys, sums, worst, wider, numbers, chances)
             keys, sums, worst = wider, numbers, chances
         there = np.flatnonzero(keys)
         key, numbers = keys[there].astype(np.int64), sums[there]
@@ -240,7 +240,7 @@ class Settled:
         return pa.table(columns)
 
 
-class Room(Settled):
+class WalkArrays(SettledBlocks):
     """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
 
     def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
@@ -250,11 +250,11 @@ class Room(Settled):
 
         super().__init__(layout)
         bit = 1 << chunk.position
-        later = layout.every & ~((bit << 1) - 1)
-        n, starts = people.num_rows, _starts(people)
+        later = layout.all_attributes & ~((bit << 1) - 1)
+        n, starts = people.num_rows, _run_starts(people)
         blocks = len(starts) - 1
         self.first = np.uint64(bit)
-        self.rows = _filled(people, n + n // 2 + 4096)
+        self.rows = _row_array(people, n + n // 2 + 4096)
         self.waiting = np.empty((blocks + 4096, 5), np.int64)
         waiting = self.waiting[:blocks]
         waiting[:, kernel.START], waiting[:, kernel.END] = starts[:-1], starts[1:]
@@ -263,30 +263,30 @@ class Room(Settled):
         self.runs = np.empty(4096, np.int64)
         self.counts[kernel.WAITING] = blocks
 
-    def walk(self, *, most: int, spare: int, limit: int) -> None:
+    def walk(self, *, greatest: int, spare: int, limit: int) -> None:
         """Walk on, for about so many rows; make room for the next block first."""
         import numpy as np
 
         from qifsql.commands.sweep import kernel
 
-        self._make()
+        self._reserve_next()
         fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
         kernel.walk(
-            self.rows, self.waiting, self.first, fields, most, spare, limit, self.runs, self.sums,
-            *self.arrays,
+            self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
+            self.sums, *self.settle_arguments,
         )  # fmt: skip
 
-    def _make(self) -> None:
+    def _reserve_next(self) -> None:
         """Make room for the block that is next, wherever it may need more than there is."""
         from qifsql.commands.sweep import kernel
 
         waiting = int(self.counts[kernel.WAITING])
         start, end, top = self.waiting[waiting - 1, :3]
         size = int(end - start)
-        self.rows = _longer(self.rows, int(top), 2 * size)
-        self.waiting = _longer(self.waiting, waiting, size // 3 + 2)
-        self.runs = _longer(self.runs, 0, size + 1)
-        self.make(3 * size + 3)
+        self.rows = _extend(self.rows, int(top), 2 * size)
+        self.waiting = _extend(self.waiting, waiting, size // 3 + 2)
+        self.runs = _extend(self.runs, 0, size + 1)
+        self.reserve(3 * size + 3)
 
 
 class People:
@@ -295,12 +295,12 @@ class People:
     def __init__(self, worker: Worker, table: Chunk) -> None:
         import numpy as np
 
-        worker.look_at(table)
-        people = worker.arrow(_rows(worker, table))
-        self.starts, self.rows = _starts(people), _filled(people, people.num_rows)
+        worker.limit_to(table)
+        people = worker.read_columns(_rows_query(worker, table))
+        self.starts, self.rows = _run_starts(people), _row_array(people, people.num_rows)
         self.longest = int(np.diff(self.starts).max(initial=0))
 
-    def group(self, settled: Settled, subset: int) -> None:
+    def group(self, settled: SettledBlocks, subset: int) -> None:
         """Settle the blocks of one subset, which has the first attribute of the table."""
         import numpy as np
 
@@ -311,13 +311,20 @@ class People:
         state = np.uint64(layout.state(subset=subset))
         blocks, places = settled.scratch(self.longest)
         while run < runs:
-            settled.make(int(self.starts[run + 1] - self.starts[run]) + 1)
-            run = kernel.grouped(
-                self.rows, self.starts, run, fields, state, blocks, places, *settled.arrays
+            settled.reserve(int(self.starts[run + 1] - self.starts[run]) + 1)
+            run = kernel.settle_subset(
+                self.rows,
+                self.starts,
+                run,
+                fields,
+                state,
+                blocks,
+                places,
+                *settled.settle_arguments,
             )
 
 
-class Held:
+class HeldPeople:
     """The people of the coded tables from which many subsets are settled one by one.
 
     They are held in an eighth of the engine's memory at most, which is taken from its limit.
@@ -325,28 +332,28 @@ class Held:
 
     def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
-        self._left = engine.memory // SHARE
+        self._available = engine.memory // SHARE
         self._lock = threading.Lock()
         self._uses: Counter[str] = Counter()
         self._people: dict[str, People] = {}
 
-    def of(self, worker: Worker, table: Chunk) -> People | None:
+    def people_of(self, worker: Worker, table: Chunk) -> People | None:
         """Return the people of a table; None if they are too many, or few subsets need them."""
         name = table.table
         with self._lock:
             self._uses[name] += 1
             if name not in self._people and self._uses[name] > OFTEN:
                 rows = worker.stream.count(render(exp.select("count(*)").from_(name)))
-                size = 8 * rows * (1 + _lanes(worker.layout))
-                if size > self._left:
+                size = 8 * rows * (1 + _lane_count(worker.layout))
+                if size > self._available:
                     return None
-                self._left -= size
+                self._available -= size
                 self._engine.set_aside(size)
                 self._people[name] = People(worker, table)
             return self._people.get(name)
 
 
-def _starts(people: pa.Table) -> Any:
+def _run_starts(people: pa.Table) -> Any:
     """Return where the rows of each code of the first attribute begin, and the end of the rows."""
     import numpy as np
 
@@ -354,7 +361,7 @@ def _starts(people: pa.Table) -> Any:
     return np.concatenate(([0], np.flatnonzero(np.diff(entry)) + 1, [n]))[: None if n else 1]
 
 
-def _filled(people: pa.Table, size: int) -> Any:
+def _row_array(people: pa.Table, size: int) -> Any:
     """Return an array of so many rows, of which the first are those of the people."""
     import numpy as np
 
@@ -364,7 +371,7 @@ def _filled(people: pa.Table, size: int) -> Any:
     return rows
 
 
-def _longer(array: Any, used: int, more: int) -> Any:
+def _extend(array: Any, used: int, more: int) -> Any:
     """Return an array with room for so many more rows after those in use."""
     import numpy as np
 

@@ -26,10 +26,10 @@ def folder() -> Path | None:
     places = [Path(named)] if named else []
     with suppress(RuntimeError):  # a user without a home
         places.append((Path(home) if home else Path.home() / ".cache") / "qifsql")
-    return next((place for place in places if _usable(place)), None)
+    return next((place for place in places if _is_usable(place)), None)
 
 
-def _usable(place: Path) -> bool:
+def _is_usable(place: Path) -> bool:
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         every = [place, *place.rglob("*")]
@@ -50,7 +50,7 @@ def _is_private(path: Path) -> bool:
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Return a function that is compiled when it is first called, or read from the folder."""
     if function is None:
-        return lambda one: compiled(one, **options)
+        return lambda inner: compiled(inner, **options)
     jit: Any = njit
     dispatcher = jit(nogil=True, _nrt=False, **options)(function)
     place = folder()
@@ -59,7 +59,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         before, settings.CACHE_DIR = settings.CACHE_DIR, str(place)
         try:
             dispatcher.enable_caching()
-            dispatcher._cache = _Guarded(dispatcher._cache)
+            dispatcher._cache = _GuardedCache(dispatcher._cache)
         except RuntimeError:  # numba finds no place after all
             pass
         finally:
@@ -67,7 +67,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return dispatcher
 
 
-class _Guarded:
+class _GuardedCache:
     """The files of a compiled function: damaged ones are removed, and no error is that of a sweep.
 
     It stands for the cache of numba, which keeps an index and a file of code for each signature.
@@ -82,7 +82,7 @@ class _Guarded:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return compiled code; None where there is none that is whole."""
         try:
-            if not all(map(_is_whole, self._files())):
+            if not all(map(_is_intact, self._files())):
                 self._remove()
                 return None
             return self._inner.load_overload(signature, target)
@@ -111,7 +111,7 @@ class _Guarded:
                     path.unlink(missing_ok=True)
 
 
-def _is_whole(file: Path) -> bool:
+def _is_intact(file: Path) -> bool:
     try:
         digest = file.with_name(file.name + DIGEST).read_text()
         return _is_private(file) and digest == _digest(file)

@@ -19,8 +19,8 @@ from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.tables import ENTRIES, packing
-from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
+from qifsql.commands.sweep.tables import ENTRIES, packed_table
+from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
 from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream, together
@@ -72,19 +72,19 @@ class Job:
     versions: tuple[str, str] = VERSIONS
 
 
-def settler(job: Job) -> Callable[[pa.Table], pa.Table]:
+def chunk_function(job: Job) -> Callable[[pa.Table], pa.Table]:
     """Return the function that executors call with the rows of each chunk."""
 
     def settled(people: pa.Table) -> pa.Table:
         try:
-            return sums(job, people)
+            return chunk_sums(job, people)
         except QifError as e:  # Spark passes on only the text of an error
             raise RuntimeError(f"{SAYS}{e}\n{e.detail or ''}") from e
 
     return settled
 
 
-def sums(job: Job, people: pa.Table) -> pa.Table:
+def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
     """Return the sums of the blocks of one chunk, and a row that reports the time.
 
     Raises EngineError if this machine has other versions than the driver.
@@ -107,27 +107,27 @@ def sums(job: Job, people: pa.Table) -> pa.Table:
         stream = engine.stream("a chunk of the sweep", {UNPACKED: people})
         try:
             # In a thread, because the main thread would start one for each statement.
-            together([stream], lambda s: results.append(_settled(job, s)), look=silent)
+            together([stream], lambda s: results.append(_settle_chunk(job, s)), look=silent)
         finally:
             stream.close()
     return results[0]
 
 
-def _settled(job: Job, stream: Stream) -> pa.Table:
+def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
     began = time.perf_counter()
     layout, task = job.layout, job.task
-    worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.installed())
-    rows = stream.count(creating("coded", packing(layout, task.position, UNPACKED)))
+    worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.is_installed())
+    rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":
-        settle(worker, chunk, _choices(job).of(task.position))
+        settle_chunk(worker, chunk, _choices(job).choice_at(task.position))
     elif task.kind == "split":
-        whole_block(worker, chunk)
+        settle_one_block(worker, chunk)
     elif task.kind == "group":
-        group(worker, chunk, task.state >> layout.n)
+        settle_subset(worker, chunk, task.state >> layout.n)
     else:
         for position in range(layout.n):
-            group(worker, chunk, layout.every, coarser=position, state=position)
+            settle_subset(worker, chunk, layout.all_attributes, coarser=position, state=position)
     worker.sum_up()
     names = [*KEYS, *ADDED, *LEAST, MOST]
     rows_found = stream.rows("SELECT * FROM found")

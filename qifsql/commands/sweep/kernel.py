@@ -8,9 +8,9 @@ rows added up. Blocks that wait are on a stack, and the last one is next: its ro
 of the core.
 
 Settled blocks of few people are counted by *kind*: a number that packs their state and counters.
-The others are rows of ``large``: state, lanes, number of blocks. ``answer`` sums up both.
+The others are rows of ``large``: state, lanes, number of blocks. ``sum_up`` adds up both.
 
-No function makes an array: ``walk`` and ``answer`` return where room is short, and ``compiled.py``
+No function makes an array: ``walk`` and ``sum_up`` return where room is short, and ``compiled.py``
 makes room and calls again. So numba need not count references to arrays, which took 60 % of the
 time (``_nrt=False``); functions that are called for every block are put in place of their calls,
 which took half of the rest.
@@ -43,17 +43,17 @@ def bit_count(x: Any) -> Any:
 
 
 @inlined
-def lowest(x: Any) -> Any:
+def lowest_bit(x: Any) -> Any:
     """Return the lowest bit that is set."""
     return x & (~x + ONE)
 
 
 @inlined
-def varying(differs: Any, among: Any, fields: Any) -> Any:
+def varying_attributes(differs: Any, among: Any, fields: Any) -> Any:
     """Return the attributes ``among`` these whose codes have some of the bits that differ."""
     attributes = U(0)
     while among:
-        bit = lowest(among)
+        bit = lowest_bit(among)
         among ^= bit
         if differs & fields[bit_number(bit)]:
             attributes |= bit
@@ -71,16 +71,16 @@ def bit_number(bit: Any) -> Any:
 
 
 @inlined
-def mixed(key: Any) -> Any:
+def hash_key(key: Any) -> Any:
     """Return a number whose lowest bits depend on all bits of a key."""
     return ((key ^ key >> HALF) * U(0x9E3779B97F4A7C15)) >> HALF
 
 
 @inlined
-def place(keys: Any, key: Any) -> Any:
+def find_place(keys: Any, key: Any) -> Any:
     """Return the place of a key in a table, or the free one where it belongs; 0 is no key."""
     last = U(len(keys) - 1)
-    i = mixed(key) & last
+    i = hash_key(key) & last
     while keys[i] != key and keys[i] != 0:
         i = (i + ONE) & last
     return i
@@ -96,7 +96,7 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
         for lane in range(1, width):
             key |= (rows[row, lane] & COUNTER) << below | (rows[row, lane] >> HALF) << below + bits
             below += bits + bits
-        i = place(kinds, key)
+        i = find_place(kinds, key)
         if kinds[i] == 0:
             kinds[i] = key
             counts[KINDS] += 1
@@ -124,7 +124,7 @@ def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: A
 
 
 @compiled
-def merged(rows: Any, a: int, b: int, end: int, to: int) -> Any:
+def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
     """Write the sorted rows from a to b and from b to end in one order; return the end of them."""
     i, j, width = a, b, rows.shape[1]
     while i < b or j < end:
@@ -146,7 +146,7 @@ def merged(rows: Any, a: int, b: int, end: int, to: int) -> Any:
 
 
 @compiled
-def inserted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
+def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
     """Write few rows with these bits of ``rest``, in order, equal ones added up; return the end."""
     last, width = to, rows.shape[1]
     for r in range(start, end):
@@ -168,13 +168,13 @@ def inserted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
 
 
 @compiled
-def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
+def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
     """Write the rows of a block without an attribute, equal ones added up; return the end.
 
     The rows that share a code of the attribute are in order already: runs, merged in pairs.
     """
     if end - start <= FEW:
-        return inserted(rows, start, end, to, ~field)
+        return insert_sorted(rows, start, end, to, ~field)
     n, here, there = 0, to, to + end - start
     for r in range(start, end):
         if r == start or (rows[r, 0] ^ rows[r - 1, 0]) & field:
@@ -189,7 +189,7 @@ def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> 
         for r in range(0, n, 2):
             a, b, last = runs[r], runs[r + 1], runs[min(r + 2, n)]
             runs[pairs] = at
-            at = merged(rows, a, b, last, at)
+            at = merge_runs(rows, a, b, last, at)
             pairs += 1
         runs[pairs] = at
         n, here, there = pairs, there, here
@@ -202,20 +202,22 @@ def dropped(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> 
 
 
 @inlined
-def wait(waiting: Any, n: int, start: int, end: int, top: int, state: Any, open_: Any) -> None:
+def push_block(
+    waiting: Any, n: int, start: int, end: int, top: int, state: Any, open_: Any
+) -> None:
     """Put a block on the stack."""
     waiting[n, START], waiting[n, END], waiting[n, TOP] = start, end, top
     waiting[n, STATE], waiting[n, OPEN] = np.int64(state), np.int64(open_)
 
 
 @compiled
-def walk(rows: Any, waiting: Any, first: Any, fields: Any, most: int, spare: int, limit: int,
+def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare: int, limit: int,
          runs: Any, sums: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
          counts: Any) -> None:  # fmt: skip
     """Settle the blocks that wait, until room is short or so many rows were visited.
 
     ``first``: an attribute that all take. ``fields``: the bits of each attribute in ``rest``.
-    ``most`` attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch,
+    ``greatest`` attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch,
     ``alone`` is a row of one person.
     """
     n, width = U(len(fields)), rows.shape[1]
@@ -225,32 +227,32 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, most: int, spare: int
         start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
         size = end - start
         if (top + 2 * size > len(rows) or depth + size // 3 + 3 > len(waiting)
-                or size >= len(runs) or short(kinds, large, counts, 3 * size + 2)):  # fmt: skip
+                or size >= len(runs) or is_short(kinds, large, counts, 3 * size + 2)):  # fmt: skip
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
         constant, undecided = state >> n, state & every
-        bit = lowest(open_)
-        field, rest, left = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
+        bit = lowest_bit(open_)
+        field, rest, remaining = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
         counts[WORK] += size
         if rest and bit_count(every & ~(constant | undecided)) < spare:  # the attribute may drop
-            last = dropped(rows, start, end, top, field, runs)
+            last = drop_attribute(rows, start, end, top, field, runs)
             if rest & (rest - ONE):
-                wait(waiting, depth, top, last, last, constant << n | left, rest)
+                push_block(waiting, depth, top, last, last, constant << n | remaining, rest)
                 depth, top = depth + 1, last
             else:  # one attribute is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (constant | rest) << n | (left & ~rest), alone, bits,
-                            kinds, times, large, counts)  # fmt: skip
+                settle_rows(rows, top, last, (constant | rest) << n | (remaining & ~rest), alone,
+                            bits, kinds, times, large, counts)  # fmt: skip
         if bit == first:
-            rest = left
+            rest = remaining
         taken = constant | bit
-        full = bit_count(taken & ~left) >= most
-        same, people, i = (taken | left) << n | left, 0, start
+        full = bit_count(taken & ~remaining) >= greatest
+        same, people, i = (taken | remaining) << n | remaining, 0, start
         while i < end:  # each run of rows that share the code takes the attribute
-            one, code, differs, j = rows[i, 0], rows[i, 0] & field, U(0), i + 1
+            key, code, differs, j = rows[i, 0], rows[i, 0] & field, U(0), i + 1
             for lane in range(1, width):
                 sums[0, lane] = rows[i, lane]
             while j < end and rows[j, 0] & field == code:
-                differs |= rows[j, 0] ^ one
+                differs |= rows[j, 0] ^ key
                 for lane in range(1, width):
                     sums[0, lane] += rows[j, lane]
                 j += 1
@@ -258,14 +260,14 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, most: int, spare: int
             if alike == ONE:
                 people += 1
             else:
-                open_ = varying(differs, rest, fields) if differs else U(0)
-                new = (taken | (left & ~open_)) << n | left
+                open_ = varying_attributes(differs, rest, fields) if differs else U(0)
+                new = (taken | (remaining & ~open_)) << n | remaining
                 is_pair = alike == U(2) and not full
                 settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
                        counts)  # fmt: skip
                 if open_ and not is_pair and not full:
                     if open_ & (open_ - ONE):
-                        wait(waiting, depth, i, j, top, new, open_)
+                        push_block(waiting, depth, i, j, top, new, open_)
                         depth += 1
                     else:
                         settle_rows(rows, i, j, (new | open_ << n) ^ open_, alone, bits, kinds,
@@ -277,20 +279,22 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, most: int, spare: int
 
 
 @compiled
-def grouped(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: Any, places: Any,
-            alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
-            counts: Any) -> int:  # fmt: skip
+def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: Any,
+                  places: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
+                  counts: Any) -> int:  # fmt: skip
     """Settle the blocks of one subset, until room is short; return the run of rows that is next.
 
     No block is in two of the runs, which begin at ``starts``. ``fields``: the bits of ``rest`` that
     the subset has. ``blocks``: a table of rows, empty between two runs; ``places`` for scratch.
     """
     width, last = rows.shape[1], U(len(blocks) - 1)
-    while run < len(starts) - 1 and not short(kinds, large, counts, starts[run + 1] - starts[run]):
+    while run < len(starts) - 1 and not is_short(
+        kinds, large, counts, starts[run + 1] - starts[run]
+    ):
         n, people = 0, 0
         for row in range(starts[run], starts[run + 1]):
             rest = rows[row, 0] & fields
-            i = mixed(rest) & last
+            i = hash_key(rest) & last
             while blocks[i, 1] != 0 and blocks[i, 0] != rest:
                 i = (i + ONE) & last
             if blocks[i, 1] == 0:
@@ -312,54 +316,54 @@ def grouped(rows: Any, starts: Any, run: int, fields: Any, state: Any, blocks: A
 
 
 @inlined
-def short(kinds: Any, large: Any, counts: Any, blocks: int) -> bool:
+def is_short(kinds: Any, large: Any, counts: Any, blocks: int) -> bool:
     """Return whether there may be too little room for so many settled blocks."""
     return bool(2 * counts[KINDS] >= len(kinds) or counts[LARGE] + blocks + 1 > len(large))
 
 
 @inlined
-def counter(rows: Any, row: int, i: int) -> Any:
+def read_counter(rows: Any, row: int, i: int) -> Any:
     """Return a counter of a row; 0 is that of the people."""
     lane = rows[row, 1 + i // 2]
     return np.int64(lane >> HALF if i % 2 else lane & COUNTER)
 
 
 @compiled
-def add(answers: Any, whole: Any, worst: Any, counts: Any, state: Any, questions: Any, rows: Any,
-        row: int, blocks: int) -> None:  # fmt: skip
+def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, questions: Any,
+               rows: Any, row: int, blocks: int) -> None:  # fmt: skip
     """Add blocks, whose counters are in a row, to the answers.
 
     A question is the first counter of a secret and its number of values, of which the last has no
     counter; no values: whose record it is.
     """
-    people = counter(rows, row, 0)
+    people = read_counter(rows, row, 0)
     for question in range(len(questions)):
-        mode, values, left = 0, 0, people
+        mode, values, remaining = 0, 0, people
         for i in range(questions[question, 1] - 1):
-            n = counter(rows, row, questions[question, 0] + i)
-            left, mode, values = left - n, max(mode, n), values + (n > 0)
-        mode, values = max(mode, left), values + (left > 0)
+            n = read_counter(rows, row, questions[question, 0] + i)
+            remaining, mode, values = remaining - n, max(mode, n), values + (n > 0)
+        mode, values = max(mode, remaining), values + (remaining > 0)
         if questions[question, 1] == 0:
             mode, values = 1, people
         percent = U(np.rint(100 * mode / people))
         key = state << QUESTION | U(question) << PERCENT | percent
-        i = place(answers, key)
+        i = find_place(answers, key)
         if answers[i] == 0:
             answers[i] = key
             counts[ANSWERS] += 1
-            whole[i, LEAST], whole[i, VALUES] = people, values
-        whole[i, BLOCKS] += blocks
-        whole[i, PEOPLE] += people * blocks
-        whole[i, MODE] += mode * blocks
-        whole[i, CERTAIN] += people * blocks if mode == people else 0
-        whole[i, LEAST] = min(whole[i, LEAST], people)
-        whole[i, VALUES] = min(whole[i, VALUES], values)
+            numbers[i, LEAST], numbers[i, VALUES] = people, values
+        numbers[i, BLOCKS] += blocks
+        numbers[i, PEOPLE] += people * blocks
+        numbers[i, MODE] += mode * blocks
+        numbers[i, CERTAIN] += people * blocks if mode == people else 0
+        numbers[i, LEAST] = min(numbers[i, LEAST], people)
+        numbers[i, VALUES] = min(numbers[i, VALUES], values)
         worst[i] = max(worst[i], mode / people)
 
 
 @compiled
-def answer(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
-           whole: Any, worst: Any, counts: Any) -> None:  # fmt: skip
+def sum_up(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
+           numbers: Any, worst: Any, counts: Any) -> None:  # fmt: skip
     """Sum up settled blocks by state, question and percent, until room is short."""
     width = sums.shape[1]
     below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE
@@ -370,30 +374,34 @@ def answer(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: 
         counts[DONE] += 1
         if i >= len(kinds):
             row = i - len(kinds)
-            add(answers, whole, worst, counts, large[row, 0], questions, large, row,
+            add_blocks(answers, numbers, worst, counts, large[row, 0], questions, large, row,
                 np.int64(large[row, width]))  # fmt: skip
         elif kinds[i]:
             for lane in range(1, width):
                 packed = kinds[i] >> bits * U(2 * lane - 2)
                 sums[0, lane] = packed & mask | (packed >> bits & mask) << HALF
-            add(answers, whole, worst, counts, kinds[i] >> below, questions, sums, 0, times[i])
+            add_blocks(
+                answers, numbers, worst, counts, kinds[i] >> below, questions, sums, 0, times[i]
+            )
 
 
 @compiled
-def moved(kinds: Any, times: Any, to: Any, counted: Any) -> None:
+def copy_kinds(kinds: Any, times: Any, to: Any, counted: Any) -> None:
     """Copy the kinds to a larger table."""
     for i in range(len(kinds)):
         if kinds[i]:
-            j = place(to, kinds[i])
+            j = find_place(to, kinds[i])
             to[j], counted[j] = kinds[i], times[i]
 
 
 @compiled
-def moved_rows(answers: Any, whole: Any, worst: Any, to: Any, numbers: Any, chances: Any) -> None:
+def copy_answers(
+    answers: Any, numbers: Any, worst: Any, to: Any, to_numbers: Any, chances: Any
+) -> None:
     """Copy the answers to a larger table."""
     for i in range(len(answers)):
         if answers[i]:
-            j = place(to, answers[i])
+            j = find_place(to, answers[i])
             to[j], chances[j] = answers[i], worst[i]
-            for number in range(whole.shape[1]):
-                numbers[j, number] = whole[i, number]
+            for number in range(numbers.shape[1]):
+                to_numbers[j, number] = numbers[i, number]

@@ -42,7 +42,7 @@ class Layout:
         return len(self.order)
 
     @property
-    def every(self) -> int:
+    def all_attributes(self) -> int:
         """Return the bits of all attributes in a state."""
         return (1 << self.n) - 1
 
@@ -140,7 +140,7 @@ class Layout:
         return subset << self.n | undecided
 
 
-def passes(
+def plan_passes(
     qids: Mapping[int, Spread], secrets: Mapping[int, Spread], people: int
 ) -> tuple[Layout, ...]:
     """Return the passes over the data that answer all questions.
@@ -151,21 +151,24 @@ def passes(
     order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
     values = tuple(qids[i].values for i in order)
     missing = tuple(qids[i].missing for i in order)
-    few: dict[int, int] = {}
+    counted: dict[int, int] = {}
     for j, spread in secrets.items():
-        if spread.values <= FEW and sum(few.values()) - len(few) + spread.values <= COUNTERS:
-            few[j] = spread.values
-    many = {j: spread.values for j, spread in secrets.items() if j not in few}
+        if (
+            spread.values <= FEW
+            and sum(counted.values()) - len(counted) + spread.values <= COUNTERS
+        ):
+            counted[j] = spread.values
+    many = {j: spread.values for j, spread in secrets.items() if j not in counted}
     layouts: list[Layout] = []
-    if few or not many:
-        layouts.append(Layout(order, values, missing, people, few))
+    if counted or not many:
+        layouts.append(Layout(order, values, missing, people, counted))
     for j, v in many.items():
         only = Layout(order, values, missing, people, {j: v}, valued=True, owners=not layouts)
         layouts.append(only)
     return tuple(layouts)
 
 
-def fits(layouts: Sequence[Layout]) -> bool:
+def codes_fit(layouts: Sequence[Layout]) -> bool:
     """Return whether the codes of each person fit in a key."""
     return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
 

@@ -75,12 +75,12 @@ class Task:
         parts = (self.source, self.kind, self.position, self.state, self.least, self.greatest)
         return "-".join(map(str, parts)) + ".parquet"
 
-    def first(self, n: int) -> int:
+    def first_attribute(self, n: int) -> int:
         """Return the first attribute, of n, of the subsets that the task settles."""
-        return first(self.state >> n | 1 << self.position)
+        return first_attribute(self.state >> n | 1 << self.position)
 
 
-def first(subset: int) -> int:
+def first_attribute(subset: int) -> int:
     """Return the first attribute of a subset, by position."""
     return (subset & -subset).bit_length() - 1
 
@@ -93,7 +93,7 @@ class Stage:
     abandoned walks. ``tasks``: tasks that are done.
     """
 
-    left: int
+    attributes: int
     expected: float
     times: float = 1.0
     done: int = 0
@@ -105,22 +105,25 @@ class Stage:
     method: str = ""
 
     @property
-    def rate(self) -> float | None:
+    def measured_pace(self) -> float | None:
         """Return the seconds of one thread per row; None if no row is done."""
         return (self.seconds - self.wasted) / self.done if self.done else None
 
     @property
     def is_small(self) -> bool:
         """Return whether its tasks took their time for few rows."""
-        return self.tasks > 0 and self.done * self.pace < PER_WALK * self.left * self.tasks
+        return (
+            self.tasks > 0
+            and self.done * self.benchmark_pace < PER_WALK * self.attributes * self.tasks
+        )
 
     @property
-    def pace(self) -> float:
+    def benchmark_pace(self) -> float:
         """Return the seconds of one thread per row in the benchmarks."""
-        return float(PER_ROW * MORE**self.left * self.times)
+        return float(PER_ROW * MORE**self.attributes * self.times)
 
     @property
-    def remaining(self) -> float:
+    def remaining_rows(self) -> float:
         """Return the number of rows that are not done."""
         return max(0.0, self.expected - self.done)
 
@@ -146,7 +149,7 @@ class Progress:
     def __post_init__(self) -> None:
         """Expect the largest possible number of different people, until more is known."""
         for number, layout in enumerate(self.layouts):
-            self.expect(number, [_at_most(layout, p) for p in range(layout.n)])
+            self.expect(number, [_largest_count(layout, p) for p in range(layout.n)])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
         """Set the expected number of distinct people for each stage of a pass."""
@@ -156,19 +159,23 @@ class Progress:
             stage = self.stages.setdefault((number, position), new)
             stage.expected = expected
             stage.estimated_rows = expected
-            stage.estimated = (expected * stage.pace + PER_WALK * stage.left) / self.threads
+            stage.estimated = (
+                expected * stage.benchmark_pace + PER_WALK * stage.attributes
+            ) / self.threads
 
-    def shorten(self, number: int, position: int, share: float) -> None:
+    def expect_share(self, number: int, position: int, share: float) -> None:
         """Expect only a share of the rows of a stage, because they are sampled."""
         self.stages[number, position].expected *= share
 
-    def done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
+    def count_done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
         """Count a finished task; ``wasted`` are its seconds in an abandoned walk."""
         if task.kind == "group":
             self.subsets_done += 1
         if task.kind != "walk":
             return
-        stage = self.stages[task.number_of_pass, task.first(self.layouts[task.number_of_pass].n)]
+        stage = self.stages[
+            task.number_of_pass, task.first_attribute(self.layouts[task.number_of_pass].n)
+        ]
         stage.done += task.rows
         stage.seconds += seconds
         stage.wasted += wasted
@@ -177,47 +184,48 @@ class Progress:
         stage.expected = max(stage.expected, stage.done)
         self.rows_done += task.rows
 
-    def remaining(self) -> float:
+    def remaining_seconds(self) -> float:
         """Return the predicted seconds that are left."""
         first = self.layouts[0]
         total, reference = ANSWERS * first.people * first.n, None
-        per_walk = self._per_walk()
+        per_walk = self._seconds_per_walk()
         for stage in self.stages.values():
-            if (rate := stage.rate) is not None:
+            if (rate := stage.measured_pace) is not None:
                 reference = reference if stage.is_small else stage
             else:
-                rate = stage.pace if reference is None else _scaled(reference, stage)
-                total += per_walk * stage.left
-            total += stage.remaining * rate
+                rate = stage.benchmark_pace if reference is None else _scaled_pace(reference, stage)
+                total += per_walk * stage.attributes
+            total += stage.remaining_rows * rate
         return total / self.threads + READING
 
-    def _per_walk(self) -> float:
+    def _seconds_per_walk(self) -> float:
         """Return the seconds of one thread per task and attribute, measured if there are some."""
         small = [stage for stage in self.stages.values() if stage.is_small]
-        units = sum(stage.left * stage.tasks for stage in small)
+        units = sum(stage.attributes * stage.tasks for stage in small)
         return sum(stage.seconds for stage in small) / units if units else PER_WALK
 
     def describe(self) -> str:
         """Return the complete subsets, rows per second, time left and memory so far."""
         if self.subsets_done:
             every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
-            return f"{self.subsets_done:,}{every} subsets measured, {memory()} MB"
+            return f"{self.subsets_done:,}{every} subsets measured, {peak_memory()} MB"
         done = min(
             sum(
-                2 ** (stage.left - 1)
+                2 ** (stage.attributes - 1)
                 for (number, _), stage in self.stages.items()
-                if number == i and stage.done and stage.remaining < 1
+                if number == i and stage.done and stage.remaining_rows < 1
             )
             for i in range(len(self.layouts))
         )
         seconds = time.monotonic() - self.began
-        left = timedelta(seconds=round(self.remaining()))
+        remaining = timedelta(seconds=round(self.remaining_seconds()))
         return (
             f"{done:,} of {2 ** self.layouts[0].n - 1:,} subsets, "
-            f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {left} left, {memory()} MB"
+            f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {remaining} left, "
+            f"{peak_memory()} MB"
         )
 
-    def frame(self, names: Sequence[str]) -> pl.DataFrame:
+    def plan_table(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the plan with its estimated and actual cost: a row per pass and first attribute.
 
         ``names`` are the quasi-identifiers by position; seconds are of all threads together.
@@ -226,7 +234,7 @@ class Progress:
             {
                 "pass": number + 1,
                 "first": names[position],
-                "subsets": 2 ** (stage.left - 1),
+                "subsets": 2 ** (stage.attributes - 1),
                 "rows_estimated": round(stage.estimated_rows),
                 "rows": stage.done,
                 "method": stage.method or None,
@@ -237,10 +245,10 @@ class Progress:
         ]
         return pl.DataFrame(rows, schema=PLAN)
 
-    def lines(self, names: Sequence[str]) -> list[str]:
+    def plan_lines(self, names: Sequence[str]) -> list[str]:
         """Return the plan in words, before anything is done."""
         return [
-            f"pass {number + 1}: {2 ** (stage.left - 1):,} subsets that begin with "
+            f"pass {number + 1}: {2 ** (stage.attributes - 1):,} subsets that begin with "
             f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
             f"{stage.estimated:,.1f} seconds"
             for (number, position), stage in self.stages.items()
@@ -252,23 +260,23 @@ class Progress:
         if self.listed:
             return self.subsets_done / self.listed / len(self.layouts)
         done = sum(stage.seconds for stage in self.stages.values()) / self.threads
-        left = self.remaining()
-        return done / (done + left) if done + left else 1.0
+        remaining = self.remaining_seconds()
+        return done / (done + remaining) if done + remaining else 1.0
 
 
-def _scaled(reference: Stage, stage: Stage) -> float:
-    pace = reference.rate or 0.0
+def _scaled_pace(reference: Stage, stage: Stage) -> float:
+    pace = reference.measured_pace or 0.0
     if reference.method == "roll up":
-        return pace / float(2 ** (reference.left - stage.left))
-    return pace * stage.pace / reference.pace
+        return pace / float(2 ** (reference.attributes - stage.attributes))
+    return pace * stage.benchmark_pace / reference.benchmark_pace
 
 
-def _at_most(layout: Layout, position: int) -> float:
+def _largest_count(layout: Layout, position: int) -> float:
     """Return the largest possible number of different people, by people and combinations."""
     return float(min(prod(layout.values[position:]), layout.people))
 
 
-def memory() -> int:
+def peak_memory() -> int:
     """Return the peak memory of this process so far, in MB; 0 if the system does not report it."""
     try:
         import resource
@@ -278,7 +286,7 @@ def memory() -> int:
     return size // 2**20 if sys.platform == "darwin" else size // 2**10
 
 
-def limited(settings: Settings | None) -> Settings:
+def with_memory_limit(settings: Settings | None) -> Settings:
     """Return the settings with the memory limit of a sweep, unless the user set a limit."""
     base = settings or Settings()
     if base.memory is not None or base.memory_limit is None:
@@ -287,15 +295,15 @@ def limited(settings: Settings | None) -> Settings:
     return replace(base, memory=f"{min(half, MEMORY) // 2**20}MiB")
 
 
-def streams(engine: Engine) -> int:
+def stream_count(engine: Engine) -> int:
     """Return the number of streams that fit in memory; EngineError if not even one fits."""
     limit = engine.memory
     fit = (limit - FIXED) // PER_STREAM
     if fit < 1:
         raise EngineError(
-            f"a sweep needs {size(FIXED + PER_STREAM)} of memory at least, and "
-            f"{size(FIXED + PER_STREAM * engine.threads)} to use all threads; the limit is "
-            f"{size(limit)}: give more with --memory"
+            f"a sweep needs {size_text(FIXED + PER_STREAM)} of memory at least, and "
+            f"{size_text(FIXED + PER_STREAM * engine.threads)} to use all threads; the limit is "
+            f"{size_text(limit)}: give more with --memory"
         )
     return min(engine.threads, fit)
 
@@ -312,28 +320,29 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
         free = shutil.disk_usage(place.parent).free
         if free < need:
             raise EngineError(
-                f"a sweep of {plural(records, 'record')} needs about {size(need)} of disk, and "
-                f"{place.parent} has {size(free)}; name a folder with more room with {option}"
+                f"a sweep of {plural(records, 'record')} needs about {size_text(need)} of disk, "
+                f"and {place.parent} has {size_text(free)}; name a folder with more room with "
+                f"{option}"
             )
 
 
-def preflight(progress: Progress, limit: int | None) -> str:
+def expected_cost(progress: Progress, limit: int | None) -> str:
     """Return the estimated time, memory and disk of a sweep, in words.
 
     ``limit`` is the limit for memory; None on a cluster, where only the time is estimated.
     """
     threads, people = progress.threads, progress.layouts[0].people
     if limit is None:
-        duration = words.duration(progress.remaining())
+        duration = words.duration(progress.remaining_seconds())
         return f"{duration} with {plural(threads, 'task')} at a time"
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
     disk = people * PER_RECORD
     return (
-        f"{words.duration(progress.remaining())} with {plural(threads, 'thread')}, "
-        f"{size(memory)} of memory, {size(disk)} of disk"
+        f"{words.duration(progress.remaining_seconds())} with {plural(threads, 'thread')}, "
+        f"{size_text(memory)} of memory, {size_text(disk)} of disk"
     )
 
 
-def size(bytes_: float) -> str:
+def size_text(bytes_: float) -> str:
     """Return a number of bytes in MB or GB, as text."""
     return f"{bytes_ / 2**30:.1f} GB" if bytes_ >= 2**29 else f"{max(1, round(bytes_ / 2**20))} MB"

@@ -79,18 +79,18 @@ class Sweep(Result):
 
 def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
     """Return the success before the release for each question, from one block of all people."""
-    successes = {0: reidentification(_one_block(people, 1, people))}
+    successes = {0: reidentification(_profile_of_one_block(people, 1, people))}
     for j, spread in secrets.items():
-        successes[j] = inference(_one_block(people, spread.most_frequent, spread.values))
+        successes[j] = inference(_profile_of_one_block(people, spread.most_frequent, spread.values))
     return successes
 
 
-def _one_block(size: int, mode: int, values: int) -> Profile:
+def _profile_of_one_block(size: int, mode: int, values: int) -> Profile:
     row = {"size": size, "mode": mode, "values": values, "blocks": 1}
     return Profile.of_counts(pl.DataFrame([row]))
 
 
-def frame(
+def result_frame(
     subsets: pl.DataFrame,
     prior: Mapping[int, Success],
     *,
@@ -113,11 +113,11 @@ def frame(
         schema={"question": pl.UInt8(), "before": COUNT, "certain_before": COUNT},
         orient="row",
     ).join(questions(secrets), on="question")  # fmt: skip
-    whole = subsets.join(successes, on="question").join(alone, on="subset")
+    table = subsets.join(successes, on="question").join(alone, on="subset")
     after, before = pl.col("mode"), pl.col("before")
     everybody = pl.col("people")  # polars rounds twice if it divides by a number, not a column
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
-    whole = whole.with_columns(
+    table = table.with_columns(
         datasets=pl.lit(1, pl.Int64),
         n_qids=pl.col("subset").bitwise_count_ones().cast(pl.Int64),
         records="people",
@@ -132,18 +132,18 @@ def frame(
         seconds=pl.lit(0.0),
         l=pl.when(pl.col("question") > 0).then("l"),
     )
-    ratios = whole["degradation_probabilistic"].to_list()
+    ratios = table["degradation_probabilistic"].to_list()
     logs = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
-    whole = whole.with_columns(logs).join(_names(whole["subset"].unique(), qids), on="subset")
-    whole = whole.sort("n_qids", "subset", "question")
-    return whole.select(pl.col(c).cast(t) for c, t in SWEPT.items())
+    table = table.with_columns(logs).join(_names(table["subset"].unique(), qids), on="subset")
+    table = table.sort("n_qids", "subset", "question")
+    return table.select(pl.col(c).cast(t) for c, t in SWEPT.items())
 
 
 def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
     """Return the histograms of each subset and question, under the names of the result."""
     named = bins.join(questions(secrets), on="question")
-    whole = named.join(_names(named["subset"].unique(), qids), on="subset")
-    ordered = whole.sort(pl.col("qids").list.len(), "subset", "question", "bin")
+    table = named.join(_names(named["subset"].unique(), qids), on="subset")
+    ordered = table.sort(pl.col("qids").list.len(), "subset", "question", "bin")
     return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
 
 
@@ -155,10 +155,10 @@ def questions(secrets: Sequence[str]) -> pl.DataFrame:
 
 def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
     """Return the names of the members of each subset."""
-    return subsets.to_frame("subset").with_columns(qids=members(qids))
+    return subsets.to_frame("subset").with_columns(qids=names_of_members(qids))
 
 
-def members(qids: Sequence[str]) -> pl.Expr:
+def names_of_members(qids: Sequence[str]) -> pl.Expr:
     """Return an expression for the names in each subset."""
     names = [pl.when(has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
     return pl.concat_list(names).list.drop_nulls()

@@ -48,13 +48,13 @@ class Stratum:
     people: int
     largest: int
 
-    def drawn(self, share: float) -> int:
+    def draw_count(self, share: float) -> int:
         """Return the number of blocks that a sample draws; 0 if it counts all of them."""
         draws = max(FEWEST, ceil(share * FACTOR**self.number * self.blocks))
         return draws if draws < self.blocks else 0
 
 
-def limits(share: float, people: int) -> list[int]:
+def stratum_limits(share: float, people: int) -> list[int]:
     """Return the largest block size of each stratum; larger blocks are counted exactly."""
     sizes: list[int] = []
     while (chance := share * FACTOR ** len(sizes)) < 1:
@@ -62,13 +62,13 @@ def limits(share: float, people: int) -> list[int]:
     return sizes
 
 
-def parts(drawn: int) -> list[tuple[int, int]]:
+def random_parts(drawn: int) -> list[tuple[int, int]]:
     """Return the random parts of that many drawn blocks, as ranges without the end."""
     bounds = [i * drawn // PARTS for i in range(PARTS + 1)]
     return list(pairwise(bounds))
 
 
-def sampled(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
+def draws_by_stratum(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
     """Return the number of blocks drawn from each of ``counted`` strata, 0 for all of them.
 
     The last stratum, of the largest blocks, is always counted exactly.
@@ -76,7 +76,7 @@ def sampled(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
     draws = [0] * counted
     for stratum in strata:
         if stratum.number < counted - 1:
-            draws[stratum.number] = stratum.drawn(share)
+            draws[stratum.number] = stratum.draw_count(share)
     return draws
 
 
@@ -98,7 +98,7 @@ SUMS = ("blocks", "mode", "certain")
 KEYS = ["subset", "question"]
 
 
-def estimated(
+def estimate(
     subsets: pl.DataFrame, parts: pl.DataFrame, people: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return one row per subset and question, scaled to all people, and the errors of success.
@@ -107,10 +107,10 @@ def estimated(
     ``parts`` has these parts with their strata.
     """
     ordered = subsets.sort(*KEYS, "part")
-    strata = _strata(ordered.join(parts, on="part", maintain_order="left"))
+    strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
     drawn = strata.group_by(KEYS, maintain_order=True).agg(
         pl.col("seen", "people").sum(),
-        *(_scaled(name).sum().alias(name) for name in SUMS),
+        *(_scaled_sum(name).sum().alias(name) for name in SUMS),
         *(_variance(name).sum().alias(f"variance_{name}") for name in ("mode", "certain")),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
@@ -121,23 +121,23 @@ def estimated(
     both = pl.concat(
         [counted.cast(dict.fromkeys(names, pl.Float64)), drawn.select(counted.columns)]
     )
-    whole = both.group_by(KEYS).agg(
+    totals = both.group_by(KEYS).agg(
         pl.col("seen", "people", *SUMS).sum().round().cast(pl.Int64),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
     )
     everybody = pl.lit(people, pl.Int64)
-    errors = drawn.join(whole.select(*KEYS, all_seen="seen"), on=KEYS).select(
+    errors = drawn.join(totals.select(*KEYS, all_seen="seen"), on=KEYS).select(
         *KEYS,
         sampled=pl.col("all_seen") / everybody,
         error_deterministic=_error("certain") / everybody,
         error_probabilistic=_error("mode") / everybody,
     )
     columns = [c for c in subsets.columns if c != "part"]
-    return whole.select(columns).sort(KEYS), errors
+    return totals.select(columns).sort(KEYS), errors
 
 
-def histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
+def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     """Return individuals by success in percent, scaled to all people and rounded."""
     part = pl.col("part")
     drawn = bins.filter(part != 0).join(parts, on="part")
@@ -145,11 +145,11 @@ def histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     scaled = drawn.with_columns(individuals=pl.col("individuals") * pl.col("of_people") / seen)
     counted = bins.filter(part == 0).cast({"individuals": pl.Float64})
     both = pl.concat([counted, scaled.select(bins.columns)])
-    whole = both.sort(*KEYS, "bin", "part").group_by(*KEYS, "bin", maintain_order=True)
-    return whole.agg(pl.col("individuals").sum().round().cast(pl.Int64))
+    by_bin = both.sort(*KEYS, "bin", "part").group_by(*KEYS, "bin", maintain_order=True)
+    return by_bin.agg(pl.col("individuals").sum().round().cast(pl.Int64))
 
 
-def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
+def _sums_by_stratum(drawn: pl.DataFrame) -> pl.DataFrame:
     """Return one row per subset, question and stratum: sums over its parts and squares."""
     n, m = pl.col("people"), pl.len()
     squares = [
@@ -168,16 +168,16 @@ def _strata(drawn: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _scaled(name: str) -> pl.Expr:
+def _scaled_sum(name: str) -> pl.Expr:
     """Return a sum over the drawn blocks of a stratum, scaled to all people of the stratum."""
     return pl.col(name) * pl.col("people") / pl.col("seen")
 
 
 def _variance(name: str) -> pl.Expr:
     """Return the variance of the scaled sum."""
-    left = 1 - pl.col("drawn") / pl.col("of_blocks")
+    omitted = 1 - pl.col("drawn") / pl.col("of_blocks")
     scale = pl.col("people") / pl.col("seen")
-    return left * pl.col("groups") * pl.col(f"squares_{name}") * scale**2
+    return omitted * pl.col("groups") * pl.col(f"squares_{name}") * scale**2
 
 
 def _error(name: str) -> pl.Expr:
@@ -201,7 +201,7 @@ def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -
     )
 
 
-def note(frame: pl.DataFrame) -> str:
+def note_on_estimates(frame: pl.DataFrame) -> str:
     """Return a remark on the estimated subsets."""
     rows = frame.filter(pl.col("sampled") < 1)
     if rows.is_empty():

@@ -1,7 +1,7 @@
 """Passes over the data: streams work on the tasks and store results in the workspace.
 
 The blocks that a task settled are summed up by state, question and kind of block
-(``worker.kinds``).
+(``worker.kinds_query``).
 """
 
 import time
@@ -19,13 +19,14 @@ from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task
 from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import ENTRIES, SAMPLE, Tables, coded, heavy, qualify
+from qifsql.commands.sweep.tables import ENTRIES, SAMPLE, Tables, coded_plan, is_heavy, qualify
 from qifsql.commands.sweep.tasks import Tasks
-from qifsql.commands.sweep.walk import Choices, group, settle, whole_block
-from qifsql.commands.sweep.worker import Chunk, Sums, Worker, number
+from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
+from qifsql.commands.sweep.worker import Chunk, Sums, Worker
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
+from qifsql.query.columns import typed_number
 from qifsql.query.plan import Plan
 from qifsql.query.render import dropping, render
 
@@ -54,7 +55,7 @@ class Pass:
 
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
-        self.held = compiled.Held(self.engine.here)
+        self.held = compiled.HeldPeople(self.engine.here)
         self.tables = self.make_tables(
             self.workspace,
             self.number,
@@ -65,7 +66,7 @@ class Pass:
             self.streams,
         )
         self.choices = Choices(
-            self.layout.n, may_roll=self.strategy.whole, valued=self.layout.valued
+            self.layout.n, may_roll=self.strategy.every_subset, valued=self.layout.valued
         )
 
     def make_tables(self, *parts: Any) -> Tables:
@@ -74,22 +75,22 @@ class Pass:
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks."""
-        if not self.workspace.begun(self.number):
+        if not self.workspace.is_coded(self.number):
             if self.number and self.out_of_time():
                 return
-            self._encode()
-        pending = self.workspace.pending(self.number)
+            self._code_people()
+        pending = self.workspace.pending_tasks(self.number)
         if pending and self.strategy.staged:
-            self.progress.expect(self.number, self.expected())
+            self.progress.expect(self.number, self.expected_rows())
         while pending and not self.out_of_time():
-            light = [task for task in pending if not heavy(task)]
-            large = [task for task in pending if heavy(task)]
+            light = [task for task in pending if not is_heavy(task)]
+            large = [task for task in pending if is_heavy(task)]
             if light:
                 self._work_on(light)
             if large:
-                self._alone(large[0])
-            pending = self.workspace.pending(self.number)
-        self.look()
+                self._do_with_all_threads(large[0])
+            pending = self.workspace.pending_tasks(self.number)
+        self.report_progress()
 
     def _worker(self, stream: Stream) -> Worker:
         return Worker(stream, self.layout, self.strategy.sizes, compiled=self.compiled)
@@ -102,12 +103,12 @@ class Pass:
             together=max(1, min(TOGETHER, AT_ONCE // max(1, self.layout.people))),
             streams=self.streams,
         )
-        with self._opened() as workers:
-            work = partial(self._work, workers, tasks)
-            self.engine.here.together(list(workers), work, self.look)
+        with self._open_workers() as workers:
+            work = partial(self._do_tasks, workers, tasks)
+            self.engine.here.together(list(workers), work, self.report_progress)
 
     @contextmanager
-    def kept_open(self) -> Iterator[None]:
+    def keep_streams_open(self) -> Iterator[None]:
         """Open streams of the pass alone, for all subsets that are asked for."""
         with self.engine.here.single_threaded():
             streams = [self.engine.here.stream() for _ in range(self.streams)]
@@ -120,60 +121,60 @@ class Pass:
                     stream.close()
 
     @contextmanager
-    def _opened(self) -> Iterator[dict[Stream, Worker]]:
+    def _open_workers(self) -> Iterator[dict[Stream, Worker]]:
         """Let as many streams as memory allows, each with one thread, work for this pass."""
         if self.workers:
             yield self.workers
             return
         with self.engine.here.single_threaded():
-            yield {s: self._worker(s) for s in self.workspace.streams(self.streams)}
+            yield {s: self._worker(s) for s in self.workspace.open_streams(self.streams)}
 
-    def _alone(self, task: Task) -> None:
+    def _do_with_all_threads(self, task: Task) -> None:
         """Work on one task with a stream that uses all threads."""
 
         def work(stream: Stream) -> None:
-            self._do(self._worker(stream), [task])
+            self._do_batch(self._worker(stream), [task])
 
-        self.engine.here.together([self.workspace.stream], work, self.look)
+        self.engine.here.together([self.workspace.stream], work, self.report_progress)
 
-    def _encode(self) -> None:
+    def _code_people(self) -> None:
         """Code the people and store the first tasks."""
-        table = self.tables.first
+        table = self.tables.first_table
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
         self.engine.keep(table, self.plan, "encoding", self.bound.microdata.dataset.name)
         worker = self._worker(stream)
         with stream.transaction():
-            self.workspace.enter(stream, table)
+            self.workspace.enter_in_ledger(stream, table)
             self.strategy.begin(self.tables, worker)
-            self.workspace.begin(self.number)
+            self.workspace.mark_coded(self.number)
 
     @cached_property
     def plan(self) -> Plan:
         """Return the plan of the coded people."""
-        return coded(self.bound.microdata, self.layout)
+        return coded_plan(self.bound.microdata, self.layout)
 
-    def expected(self) -> list[float]:
+    def expected_rows(self) -> list[float]:
         """Estimate how many distinct people remain when the attributes before each are dropped."""
         worker = self._worker(self.workspace.stream)
         counts: list[exp.Expr] = [exp.Count(this=exp.Star())]
         for position in range(self.layout.n - 1):
-            mask = number(self.layout.later(position), self.layout.rest_type)
+            mask = typed_number(self.layout.later(position), self.layout.rest_type)
             some = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
             counts.append(exp.ApproxDistinct(this=some))
         names = (exp.alias_(c, f"rows_{i}") for i, c in enumerate(counts))
-        query = exp.select(*names).from_(qualify(self.tables.first))
+        query = exp.select(*names).from_(qualify(self.tables.first_table))
         return [float(x) for x in worker.stream.rows(render(query))[0]]
 
-    def look(self) -> None:
+    def report_progress(self) -> None:
         """Report the progress of the sweep."""
         self.engine.settings.progress("sweeping", self.progress.share, self.progress.describe())
 
-    def ask(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
+    def measure_subsets(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
         """Settle subsets, by position; return people, mode and certain by subset and question."""
         stream = self.workspace.stream
         with stream.transaction():
-            tasks = self.workspace.add(stream, self.tables.groups(subsets))
+            tasks = self.workspace.add_tasks(stream, self.tables.subset_tasks(subsets))
         self.answers = {}
         self._work_on(tasks)
         return self.answers
@@ -190,24 +191,34 @@ class Pass:
         The function takes a question and the position of the attribute. The sums are over the
         blocks by all attributes; the workspace keeps them.
         """
-        with self._opened() as workers:
+        with self._open_workers() as workers:
 
             def coarser(question: int, position: int) -> Sums:
                 name = f"coarser {self.number} {position}"
                 held = self.workspace.fact(name)
                 if held is None:
-                    held = self._coarser(workers, position)
-                    self.workspace.tell(name, held)
+                    held = self._measure_coarser(workers, position)
+                    self.workspace.store_fact(name, held)
                 sums = {int(number): tuple(sums) for number, sums in held.items()}
                 return sums[question]
 
             yield coarser
 
-    def _coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        state = self.layout.state(subset=self.layout.every)
+    def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        state = self.layout.state(subset=self.layout.all_attributes)
         tasks = [
-            Task(0, self.number, "coarsen", self.tables.first, position, state, least, greatest, 0)
-            for least, greatest in self.tables.chunks(pairs=position == 0)
+            Task(
+                0,
+                self.number,
+                "coarsen",
+                self.tables.first_table,
+                position,
+                state,
+                least,
+                greatest,
+                0,
+            )
+            for least, greatest in self.tables.stored_ranges(pairs=position == 0)
         ]
         queue = Tasks(tasks, lambda: False)
         parts: list[dict[tuple[int, int], Sums]] = []
@@ -215,48 +226,48 @@ class Pass:
         def work(stream: Stream) -> None:
             worker, works = workers[stream], False
             while True:
-                with queue.next(stream) as batch:
+                with queue.next_batch(stream) as batch:
                     if not batch:
                         break
                     (task,), works = batch, True
                     chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                    group(worker, chunk, self.layout.every, coarser=position)
+                    settle_subset(worker, chunk, self.layout.all_attributes, coarser=position)
             if works:
                 worker.sum_up()
-                parts.append(self._summed(worker.rows("sums")))
-                worker.forget()
+                parts.append(self._keyed_sums(worker.rows("sums")))
+                worker.forget_settled()
 
-        self.engine.here.together(list(workers), work, self.look)
+        self.engine.here.together(list(workers), work, self.report_progress)
         added: dict[int, Sums] = {}
         for (_, question), sums in chain.from_iterable(part.items() for part in parts):
             a, b, c = added.get(question, (0, 0, 0))
             added[question] = (a + sums[0], b + sums[1], c + sums[2])
         return added
 
-    def sums(self) -> dict[tuple[int, int], Sums]:
-        """Return people, mode and certain of all subsets settled so far, as ``ask`` does."""
+    def stored_sums(self) -> dict[tuple[int, int], Sums]:
+        """Return the sums of all subsets settled so far, as ``measure_subsets`` does."""
         worker = self._worker(self.workspace.stream)
-        query = worker.say.query("sums", found="kept.main.found")
+        query = worker.statements.query("sums", found="kept.main.found")
         part = query.where(
             exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
         )
-        return self._summed(worker.stream.rows(render(part)))
+        return self._keyed_sums(worker.stream.rows(render(part)))
 
-    def _summed(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
+    def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
         n = self.layout.n
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
-    def _work(self, workers: Mapping[Stream, Worker], tasks: Tasks, stream: Stream) -> None:
+    def _do_tasks(self, workers: Mapping[Stream, Worker], tasks: Tasks, stream: Stream) -> None:
         """Work as one stream: do task after task."""
         worker = workers[stream]
         while True:
-            with tasks.next(stream) as batch:
+            with tasks.next_batch(stream) as batch:
                 if not batch:
                     self.history |= dict.fromkeys(worker.history)
                     return
-                tasks.add(t for t in self._do(worker, batch) if not heavy(t))
+                tasks.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
 
-    def _do(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
+    def _do_batch(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
         """Do one task, or groups, and store their results; return the tasks that follow."""
         began, task = time.perf_counter(), tasks[0]
         chunk = Chunk(
@@ -264,11 +275,11 @@ class Pass:
         )
         method, wasted = task.kind, 0.0
         if task.kind == "walk":
-            method, wasted = settle(worker, chunk, self.choices.of(chunk.position))
+            method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
         elif task.kind == "group":
             method = self._settle_groups(worker, tasks)
         elif task.kind == "split":
-            whole_block(worker, chunk)
+            settle_one_block(worker, chunk)
         part = task.number if task.source.endswith(SAMPLE) else 0
         if task.kind != "drop":
             worker.sum_up()
@@ -278,16 +289,16 @@ class Pass:
             if task.kind != "drop":
                 worker.stream.rows(STORE_FOUND, [self.number, part])
                 rows = partial(found_rows, self.number, part)
-                self.workspace.enter(worker.stream, "found", rows)
+                self.workspace.enter_in_ledger(worker.stream, "found", rows)
             if task.kind in ("split", "drop"):
-                new = self.tables.without_entry(worker, task, chunk)
+                new = self.tables.drop_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)
-            self.workspace.done(worker.stream, tasks, method, took)
+            self.workspace.mark_done(worker.stream, tasks, method, took)
         if task.kind == "group":
-            self.answers |= self._summed(worker.rows("sums"))
-        worker.forget()
-        for each in tasks:
-            self.progress.done(each, seconds, method, wasted)
+            self.answers |= self._keyed_sums(worker.rows("sums"))
+        worker.forget_settled()
+        for task in tasks:
+            self.progress.count_done(task, seconds, method, wasted)
         return new
 
     def _settle_groups(self, worker: Worker, tasks: Sequence[Task]) -> str:
@@ -297,23 +308,23 @@ class Pass:
             for t in tasks
         ]
         if self.compiled and all(subset >> table.position & 1 for table, subset in subsets):
-            held = [(self.held.of(worker, table), subset) for table, subset in subsets]
+            held = [(self.held.people_of(worker, table), subset) for table, subset in subsets]
             there = [(people, subset) for people, subset in held if people is not None]
             if len(there) == len(held):
-                compiled.group(worker, there)
+                compiled.settle_subsets(worker, there)
                 return "compiled"
         for table, subset in subsets:  # by chunks if no block can be in two of them
-            whole = subset >> table.position & 1
-            for chunk in self.tables.cut(worker, table) if whole else (table,):
-                group(worker, chunk, subset)
+            has_entry = subset >> table.position & 1
+            for chunk in self.tables.chunks_of(worker, table) if has_entry else (table,):
+                settle_subset(worker, chunk, subset)
         return "group"
 
-    def sweep_up(self) -> None:
+    def drop_tables(self) -> None:
         """Drop the coded tables of the pass, which are no longer needed."""
-        for source in self.sources():
+        for source in self.table_names():
             self.workspace.drop(source)
 
-    def sources(self) -> list[str]:
+    def table_names(self) -> list[str]:
         """Return the names of the coded tables of the pass."""
         query = "SELECT DISTINCT source FROM kept.tasks WHERE pass = ? ORDER BY source"
         return [source for (source,) in self.workspace.stream.rows(query, [self.number])]
@@ -322,5 +333,5 @@ class Pass:
 def found_rows(number_of_pass: int, part: int) -> exp.Select:
     """Return the rows that one task adds to the table ``found``."""
     keys = {"pass": number_of_pass, "part": part}
-    typed = [exp.alias_(number(v, "INTEGER"), name) for name, v in keys.items()]
+    typed = [exp.alias_(typed_number(v, "INTEGER"), name) for name, v in keys.items()]
     return exp.select(*typed, "*").from_("found")

@@ -34,7 +34,7 @@ class Borders:
     safe: tuple[int, ...]
 
 
-class Sides:
+class KnownSubsets:
     """The subsets that are known to be risky or safe, and the conclusions from them.
 
     Each attribute has two numbers: the bits of one are the risky subsets that contain the
@@ -53,7 +53,7 @@ class Sides:
             if subset >> i & 1:
                 self._in[risky][i] = members | new
 
-    def follows(self, subset: int) -> bool | None:
+    def conclude(self, subset: int) -> bool | None:
         """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
         beside, around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
@@ -64,7 +64,7 @@ class Sides:
         return True if beside != self._all[True] else False if around else None
 
 
-def search(n: int, ask: Ask) -> Borders:
+def find_borders(n: int, ask: Ask) -> Borders:
     """Find both borders of the subsets of ``n`` attributes, including the empty subset."""
     every = (1 << n) - 1
     safe: set[int] = set()
@@ -73,14 +73,14 @@ def search(n: int, ask: Ask) -> Borders:
     while open_ := candidates - risky:
         answers = ask(open_)
         risky |= {subset for subset in open_ if answers[subset]}
-        maxima = _grown({s for s in open_ if not answers[s]}, every, ask)
+        maxima = _grow_safe({s for s in open_ if not answers[s]}, every, ask)
         for subset in maxima - safe:
             safe.add(subset)
-            candidates = _beyond(candidates, every & ~subset)
-    return Borders(_ordered(risky & candidates), _ordered(safe))
+            candidates = _extend_candidates(candidates, every & ~subset)
+    return Borders(_by_size(risky & candidates), _by_size(safe))
 
 
-def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
+def _grow_safe(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
     """Return the safe subsets, extended by each attribute in turn that keeps them safe."""
     grown = set(seeds)
     bit = 1
@@ -92,7 +92,7 @@ def _grown(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
     return grown
 
 
-def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
+def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
     """Return the minimal subsets that are part of no safe subset, after a new safe one.
 
     ``missing`` has the attributes that the new safe subset lacks.
@@ -109,7 +109,7 @@ def _beyond(candidates: Iterable[int], missing: int) -> set[int]:
     return there
 
 
-def _ordered(subsets: Iterable[int]) -> tuple[int, ...]:
+def _by_size(subsets: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(subsets, key=lambda s: (s.bit_count(), s)))
 
 
@@ -133,16 +133,18 @@ class BorderSearch:
     ) -> pl.DataFrame:
         """Return both borders of every question and measure, as in ``answers.borders``."""
         layout = self.passes[0].layout
-        if any(p.workspace.pending(p.number) for p in self.passes):
+        if any(p.workspace.pending_tasks(p.number) for p in self.passes):
             raise OutOfTimeError
-        for each in self.passes:
-            self._learn(each.sums())
+        for data_pass in self.passes:
+            self._store(data_pass.stored_sums())
         rows = []
         with ExitStack() as streams:
-            for each in self.passes:
-                streams.enter_context(each.kept_open())
+            for data_pass in self.passes:
+                streams.enter_context(data_pass.keep_streams_open())
             answers = {
-                (question, measure): search(layout.n, self._judge(question, measure, threshold))
+                (question, measure): find_borders(
+                    layout.n, self._make_judge(question, measure, threshold)
+                )
                 for question in range(len(questions))
                 for measure in MEASURES
             }
@@ -167,9 +169,9 @@ class BorderSearch:
                     ]
         return pl.DataFrame(rows, schema=BORDERS)
 
-    def _judge(self, question: int, measure: str, threshold: float) -> Ask:
+    def _make_judge(self, question: int, measure: str, threshold: float) -> Ask:
         """Return a function that compares the success of given subsets with the threshold."""
-        sides = Sides(self.passes[0].layout.n)
+        sides = KnownSubsets(self.passes[0].layout.n)
 
         def judge(subset: int) -> bool:
             risky = self._success(subset, question, measure) >= threshold
@@ -177,7 +179,7 @@ class BorderSearch:
             return risky
 
         def ask(subsets: Collection[int]) -> dict[int, bool]:
-            verdicts = {s: sides.follows(s) for s in subsets}
+            verdicts = {s: sides.conclude(s) for s in subsets}
             self._measure(s for s, risky in verdicts.items() if risky is None)
             return {s: judge(s) if risky is None else risky for s, risky in verdicts.items()}
 
@@ -188,13 +190,13 @@ class BorderSearch:
     def _measure(self, subsets: Iterable[int]) -> None:
         """Measure the subsets that are not measured yet."""
         new = [s for s in subsets if s and s not in self.sums]
-        for each in self.passes if new else ():
-            sums = each.ask(new)
-            if len(sums) < len(new) * len(each.questions):
+        for data_pass in self.passes if new else ():
+            sums = data_pass.measure_subsets(new)
+            if len(sums) < len(new) * len(data_pass.questions):
                 raise OutOfTimeError
-            self._learn(sums)
+            self._store(sums)
 
-    def _learn(self, sums: Mapping[tuple[int, int], Sums]) -> None:
+    def _store(self, sums: Mapping[tuple[int, int], Sums]) -> None:
         for (subset, question), answer in sums.items():
             self.sums.setdefault(subset, {})[question] = answer
 

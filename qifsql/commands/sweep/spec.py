@@ -34,7 +34,7 @@ class SweepSpec:
     walk: str = "auto"
     tell: Tell = lambda _line: None
 
-    def plain(self) -> dict[str, Any]:
+    def as_plain_data(self) -> dict[str, Any]:
         """Return the settings other than the attack as plain data for manifests."""
         return {
             "sizes": self.sizes,
@@ -136,40 +136,40 @@ OPTIONS = SweepOptions
 
 @dataclass(frozen=True)
 class Sizes:
-    """The subsets of ``n`` attributes that have ``least`` to ``most`` of them."""
+    """The subsets of ``n`` attributes that have ``least`` to ``greatest`` of them."""
 
     n: int
     least: int
-    most: int
+    greatest: int
 
     @property
-    def every(self) -> bool:
+    def every_subset(self) -> bool:
         """Return whether every subset is included."""
-        return self.least <= 1 and self.most == self.n
+        return self.least <= 1 and self.greatest == self.n
 
     @property
     def subsets(self) -> int:
         """Return the number of subsets."""
-        return sum(comb(self.n, size) for size in range(self.least, self.most + 1))
+        return sum(comb(self.n, size) for size in range(self.least, self.greatest + 1))
 
-    def beginning(self, later: int) -> int:
+    def count_beginning(self, later: int) -> int:
         """Return the number of subsets that begin with an attribute before ``later`` others."""
-        return sum(comb(later, size - 1) for size in range(self.least, self.most + 1))
+        return sum(comb(later, size - 1) for size in range(self.least, self.greatest + 1))
 
     def numbers(self) -> Iterator[int]:
         """Yield the subsets as numbers, the smaller first: bit i stands for the i-th attribute."""
-        for size in range(self.least, self.most + 1):
+        for size in range(self.least, self.greatest + 1):
             yield from sorted(sum(1 << i for i in c) for c in combinations(range(self.n), size))
 
 
-def sizes(text: str | None, n: int) -> Sizes:
+def parse_sizes(text: str | None, n: int) -> Sizes:
     """Return the sizes in a text, such as ``3`` or ``1-4``; every size if there is no text."""
     if text is None:
         return Sizes(n, 1, n)
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
-    least, most = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not 1 <= least <= most:
+    least, greatest = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= least <= greatest:
         raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
     if least > n:
         raise InputError(f"of {plural(n, 'quasi-identifier')} no subset has {least}")
-    return Sizes(n, least, min(most, n))
+    return Sizes(n, least, min(greatest, n))

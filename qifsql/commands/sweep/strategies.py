@@ -5,8 +5,8 @@ a coded table, and the subsets that have answers.
 
 Weights are not a separate kind. They are not small counts that can be packed, and people with the
 same values may have different weights. So a sweep with weights attacks its subsets one by one, with
-the plans of an attack (``attacks``), if it can list them. A sweep does the same if the codes of the
-quasi-identifiers need more bits than it has.
+the plans of an attack (``attack_each``), if it can list them. A sweep does the same if the codes of
+the quasi-identifiers need more bits than it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,8 +56,8 @@ class Strategy:
     """The parts in which kinds of sweep differ.
 
     ``subsets`` is the largest possible number of subsets; ``identity`` distinguishes them from
-    those of another sweep. ``whole``: every subset is included. ``listed``: the number of subsets
-    in the list, which are measured one by one; None without a list. ``staged``: the subsets are
+    those of another sweep; ``every_subset``: all are included. ``listed``: the number of subsets in
+    the list, which are measured one by one; None without a list. ``staged``: the subsets are
     settled in stages, one for each attribute that they begin with, so there is a plan of them.
     ``estimated``: from a sample.
 
@@ -69,7 +69,7 @@ class Strategy:
     sizes: Sizes
     subsets: int
     identity: Mapping[str, Any]
-    whole: bool = False
+    every_subset: bool = False
     listed: int | None = None
     staged: bool = False
     estimated: bool = False
@@ -79,7 +79,7 @@ class Strategy:
     answered: Callable[[Workspace, Mapping[int, Layout]], Answered]
 
 
-def choose(
+def choose_strategy(
     request: SweepSpec,
     names: Sequence[str],
     *,
@@ -101,47 +101,49 @@ def choose(
     if request.search:
         if request.sizes or listed:
             raise InputError("a search visits no given subsets; leave sizes and subsets out")
-        return border(n)
+        return strategy_of_search(n)
     if listed:
         if request.sizes:
             raise InputError("sizes and a list of subsets exclude each other; leave one out")
-        return in_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
-    sizes = spec.sizes(request.sizes, n)
+        return strategy_of_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
+    sizes = spec.parse_sizes(request.sizes, n)
     if sizes.subsets > 2**LARGEST:
-        many = f"2^{n}" if sizes.every else f"{sizes.subsets:,}"
+        many = f"2^{n}" if sizes.every_subset else f"{sizes.subsets:,}"
         raise InputError(
             f"{n} quasi-identifiers have {many} subsets, more than a sweep visits: limit them "
             "with --sizes 1-4, look for risky ones with --search, or name fewer"
         )
-    return of_sizes(sizes) if share is None else sampled(sizes, share, seed)
+    return strategy_of_sizes(sizes) if share is None else strategy_of_sample(sizes, share, seed)
 
 
-def of_sizes(sizes: Sizes) -> Strategy:
+def strategy_of_sizes(sizes: Sizes) -> Strategy:
     """Return the strategy for all subsets of some sizes: walk each coded table in chunks."""
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
         identity=_identity(sizes),
-        whole=sizes.every,
+        every_subset=sizes.every_subset,
         staged=True,
         numbers=sizes.numbers,
         begin=Tables.begin,
-        settle=lambda tables, worker, table: tables.walks(worker, table),
+        settle=lambda tables, worker, table: tables.walk_tasks(worker, table),
         answered=partial(_answered_by_stages, sizes),
     )
 
 
-def sampled(sizes: Sizes, share: float, seed: int | None) -> Strategy:
+def strategy_of_sample(sizes: Sizes, share: float, seed: int | None) -> Strategy:
     """Return the strategy for all subsets of some sizes, with samples of large tables."""
 
     def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
-        return tables.draws(worker, table, share, seed or 0) or tables.walks(worker, table)
+        return tables.sample_tasks(worker, table, share, seed or 0) or tables.walk_tasks(
+            worker, table
+        )
 
     identity = _identity(sizes, sample=(share, seed))
-    return replace(of_sizes(sizes), identity=identity, estimated=True, settle=settle)
+    return replace(strategy_of_sizes(sizes), identity=identity, estimated=True, settle=settle)
 
 
-def in_list(n: int, subsets: Iterable[int]) -> Strategy:
+def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
     """Return the strategy for the subsets in a list: a task for each."""
     numbers = sorted(subsets)
     counts = [subset.bit_count() for subset in numbers]
@@ -152,13 +154,13 @@ def in_list(n: int, subsets: Iterable[int]) -> Strategy:
         identity=_identity(sizes, listed=numbers),
         listed=len(numbers),
         numbers=lambda: sorted(numbers, key=lambda subset: (subset.bit_count(), subset)),
-        begin=lambda tables, worker: tables.begin_with(worker, numbers),
-        settle=_nothing,
+        begin=lambda tables, worker: tables.begin_with_subsets(worker, numbers),
+        settle=_no_tasks,
         answered=_answered_one_by_one,
     )
 
 
-def border(n: int) -> Strategy:
+def strategy_of_search(n: int) -> Strategy:
     """Return the strategy for the subsets of a search: it begins with coded tables alone."""
 
     def numbers() -> Iterable[int]:
@@ -171,7 +173,7 @@ def border(n: int) -> Strategy:
         identity=_identity(sizes, search=True),
         numbers=numbers,
         begin=Tables.begin,
-        settle=_nothing,
+        settle=_no_tasks,
         answered=_answered_one_by_one,
     )
 
@@ -184,14 +186,14 @@ def _identity(
     sample: tuple[float | None, int | None] = (None, None),
 ) -> dict[str, Any]:
     return {
-        "sizes": [sizes.least, sizes.most],
+        "sizes": [sizes.least, sizes.greatest],
         "subsets": list(listed),
         "search": search,
         "sample": list(sample),
     }
 
 
-def _nothing(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
+def _no_tasks(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
     """Return no tasks, because other tasks settle the subsets."""
     return []
 
@@ -202,19 +204,19 @@ def _answered_by_stages(
     """Return the subsets that begin with an attribute that all passes have finished."""
     first = -1
     for number, layout in layouts.items():
-        first &= workspace.complete(number, layout.n)
-    subsets = sum(sizes.beginning(sizes.n - 1 - p) for p in range(sizes.n) if first >> p & 1)
+        first &= workspace.finished_attributes(number, layout.n)
+    subsets = sum(sizes.count_beginning(sizes.n - 1 - p) for p in range(sizes.n) if first >> p & 1)
     return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
 
 
 def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
     """Return the subsets that a task has settled."""
-    groups = [task for task, _, _ in workspace.worked() if task.kind == "group"]
+    groups = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
     subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
     return Answered(first=-1, subsets=subsets)
 
 
-def attacks(
+def attack_each(
     engine: Engine,
     bound: BoundAttack,
     strategy: Strategy,
@@ -234,17 +236,17 @@ def attacks(
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
     attack = partial(
-        _attack, engine, bound, _profiles(engine, bound, prior=True), histogram=histogram
+        _attack_subset, engine, bound, _profiles(engine, bound, prior=True), histogram=histogram
     )
     subsets = list(strategy.numbers())
     answers: dict[int, dict[str, Any]] = {}
     for mask in subsets:
-        answer = _stored(workspace, mask, histogram=histogram)
+        answer = _stored_answer(workspace, mask, histogram=histogram)
         if answer is None:
             if out_of_time():
                 break
             answer = attack(mask)
-            workspace.tell(f"subset {mask}", answer)
+            workspace.store_fact(f"subset {mask}", answer)
         answers[mask] = answer
         engine.settings.progress("sweeping", len(answers) / strategy.subsets)
     done = list(answers.values())
@@ -254,23 +256,23 @@ def attacks(
     return pl.DataFrame(rows, schema=SWEPT), histograms, len(answers) == len(subsets)
 
 
-def _stored(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
+def _stored_answer(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
     """Return the stored rows of a subset; None if it is not done, or lacks its histogram."""
     held: dict[str, Any] | None = workspace.fact(f"subset {mask}")
     return None if held is None or (histogram and held["histogram"] is None) else held
 
 
-def _attack(
+def _attack_subset(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int, *, histogram: bool
 ) -> dict[str, Any]:
     """Attack with one subset; return its rows, and its histograms if they are wanted."""
     qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
     part = bound.on(replace(bound.microdata, qids=qids))
-    answer: dict[str, Any] = {"rows": _rows(engine, part, before, mask), "histogram": None}
+    answer: dict[str, Any] = {"rows": _subset_rows(engine, part, before, mask), "histogram": None}
     if histogram:
         plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
         counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
-        answer["histogram"] = _bins(part.microdata, counted, mask)
+        answer["histogram"] = _histogram_rows(part.microdata, counted, mask)
     return answer
 
 
@@ -284,7 +286,7 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dic
     return {int(j): make(part.drop_nulls("size")) for (j,), part in parts}
 
 
-def _rows(
+def _subset_rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
     """Return the rows of one subset."""
@@ -308,7 +310,7 @@ def _rows(
     ]
 
 
-def _bins(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
+def _histogram_rows(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
     """Return the histograms of one subset."""
     columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
     return [

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.strategies import Answered
-from qifsql.commands.sweep.worker import Worker, as_named
+from qifsql.commands.sweep.worker import Worker, user_order_macro
 from qifsql.engine.connections import Stream
 from qifsql.query.render import render
 
@@ -49,7 +49,9 @@ def collect(
     stream: Stream, passes: Sequence[Pass], answered: Answered, *, histograms: bool
 ) -> Collected:
     """Collect the results of all passes for the subsets that are ``answered``."""
-    both = [_collected(stream, each, answered, histograms=histograms) for each in passes]
+    both = [
+        _collect_pass(stream, data_pass, answered, histograms=histograms) for data_pass in passes
+    ]
     bins = [c.histograms for c in both if c.histograms is not None]
     return Collected(
         pl.concat(c.subsets for c in both).sort(KEYS),
@@ -58,23 +60,25 @@ def collect(
     )
 
 
-def _collected(stream: Stream, each: Pass, answered: Answered, *, histograms: bool) -> Collected:
+def _collect_pass(
+    stream: Stream, data_pass: Pass, answered: Answered, *, histograms: bool
+) -> Collected:
     """Return the results of one pass; raise an error if its numbers cannot be right."""
-    layout, workspace = each.layout, each.workspace
-    worker = Worker(stream, layout, each.strategy.sizes)
-    worker.stream.rows(as_named(layout))
+    layout, workspace = data_pass.layout, data_pass.workspace
+    worker = Worker(stream, layout, data_pass.strategy.sizes)
+    worker.stream.rows(user_order_macro(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
         known_too=(1 + (1 << layout.n), "BIGINT"),
-        complete=(answered.first & layout.every, "BIGINT"),
+        complete=(answered.first & layout.all_attributes, "BIGINT"),
     )
-    worker.set(**{"pass": (each.number, "INTEGER")})
+    worker.set(**{"pass": (data_pass.number, "INTEGER")})
     worker.set_lists(bits=[1 << p for p in range(layout.n)])
-    worker.see("pairs", "pairs", found="kept.main.found")
+    worker.make_view("pairs", "pairs", found="kept.main.found")
     for position in range(layout.n):
         worker.set(bit=(1 << position, "BIGINT"))
-        worker.make("waiting", "decided", waiting="waiting" if position else "pairs")
-    counts = _read(worker, "subsets", workspace.engine.scratch)
+        worker.make_table("waiting", "decided", waiting="waiting" if position else "pairs")
+    counts = _read_frame(worker, "subsets", workspace.engine.scratch)
     rows = worker.rows("parts", tasks="kept.main.tasks", strata="kept.main.strata")
     parts = pl.DataFrame(rows, schema=PARTS, orient="row")
     subsets = counts.group_by(KEYS, maintain_order=True).agg(
@@ -83,12 +87,12 @@ def _collected(stream: Stream, each: Pass, answered: Answered, *, histograms: bo
         pl.col("worst_case").max(),
     )
     if not _adds_up(subsets, parts, layout.people):
-        raise workspace.broken(
+        raise workspace.damage_error(
             "internal error: the blocks of a subset do not add up to the people; please report this"
         )
-    expected = answered.subsets[each.number] * len(each.questions)
+    expected = answered.subsets[data_pass.number] * len(data_pass.questions)
     if subsets.select(pl.struct("subset", "question").n_unique()).item() != expected:
-        raise workspace.broken(
+        raise workspace.damage_error(
             "internal error: a subset has no answer, or more than one; please report this"
         )
     bins = counts.select(*KEYS, "bin", individuals="people") if histograms else None
@@ -105,12 +109,12 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
     return both.filter(seen + pl.col("of_people").fill_null(0) != people).is_empty()
 
 
-def _read(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
+def _read_frame(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
     """Return the rows of a SQL file as a frame, through Parquet, as there may be millions."""
     path = scratch / f"{file}.parquet"
     as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
     copy = exp.Copy(
-        this=exp.Subquery(this=worker.say.query(file)),
+        this=exp.Subquery(this=worker.statements.query(file)),
         kind=False,
         files=[exp.Literal.string(str(path))],
         params=[as_parquet],

@@ -8,8 +8,8 @@ from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.sweep import compiled, plan
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
-from qifsql.commands.sweep.sweep_run import SweepRun, choose
-from qifsql.commands.sweep.workspace import alone, followed, prepare
+from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
+from qifsql.commands.sweep.workspace import follow_link, lock_workspace, prepare_file
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
@@ -72,7 +72,7 @@ def sweep(
     threshold, search = options.get("threshold"), options.get("search", False)
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError("a threshold (--threshold) is a success, from 0 to 1")
-    compiled.check(options.get("walk", "auto"))
+    compiled.check_walk(options.get("walk", "auto"))
     if search and threshold is None:
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
@@ -94,7 +94,7 @@ def sweep(
         search=search,
         sample=sample,
         histogram=options.get("histogram", False),
-        workspace=None if workspace is None else followed(Path(workspace)),
+        workspace=None if workspace is None else follow_link(Path(workspace)),
         keep=keep,
         restart=options.get("restart", False),
         time_budget=budget,
@@ -114,7 +114,7 @@ def expected_seconds(
     """
     model = "crs,cas" if options.get("secret") else "crs"
     attack = Attack.of(model, source, **options).fitting()
-    with opened(attack, plan.limited(settings), command="sweep") as (engine, bound):
+    with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
         return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
 
 
@@ -129,7 +129,7 @@ def rehearse(source: Source, settings: Settings | None = None, **options: Any) -
         if options.get("releases") and any(name in options for name in GIVEN_SUBSETS):
             raise InputError(RELEASES)
         names = ("releases", *GIVEN_SUBSETS)
-        choose(bound.microdata, SweepSpec(**{n: options[n] for n in names if n in options}))
+        strategy_for(bound.microdata, SweepSpec(**{n: options[n] for n in names if n in options}))
 
 
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
@@ -141,21 +141,23 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     opening = False
     try:
         with (
-            alone(spec.workspace),
+            lock_workspace(spec.workspace),
             private(),
-            opened(attack, plan.limited(settings), sources=files, command="sweep") as (
+            opened(attack, plan.with_memory_limit(settings), sources=files, command="sweep") as (
                 engine,
                 bound,
             ),
         ):
             if spec.workspace is not None:
-                prepare(engine.here, spec.workspace, bound.microdata.dataset, restart=spec.restart)
+                prepare_file(
+                    engine.here, spec.workspace, bound.microdata.dataset, restart=spec.restart
+                )
             opening = True
             working = SweepRun(engine, attack, bound, spec)
             try:
                 result = working.sweep(origin)
             finally:
-                useful = working.workspace.useful
+                useful = working.workspace.is_useful
     except (Interrupted, KeyboardInterrupt) as e:
         raise Interrupted(f"interrupted; {_describe_workspace(spec, useful=useful)}") from e
     except EngineError as e:

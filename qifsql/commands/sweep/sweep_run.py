@@ -11,13 +11,13 @@ import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.sweep import answers, compiled, plan, result, samples, strategies
-from qifsql.commands.sweep.layout import Layout, fits, passes
+from qifsql.commands.sweep.layout import Layout, codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
 from qifsql.commands.sweep.spec import SweepSpec
-from qifsql.commands.sweep.strategies import Strategy, attacks
+from qifsql.commands.sweep.strategies import Strategy, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.scales import Spread, dictionary
@@ -56,13 +56,13 @@ class SweepRun:
         self.names = [q.name for q in bound.microdata.qids]
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
-        self.strategy = choose(bound.microdata, spec, engine.settings.seed)
+        self.strategy = strategy_for(bound.microdata, spec, engine.settings.seed)
         self.on_spark = engine.settings.engine_name == "spark"
         if self.on_spark and spec.sample is not None:
             raise InputError(
                 "a sample is drawn on one machine; leave --sample out, or use --engine duckdb"
             )
-        self.streams = engine.workers if self.on_spark else plan.streams(engine)
+        self.streams = engine.workers if self.on_spark else plan.stream_count(engine)
         self.began = time.monotonic()
         self.workspace = Workspace(engine.here, spec.workspace, self._identify())
         self.finished = False
@@ -71,16 +71,16 @@ class SweepRun:
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
         try:
-            measured = self._measured()
+            measured = self._measure()
         finally:
             self.workspace.close_streams()
         frame = measured.frame
-        plans = [each.plan for each in self.passes]
-        more = self.spec.plain()
+        plans = [data_pass.plan for data_pass in self.passes]
+        more = self.spec.as_plain_data()
         if self.bound.microdata.null == "drop":
             more |= {"population": POPULATION}
         origin = origin.of(self.bound, self.attack, *plans, **more)
-        origin = origin.sending(s for each in self.passes for s in each.history)
+        origin = origin.sending(s for data_pass in self.passes for s in data_pass.history)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         return Sweep(
             frame=frame,
@@ -88,35 +88,37 @@ class SweepRun:
             details=measured.details,
             notes=(*self._notes(frame), *measured.notes),
             qids=tuple(self.names),
-            whole=self.strategy.whole and self.finished,
+            whole=self.strategy.every_subset and self.finished,
             complete=self.finished,
         )
 
     def expected_seconds(self) -> float:
         """Return the expected seconds before anything is measured."""
         qids, secrets = self._spreads()
-        layouts = list(passes(qids, secrets, qids[0].people))
-        return self._progress(layouts).remaining() if fits(layouts) else math.inf
+        layouts = list(plan_passes(qids, secrets, qids[0].people))
+        return (
+            self._resumed_progress(layouts).remaining_seconds() if codes_fit(layouts) else math.inf
+        )
 
-    def _measured(self) -> Measured:
+    def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
         if self.bound.microdata.weight is not None:
-            return self._attacked()
+            return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
         layouts = self.workspace.layouts()
         if not layouts:
-            layouts = list(passes(qids, secrets, people))
-            if not fits(layouts):
-                return self._attacked()
-            self.workspace.lay_out(layouts)
+            layouts = list(plan_passes(qids, secrets, people))
+            if not codes_fit(layouts):
+                return self._attack_each()
+            self.workspace.store_layouts(layouts)
         prior = result.priors(secrets, people)
-        return (self._searched if self.spec.search else self._swept)(layouts, prior)
+        return (self._search_borders if self.spec.search else self._sweep_all)(layouts, prior)
 
-    def _attacked(self) -> Measured:
+    def _attack_each(self) -> Measured:
         """Measure every subset with a separate attack."""
         check_records(self.engine, self.bound.microdata)
-        frame, histograms, self.finished = attacks(
+        frame, histograms, self.finished = attack_each(
             self.engine,
             self.bound,
             self.strategy,
@@ -125,27 +127,27 @@ class SweepRun:
             out_of_time=self._out_of_time,
         )
         details = {} if histograms is None else {"histogram": histograms}
-        return self._answered(frame, details, samples.NONE)
+        return self._derive_answers(frame, details, samples.NONE)
 
-    def _swept(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+    def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Measure all subsets together."""
-        progress = self._progress(layouts)
+        progress = self._resumed_progress(layouts)
         self._announce(layouts, progress)
-        self._run(layouts, progress)
+        self._run_passes(layouts, progress)
         collected = self._collect()
         subsets = collected.subsets["subset"].n_unique()
         if self.finished and subsets != self.strategy.subsets:
-            raise self.workspace.broken("some subset is missing")
-        frame, details, errors = self._results(collected, layouts[0].people, prior)
+            raise self.workspace.damage_error("some subset is missing")
+        frame, details, errors = self._result_tables(collected, layouts[0].people, prior)
         if self.strategy.staged:
-            details["plan"] = progress.frame([self.names[i] for i in layouts[0].order])
-        measured = self._answered(frame, details, errors)
+            details["plan"] = progress.plan_table([self.names[i] for i in layouts[0].order])
+        measured = self._derive_answers(frame, details, errors)
         if self.finished:
-            for each in self.passes:
-                each.sweep_up()
+            for data_pass in self.passes:
+                data_pass.drop_tables()
         return measured
 
-    def _searched(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
+    def _search_borders(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Return the borders of the threshold, and the subsets that the search measured.
 
         The workspace keeps the coded tables, because another threshold may need more subsets.
@@ -155,7 +157,7 @@ class SweepRun:
             f"{plural(len(self.names), 'quasi-identifier')}: how many of the "
             f"{plural(self.strategy.subsets, 'subset')} are measured depends on the borders"
         )
-        self._run(layouts, self._progress(layouts))
+        self._run_passes(layouts, self._resumed_progress(layouts))
         details = {}
         if self.spec.threshold is not None:
             try:
@@ -163,47 +165,51 @@ class SweepRun:
                     self.spec.threshold, [None, *self.secrets], self.names
                 )
             except OutOfTimeError:
-                raise self._too_early("the search is not complete") from None
-        frame, more, _ = self._results(self._collect(), layouts[0].people, prior)
-        frame, details = self._renamed(frame, details | more)
+                raise self._out_of_time_error("the search is not complete") from None
+        frame, more, _ = self._result_tables(self._collect(), layouts[0].people, prior)
+        frame, details = self._rename_models(frame, details | more)
         if not self.spec.keep:
-            for each in self.passes:
-                each.sweep_up()
+            for data_pass in self.passes:
+                data_pass.drop_tables()
         return Measured(frame=frame, details=details)
 
-    def _answered(self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame) -> Measured:
+    def _derive_answers(
+        self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame
+    ) -> Measured:
         """Return the measured rows and the answers that follow from them."""
         if frame.is_empty():
-            raise self._too_early("no subset is complete")
+            raise self._out_of_time_error("no subset is complete")
         notes: tuple[str, ...] = ()
         if estimated := self.strategy.estimated:
             frame = samples.with_errors(frame, errors, self.secrets)
-            notes = (samples.note(frame),)
-        frame, details = self._renamed(frame, details)
-        details |= answers.details(frame, self.names, self.spec.threshold)
+            notes = (samples.note_on_estimates(frame),)
+        frame, details = self._rename_models(frame, details)
+        details |= answers.answer_tables(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
-            added = answers.releases(frame, self.numbers, self.bound.microdata.releases)
+            added = answers.release_contributions(
+                frame, self.numbers, self.bound.microdata.releases
+            )
             details = {"releases": added} | details
         if self.passes and self.finished and "drop_first" in details and not estimated:
-            details["coarsen_first"] = self._coarsened(frame, details["drop_first"])
+            details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
         return Measured(frame=frame, details=details, notes=notes)
 
-    def _renamed(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
+    def _rename_models(self, frame: pl.DataFrame, details: Details) -> tuple[pl.DataFrame, Details]:
         """Return the tables, with the names of the longitudinal models if of a collection."""
         if self.bound.microdata.datasets == 1:
             return frame, details
-        tables = {name: answers.longitudinal(t, self.numbers) for name, t in details.items()}
-        return answers.longitudinal(frame, self.numbers), tables
+        tables = {name: answers.rename_longitudinal(t, self.numbers) for name, t in details.items()}
+        return answers.rename_longitudinal(frame, self.numbers), tables
 
-    def _coarsened(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
+    def _rank_coarsening(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
         """Return the quasi-identifiers to coarsen first, for each question."""
         everything = frame.filter(n_qids=len(self.names)).rows(named=True)
         rows: dict[int, list[dict[str, Any]]] = {}
-        for each in self.passes:
-            with each.coarsening() as coarser:
-                for question in each.questions:
+        for data_pass in self.passes:
+            with data_pass.coarsening() as coarser:
+                for question in data_pass.questions:
                     rows[question] = answers.coarsen_first(
-                        each.layout,
+                        data_pass.layout,
                         partial(coarser, question),
                         everything[question],
                         drop_first,
@@ -212,19 +218,19 @@ class SweepRun:
         ranked = [row for question in sorted(rows) for row in rows[question]]
         return pl.DataFrame(ranked, schema=answers.COARSEN_FIRST)
 
-    def _results(
+    def _result_tables(
         self, collected: Collected, people: int, prior: Mapping[int, Success]
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
         """Return the collected rows and histograms, and the errors of estimates."""
-        subsets, errors = samples.estimated(collected.subsets, collected.parts, people)
-        frame = result.frame(subsets, prior, qids=self.names, secrets=self.secrets)
+        subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
+        frame = result.result_frame(subsets, prior, qids=self.names, secrets=self.secrets)
         details = {}
         if collected.histograms is not None:
-            bins = samples.histograms(collected.histograms, collected.parts)
+            bins = samples.scale_histograms(collected.histograms, collected.parts)
             details["histogram"] = result.histograms(bins, self.secrets, self.names)
         return frame, details, errors
 
-    def _run(self, layouts: Sequence[Layout], progress: Progress) -> None:
+    def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Work through all passes until the time is over."""
         work = max(layout.people << layout.n for layout in layouts)
         streams = 1 if work < ALONE and not self.on_spark else self.streams
@@ -240,14 +246,14 @@ class SweepRun:
                 streams=streams,
                 progress=progress,
                 out_of_time=self._out_of_time,
-                compiled=compiled.applies(self.spec.walk, layout, self.engine.here.memory),
+                compiled=compiled.uses_kernel(self.spec.walk, layout, self.engine.here.memory),
             )
             for number, layout in enumerate(layouts)
         ]
-        if any(each.compiled for each in self.passes):
+        if any(data_pass.compiled for data_pass in self.passes):
             self.engine.here.set_aside(compiled.FIXED + compiled.PER_CHUNK * streams)
-        for each in self.passes:
-            each.run()
+        for data_pass in self.passes:
+            data_pass.run()
 
     def _kind_of_pass(self) -> type[Pass]:
         if not self.on_spark:
@@ -256,15 +262,15 @@ class SweepRun:
 
         return ClusterPass
 
-    def _progress(self, layouts: Sequence[Layout]) -> Progress:
+    def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
         """Return the progress of earlier runs."""
         progress = Progress(layouts, self.streams, self.strategy.listed)
-        for task, method, seconds in self.workspace.worked():
-            progress.done(task, seconds, method)
+        for task, method, seconds in self.workspace.done_tasks():
+            progress.count_done(task, seconds, method)
         progress.rows_done = 0
         return progress
 
-    def _too_early(self, what: str) -> InputError:
+    def _out_of_time_error(self, what: str) -> InputError:
         place = self.spec.workspace or "memory"
         return InputError(
             f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in {place}: run "
@@ -273,12 +279,14 @@ class SweepRun:
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
         notes = list(self.bound.microdata.notes)
-        if self.spec.walk == "compiled" and not all(each.compiled for each in self.passes):
+        if self.spec.walk == "compiled" and not all(
+            data_pass.compiled for data_pass in self.passes
+        ):
             notes.append(compiled.SQL)
-        if any(each.compiled for each in self.passes) and not compiled.is_kept():
+        if any(data_pass.compiled for data_pass in self.passes) and not compiled.is_cached():
             notes.append(compiled.UNKEPT)
         if self.bound.microdata.null == "drop":
-            notes += self._left_out(frame)
+            notes += self._note_on_left_out(frame)
         if not self.finished:
             there = frame["subset"].n_unique()
             notes.append(
@@ -287,7 +295,7 @@ class SweepRun:
             )
         return tuple(notes)
 
-    def _left_out(self, frame: pl.DataFrame) -> list[str]:
+    def _note_on_left_out(self, frame: pl.DataFrame) -> list[str]:
         """Return a remark on the records that are in no row because of a missing value."""
         records, people = self.workspace.fact("records"), frame["records"].max()
         if records is None or not isinstance(people, int):  # records with weights are not counted
@@ -326,11 +334,11 @@ class SweepRun:
             if bound.microdata.where is not None
             else None,
             "null": bound.microdata.null,
-            "cluster": self._states() if self.on_spark else None,
+            "cluster": self._data_versions() if self.on_spark else None,
             **self.strategy.identity,
         }
 
-    def _states(self) -> list[Any]:
+    def _data_versions(self) -> list[Any]:
         """Return what distinguishes the versions of data that Spark reads."""
         from qifsql.engine.distributed import Spark
 
@@ -344,11 +352,11 @@ class SweepRun:
         """
         held = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
-        coded = layouts and all(self.workspace.begun(i) for i in range(len(layouts)))
+        coded = layouts and all(self.workspace.is_coded(i) for i in range(len(layouts)))
         if held and coded:
             parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
             return parts[0], parts[1]
-        self.workspace.tell("records", check_records(self.engine, self.bound.microdata))
+        self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
             plan.check_disk(self.engine, self.bound, self.spec.workspace)
         if self.bound.microdata.dataset.format == "csv":
@@ -366,19 +374,19 @@ class SweepRun:
         )
         if not held:
             plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
-            self.workspace.tell("spreads", plain)
+            self.workspace.store_fact("spreads", plain)
         return qids, secrets
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Announce the sweep and its expected cost."""
-        need = plan.preflight(progress, None if self.on_spark else self.engine.memory)
+        need = plan.expected_cost(progress, None if self.on_spark else self.engine.memory)
         self.spec.tell(
             f"{plural(layouts[0].people, 'record')}, "
             f"{plural(self.strategy.subsets, 'subset')} of "
             f"{plural(len(self.names), 'quasi-identifier')}: about {need}"
         )
         if self.spec.explain:
-            for line in progress.lines([self.names[i] for i in layouts[0].order]):
+            for line in progress.plan_lines([self.names[i] for i in layouts[0].order]):
                 self.spec.tell(line)
 
     def _out_of_time(self) -> bool:
@@ -387,23 +395,25 @@ class SweepRun:
 
     def _collect(self) -> Collected:
         """Return the results of the subsets that have answers so far."""
-        layouts = {each.number: each.layout for each in self.passes}
+        layouts = {data_pass.number: data_pass.layout for data_pass in self.passes}
         answered = self.strategy.answered(self.workspace, layouts)
         self.finished = all(
-            self.workspace.begun(i) and not self.workspace.pending(i) for i in layouts
+            self.workspace.is_coded(i) and not self.workspace.pending_tasks(i) for i in layouts
         )
         collected: list[Collected] = []
 
         def work(stream: Stream) -> None:
             collected.append(collect(stream, self.passes, answered, histograms=self.spec.histogram))
 
-        streams = self.workspace.streams(1)  # one that is prepared already
-        self.engine.here.together(streams, work, self.passes[0].look)
+        streams = self.workspace.open_streams(1)  # one that is prepared already
+        self.engine.here.together(streams, work, self.passes[0].report_progress)
         return collected[0]
 
 
-def choose(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
+def strategy_for(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
     """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
     numbers = [q.number for q in microdata.qids]
-    releases = answers.sets(numbers, microdata.datasets) if spec.releases else ()
-    return strategies.choose(spec, [q.name for q in microdata.qids], releases=releases, seed=seed)
+    releases = answers.release_subsets(numbers, microdata.datasets) if spec.releases else ()
+    return strategies.choose_strategy(
+        spec, [q.name for q in microdata.qids], releases=releases, seed=seed
+    )

@@ -17,14 +17,14 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.plan import Progress, Task, first
+from qifsql.commands.sweep.plan import Progress, Task, first_attribute
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.worker import Chunk, Worker, fold, number, spoken, typed
+from qifsql.commands.sweep.worker import Chunk, Worker, statements_for, typed
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.scales import own_table
 from qifsql.query import microdata_steps
-from qifsql.query.columns import same
+from qifsql.query.columns import fold, same, typed_number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import render
 
@@ -68,24 +68,29 @@ class Tables:
     _cuts: dict[str, list[Chunk]] = field(default_factory=dict)
 
     @property
-    def first(self) -> str:
+    def first_table(self) -> str:
         """Return the name of the table of all attributes."""
         return f"coded_{self.number}"
 
+    @property
+    def largest_chunk(self) -> int:
+        """Return the largest number of rows in a chunk."""
+        return max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
+
     def begin(self, worker: Worker) -> None:
         """Begin the pass with the tasks of the table of all attributes."""
-        self.enter(worker, self.first, 0, 0)
+        self.add_table(worker, self.first_table, 0, 0)
 
-    def begin_with(self, worker: Worker, subsets: Iterable[int]) -> None:
+    def begin_with_subsets(self, worker: Worker, subsets: Iterable[int]) -> None:
         """Begin the pass with one task for each subset, by quasi-identifier."""
         place = {i: p for p, i in enumerate(self.layout.order)}
         by_position = [
             sum(1 << place[i] for i in range(self.layout.n) if subset >> i & 1)
             for subset in subsets
         ]
-        self.workspace.add(worker.stream, self.groups(by_position))
+        self.workspace.add_tasks(worker.stream, self.subset_tasks(by_position))
 
-    def groups(self, subsets: Iterable[int]) -> list[Task]:
+    def subset_tasks(self, subsets: Iterable[int]) -> list[Task]:
         """Return a task for each subset, by position, on the smallest table with its attributes.
 
         Subsets without the first attribute of their table come last: they are settled in SQL.
@@ -94,11 +99,11 @@ class Tables:
         last = len(tables) - 1
         return [
             Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
-            for s in sorted(subsets, key=lambda s: first(s) > last)
-            for p in (min(first(s), last),)
+            for s in sorted(subsets, key=lambda s: first_attribute(s) > last)
+            for p in (min(first_attribute(s), last),)
         ]
 
-    def cut(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
+    def chunks_of(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
         """Return all rows of a coded table, in chunks."""
         if chunk.table not in self._cuts:
             self._cuts[chunk.table] = [
@@ -114,7 +119,7 @@ class Tables:
             "ORDER BY position",
             [self.number],
         )
-        return [self.first, *(f"{source}{DROPPED}" for (source,) in rows)]
+        return [self.first_table, *(f"{source}{DROPPED}" for (source,) in rows)]
 
     def _ranges(
         self, worker: Worker, table: str, size: int, giant: int
@@ -125,38 +130,40 @@ class Tables:
         a single value with more than ``giant`` rows.
         """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
-        return worker.stream.rows(worker.say.select("chunks", coded=table))
+        return worker.stream.rows(worker.statements.select("chunks", coded=table))
 
-    def chunks(self, *, pairs: bool) -> list[tuple[int, int]]:
+    def stored_ranges(self, *, pairs: bool) -> list[tuple[int, int]]:
         """Return the ranges of the first attribute in which the table of all attributes is cut.
 
         With ``pairs``, a pair of values of the first attribute is never in two ranges.
         """
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
-            [self.first],
+            [self.first_table],
         )
         if pairs:  # from an even number to an odd one
             ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
         return sorted(ranges)
 
-    def without_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
+    def drop_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
         """Write the table without the first attribute; return its tasks."""
         state, position = task.state, task.position + 1
         if task.kind == "split":
             state |= self.layout.state(subset=1 << task.position)
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
-        worker.look_at(chunk)
+        worker.limit_to(chunk)
         layout = self.layout
         worker.set(
             shift=(layout.shift(position), "INTEGER"),
             later=(layout.later(position), layout.rest_type),
         )
-        worker.stream.rows(worker.say.keep(qualify(table), "without_entry", coded=chunk.table))
-        self.workspace.enter(worker.stream, table)
-        return self.enter(worker, table, position, state)
+        worker.stream.rows(
+            worker.statements.keep(qualify(table), "without_entry", coded=chunk.table)
+        )
+        self.workspace.enter_in_ledger(worker.stream, table)
+        return self.add_table(worker, table, position, state)
 
-    def enter(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
+    def add_table(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
         """Store and return the tasks of a new coded table.
 
         The largest chunks come first, so that streams end together.
@@ -165,31 +172,33 @@ class Tables:
         if taken + self.layout.n - position < self.sizes.least:
             return ()  # every subset that is left is too small
         coded = CodedTable(
-            name=table, position=position, state=state, rows=self.count(worker, table)
+            name=table, position=position, state=state, rows=self.count_rows(worker, table)
         )
         tasks = self.settle(self, worker, coded)
         if position < self.layout.n - 1:
             drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, coded.rows)
             tasks.insert(0, drop)
-        return self.workspace.add(worker.stream, tasks)
+        return self.workspace.add_tasks(worker.stream, tasks)
 
-    def count(self, worker: Worker, table: str) -> int:
+    def count_rows(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
-        return worker.stream.count(counting(qualify(table)))
+        return worker.stream.count(count_query(qualify(table)))
 
-    def walks(self, worker: Worker, table: CodedTable) -> list[Task]:
+    def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table, in chunks."""
         last = table.position == self.layout.n - 1
-        most = max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
-        some = min(most, max(LEAST, table.rows // (SHARES * self.streams)))
-        ranges = self._ranges(worker, qualify(table.name), some, GIANT * most)
+        share = max(LEAST, table.rows // (SHARES * self.streams))
+        rows = min(self.largest_chunk, share)
+        ranges = self._ranges(worker, qualify(table.name), rows, GIANT * self.largest_chunk)
         return [
             Task(0, self.number, "split" if giant and not last else "walk", table.name,
                  table.position, table.state, least, greatest, size)
             for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
         ]  # fmt: skip
 
-    def draws(self, worker: Worker, table: CodedTable, share: float, seed: int) -> list[Task]:
+    def sample_tasks(
+        self, worker: Worker, table: CodedTable, share: float, seed: int
+    ) -> list[Task]:
         """Draw blocks of the first attribute; return tasks for drawn blocks and exact ones.
 
         Returns no tasks if no block would be left out, if the table does not hold everybody, or if
@@ -197,48 +206,50 @@ class Tables:
         """
         if table.state or table.rows <= CHUNK // 2:
             return []
-        limits = samples.limits(share, self.layout.people)
+        limits = samples.stratum_limits(share, self.layout.people)
         worker.set(seed=(seed, "BIGINT"), first=(table.position, "INTEGER"))
         worker.set_lists(limits=limits)
-        worker.make("lots", "lots", coded=qualify(table.name))
-        each = [Stratum(*row) for row in worker.rows("strata")]
-        drawn = samples.sampled(each, share, len(limits) + 1)
+        worker.make_table("lots", "lots", coded=qualify(table.name))
+        strata = [Stratum(*row) for row in worker.rows("strata")]
+        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
         if not any(drawn):
             return []
         starts = list(accumulate(drawn, initial=0))
         worker.set_lists(drawn=drawn, starts=starts)
         sample, certain = table.name + SAMPLE, table.name + CERTAIN
-        looked_at, left, tasks = self._copy(worker, sample, "sampled", table.name), 0, []
-        if not all(drawn[stratum.number] for stratum in each):
-            left = self._copy(worker, certain, "certain", table.name)
-            tasks = self.walks(worker, replace(table, name=certain, rows=left))
-        self.progress.shorten(self.number, table.position, (looked_at + left) / table.rows)
-        for stratum in each:
+        sampled_rows, exact_rows, tasks = self._copy(worker, sample, "sampled", table.name), 0, []
+        if not all(drawn[stratum.number] for stratum in strata):
+            exact_rows = self._copy(worker, certain, "certain", table.name)
+            tasks = self.walk_tasks(worker, replace(table, name=certain, rows=exact_rows))
+        self.progress.expect_share(
+            self.number, table.position, (sampled_rows + exact_rows) / table.rows
+        )
+        for stratum in strata:
             if number := drawn[stratum.number]:
                 start = starts[stratum.number]
-                self.workspace.draw(worker.stream, sample, start, number, stratum)
+                self.workspace.store_stratum(worker.stream, sample, start, number, stratum)
                 tasks += [
                     Task(0, self.number, "walk", sample, table.position, 0, start + a,
-                         start + b - 1, round(looked_at * (b - a) / sum(drawn)))
-                    for a, b in samples.parts(number)
+                         start + b - 1, round(sampled_rows * (b - a) / sum(drawn)))
+                    for a, b in samples.random_parts(number)
                 ]  # fmt: skip
         return tasks
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
         """Copy some rows of a coded table to a new table; return their number."""
-        statement = worker.say.keep(qualify(name), file, coded=qualify(table))
+        statement = worker.statements.keep(qualify(name), file, coded=qualify(table))
         rows = worker.stream.count(statement)
-        self.workspace.enter(worker.stream, name)
+        self.workspace.enter_in_ledger(worker.stream, name)
         return rows
 
 
 @lru_cache
-def counting(table: str) -> str:
+def count_query(table: str) -> str:
     """Return the query of the number of rows of a table."""
     return render(exp.select("count(*)").from_(table))
 
 
-def heavy(task: Task) -> bool:
+def is_heavy(task: Task) -> bool:
     """Return whether a task uses all threads, because one statement writes a large table."""
     return task.kind in ("drop", "split") and task.rows > HEAVY
 
@@ -248,38 +259,40 @@ def qualify(table: str) -> str:
     return f"kept.main.{table}"
 
 
-def coded(microdata: Microdata, layout: Layout) -> Plan:
+def coded_plan(microdata: Microdata, layout: Layout) -> Plan:
     """Return the plan of one row per different person: codes and counters, equal rows merged."""
     steps = [
         *microdata_steps.steps(microdata),
-        Step("coded", "One row per person, coded.", _joined(layout)),
+        Step("coded", "One row per person, coded.", _coded_people(layout)),
     ]
-    merged = spoken(layout.words, valued=layout.valued).query("merged")
+    merged = statements_for(layout.words, valued=layout.valued).query("merged")
     return microdata_steps.plan(microdata, steps, merged)
 
 
-def _joined(layout: Layout) -> exp.Select:
+def _coded_people(layout: Layout) -> exp.Select:
     """Return the people with their packed codes and their words."""
-    codes = [typed(_code(name), layout.rest_type) for name in _qids(layout)[1:]]
-    secret = typed(_code(_secrets(layout)[0]), layout.rest_type) if layout.valued else None
-    return with_codes(layout).select(
-        exp.alias_(typed(_code(_qids(layout)[0]), "INTEGER"), "entry"),
+    codes = [typed(_code_column(name), layout.rest_type) for name in _qid_columns(layout)[1:]]
+    secret = (
+        typed(_code_column(_secret_columns(layout)[0]), layout.rest_type) if layout.valued else None
+    )
+    return joined_dictionaries(layout).select(
+        exp.alias_(typed(_code_column(_qid_columns(layout)[0]), "INTEGER"), "entry"),
         exp.alias_(packed_rest(layout, dict(enumerate(codes, 1)), secret), "rest"),
-        *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_words(layout), 1)),
+        *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_counter_words(layout), 1)),
     )
 
 
-def with_codes(layout: Layout) -> exp.Select:
+def joined_dictionaries(layout: Layout) -> exp.Select:
     """Return the people joined with every dictionary, without columns."""
     query = exp.select().from_("microdata")
-    for name in (*_qids(layout), *_secrets(layout)):
+    for name in (*_qid_columns(layout), *_secret_columns(layout)):
         table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
         on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
         query = query.join(table, on=on)
     return query
 
 
-def unpacked(microdata: Microdata, layout: Layout) -> Plan:
+def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
     """Return the plan of one row per different person, with a column for each code and counter.
 
     The columns are ``entry``, ``code_1 ..`` (by position), the ``code_of_secret`` in a valued pass,
@@ -287,24 +300,24 @@ def unpacked(microdata: Microdata, layout: Layout) -> Plan:
     """
     codes = [f"code_{p}" for p in range(layout.n)]
     codes[0] = "entry"
-    names = [*_qids(layout), *(_secrets(layout) if layout.valued else ())]
+    names = [*_qid_columns(layout), *(_secret_columns(layout) if layout.valued else ())]
     if layout.valued:
         codes.append("code_of_secret")
     columns = [
-        exp.alias_(typed(_code(name), "INTEGER"), code)
+        exp.alias_(typed(_code_column(name), "INTEGER"), code)
         for name, code in zip(names, codes, strict=True)
     ]
     columns.append(exp.alias_(exp.Count(this=exp.Star()), "people"))
     for i, (j, value) in enumerate(layout.counters, 1):
-        has = exp.EQ(this=_code(f"secret_{j}"), expression=exp.Literal.number(value))
+        has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(value))
         counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=has))
         columns.append(exp.alias_(counted, f"counter_{i}"))
     steps = microdata_steps.steps(microdata)
-    query = with_codes(layout).select(*columns).group_by("ALL")
+    query = joined_dictionaries(layout).select(*columns).group_by("ALL")
     return microdata_steps.plan(microdata, steps, query)
 
 
-def packing(layout: Layout, position: int, table: str) -> exp.Select:
+def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
     """Return the coded table of unpacked rows, whose ``entry`` is the code at that position."""
     codes: dict[int, exp.Expr] = {
         p: typed(exp.column(f"code_{p}"), layout.rest_type) for p in range(position + 1, layout.n)
@@ -315,7 +328,7 @@ def packing(layout: Layout, position: int, table: str) -> exp.Select:
     for i in range(1, len(layout.counters) + 1):
         word, below = layout.place(i)
         counter = typed(exp.column(f"counter_{i}"), "HUGEINT")
-        terms[word].append(exp.Mul(this=counter, expression=number(1 << below, "HUGEINT")))
+        terms[word].append(exp.Mul(this=counter, expression=typed_number(1 << below, "HUGEINT")))
     return exp.select(
         "entry",
         exp.alias_(packed_rest(layout, codes, secret), "rest"),
@@ -325,7 +338,7 @@ def packing(layout: Layout, position: int, table: str) -> exp.Select:
 
 def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr | None) -> exp.Expr:
     """Return ``rest``: the codes by position, each in its bits, and the code of the secret."""
-    parts: list[exp.Expr] = [number(0, layout.rest_type)]
+    parts: list[exp.Expr] = [typed_number(0, layout.rest_type)]
     for position, code in codes.items():
         shift = exp.Literal.number(layout.shift(position))
         parts.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
@@ -334,30 +347,34 @@ def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr 
     return fold(exp.BitwiseOr, parts)
 
 
-def _words(layout: Layout) -> list[exp.Expr]:
+def _counter_words(layout: Layout) -> list[exp.Expr]:
     """Return each word as a sum over its counters.
 
     A person adds 1 to the count of people, and 1 to the counter of each counted value that they
     have.
     """
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
-    sums[1].append(number(1, layout.word_type))
+    sums[1].append(typed_number(1, layout.word_type))
     for i, (j, code) in enumerate(layout.counters, 1):
         word, below = layout.place(i)
-        has = exp.EQ(this=_code(f"secret_{j}"), expression=exp.Literal.number(code))
-        counted = exp.Case().when(has, number(1 << below, "HUGEINT")).else_(number(0, "HUGEINT"))
+        has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(code))
+        counted = (
+            exp.Case()
+            .when(has, typed_number(1 << below, "HUGEINT"))
+            .else_(typed_number(0, "HUGEINT"))
+        )
         sums[word].append(counted)
     return [fold(exp.Add, terms) for terms in sums.values()]
 
 
-def _code(name: str) -> exp.Column:
+def _code_column(name: str) -> exp.Column:
     return exp.column("code", table=f"of_{name}")
 
 
-def _qids(layout: Layout) -> list[str]:
+def _qid_columns(layout: Layout) -> list[str]:
     """Return the columns of the quasi-identifiers by position."""
     return [f"qid_{i + 1}" for i in layout.order]
 
 
-def _secrets(layout: Layout) -> list[str]:
+def _secret_columns(layout: Layout) -> list[str]:
     return [f"secret_{j}" for j in layout.secrets]

@@ -40,7 +40,7 @@ class Tasks:
             self._changed.notify_all()
 
     @contextmanager
-    def next(self, stream: Stream) -> Iterator[list[Task]]:
+    def next_batch(self, stream: Stream) -> Iterator[list[Task]]:
         """Yield the next task of a stream as soon as one waits, or groups; none at the end."""
         try:
             tasks = self._take(stream)
@@ -71,7 +71,7 @@ class Tasks:
                 if self._waiting:
                     self._working += 1
                     task = self._waiting.popleft()
-                    return [task, *self._groups(task)]
+                    return [task, *self._more_groups(task)]
                 if not self._working:
                     break
                 self._changed.wait()
@@ -81,7 +81,7 @@ class Tasks:
             self._changed.notify_all()
             return []
 
-    def _groups(self, task: Task) -> list[Task]:
+    def _more_groups(self, task: Task) -> list[Task]:
         """Return the waiting groups that are settled together with a task."""
         if task.kind != "group":
             return []

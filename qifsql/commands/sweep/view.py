@@ -30,14 +30,14 @@ KIND = Kind(
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = False) -> list[Part]:
     """Return the answers of a sweep, question by question; with ``explain`` the plan."""
     parts: list[Part] = []
-    for row, excerpt in questions(frame, tables):
-        parts += [Heading(_question(row)), *answers(excerpt)]
+    for row, excerpt in split_by_question(frame, tables):
+        parts += [Heading(_question_heading(row)), *answer_parts(excerpt)]
     if explain and "plan" in tables:
-        parts += [Heading(said("The plan, and what it cost")), _plan(tables["plan"])]
+        parts += [Heading(said("The plan, and what it cost")), _plan_table(tables["plan"])]
     return parts
 
 
-def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
+def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
     """Return, for each question of a sweep, one of its rows and its part of the details."""
     excerpts: list[tuple[Row, Tables]] = []
     for row in frame.unique(["model", "secret"], maintain_order=True).iter_rows(named=True):
@@ -51,38 +51,38 @@ def questions(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
     return excerpts
 
 
-def answers(tables: Tables) -> list[Part]:
+def answer_parts(tables: Tables) -> list[Part]:
     """Return the answers to one question."""
-    parts: list[Part] = [best(tables["best"])] if "best" in tables else []
+    parts: list[Part] = [best_table(tables["best"])] if "best" in tables else []
     if "releases" in tables:
-        parts.append(releases(tables["releases"]))
+        parts.append(releases_table(tables["releases"]))
     if "drop_first" in tables and "shapley" in tables:
-        parts.append(drop_first(tables["drop_first"], tables["shapley"]))
+        parts.append(drop_first_table(tables["drop_first"], tables["shapley"]))
         if "coarsen_first" in tables:
-            parts.append(coarsen_first(tables["coarsen_first"]))
+            parts.append(coarsen_first_table(tables["coarsen_first"]))
         if "interactions" in tables:  # stored as JSON, a table without rows has no columns
-            parts += pairs(tables["interactions"])
+            parts += strongest_pairs(tables["interactions"])
     if "borders" in tables:
-        parts += borders(tables["borders"])
+        parts += border_tables(tables["borders"])
     if "best" in tables and tables["best"].height:
-        parts.append(Paragraph(sentence(tables)))
+        parts.append(Paragraph(worst_subset_sentence(tables)))
     return parts
 
 
-def _question(row: Row) -> str:
+def _question_heading(row: Row) -> str:
     what = said("re-identification")
     if row["secret"] is not None:
         what = said("inference of {secret}", secret=row["secret"])
     message = "{model}: {what}; before the release the adversary guesses right {times}"
-    return said(message, model=row["model"], what=what, times=_times(row["prior_probabilistic"]))
+    return said(message, model=row["model"], what=what, times=_chance(row["prior_probabilistic"]))
 
 
-def _times(p: float) -> str:
+def _chance(p: float) -> str:
     chance = words.chance(p)
     return chance if p <= 0 or p >= 1 else said("{chance} times", chance=chance)
 
 
-def best(table: pl.DataFrame) -> Table:
+def best_table(table: pl.DataFrame) -> Table:
     """Return the subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
     heads = [
         said("quasi-identifiers"),
@@ -110,7 +110,7 @@ def best(table: pl.DataFrame) -> Table:
     return sheet
 
 
-def releases(table: pl.DataFrame) -> Table:
+def releases_table(table: pl.DataFrame) -> Table:
     """Return the contribution of each auxiliary dataset beyond the focal one alone."""
     heads = [said("release"), said("adds alone"), said("adds as the last")]
     heads += [said("Shapley value"), said("share of the rise")]
@@ -124,7 +124,7 @@ def releases(table: pl.DataFrame) -> Table:
     return sheet
 
 
-def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
+def drop_first_table(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
     """Return the reduction from dropping each quasi-identifier, and its share of the risk."""
     shares = shapley.filter(measure="probabilistic").select("qid", "share")
     heads = [said("drop first"), said("best guess without it"), said("saved")]
@@ -141,7 +141,7 @@ def drop_first(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
     return sheet
 
 
-def coarsen_first(table: pl.DataFrame) -> Table:
+def coarsen_first_table(table: pl.DataFrame) -> Table:
     """Return the reduction from merging the values of a quasi-identifier in pairs."""
     heads = [said("coarsen first"), said("values"), said("best guess then"), said("saved")]
     sheet = Table.of(heads, right=(1, 2, 3))
@@ -156,7 +156,7 @@ def coarsen_first(table: pl.DataFrame) -> Table:
     return sheet
 
 
-def pairs(table: pl.DataFrame) -> list[Part]:
+def strongest_pairs(table: pl.DataFrame) -> list[Part]:
     """Return the pairs with the strongest interactions, positive or negative."""
     rows = table.filter(measure="probabilistic").sort(
         pl.col("interaction").abs(), descending=True, maintain_order=True
@@ -172,7 +172,7 @@ def pairs(table: pl.DataFrame) -> list[Part]:
     return [sheet]
 
 
-def borders(table: pl.DataFrame) -> list[Part]:
+def border_tables(table: pl.DataFrame) -> list[Part]:
     """Return the smallest risky subsets and the largest safe ones."""
     heads = {
         ("minimal risky", "deterministic"): said("minimal risky, deterministic"),
@@ -194,11 +194,11 @@ def borders(table: pl.DataFrame) -> list[Part]:
     return parts
 
 
-def sentence(tables: Tables) -> str:
+def worst_subset_sentence(tables: Tables) -> str:
     """Return a sentence on the worst subset, and one on the quasi-identifier to drop first."""
     worst = tables["best"].row(-1, named=True)
     names = words.listed([escaping.cell(name) for name in worst["qids"]])
-    after = _times(worst["posterior_probabilistic"])
+    after = _chance(worst["posterior_probabilistic"])
     text = said("Someone who knows {qids} guesses right {times}.", qids=names, times=after)
     if "drop_first" not in tables or tables["drop_first"].is_empty():
         return text
@@ -210,7 +210,7 @@ def sentence(tables: Tables) -> str:
     return f"{text} {said(saves, qid=escaping.cell(first['qid']), chance=without)}"
 
 
-def _plan(table: pl.DataFrame) -> Table:
+def _plan_table(table: pl.DataFrame) -> Table:
     heads = [
         "pass", "subsets that begin with", "subsets", "rows expected", "rows", "way", "s expected",
         "s",
@@ -238,9 +238,9 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     parts: list[Part] = [Paragraph(tried)] if n else []
     if frame.height and "posterior_probabilistic" in frame.columns:
         parts += drawn("success", partial(charts.success, frame))
-    for row, excerpt in questions(frame, tables):
+    for row, excerpt in split_by_question(frame, tables):
         parts.append(Heading(words.goal(row)))
-        parts += answers({k: t for k, t in excerpt.items() if k in ("best", "releases")})
+        parts += answer_parts({k: t for k, t in excerpt.items() if k in ("best", "releases")})
     if "histogram" in tables and "best" in tables:
         parts += drawn("histograms", partial(charts.histograms, tables))
     return said("Every adversary"), parts
@@ -252,8 +252,8 @@ def remedies(stored: Stored) -> list[Part]:
     parts: list[Part] = []
     if "shapley" in tables and tables["shapley"].height:
         parts += drawn("shapley", partial(charts.shapley, tables["shapley"]))
-    for row, excerpt in questions(stored.frame, tables) if tables else ():
-        parts += [Heading(words.goal(row)), *answers(excerpt)]
+    for row, excerpt in split_by_question(stored.frame, tables) if tables else ():
+        parts += [Heading(words.goal(row)), *answer_parts(excerpt)]
     return parts
 
 

@@ -43,15 +43,15 @@ SLOWEST = 16  # with more attributes left, their subsets are too many to roll up
 CALLS = 0.2  # seconds that calls take even for few rows
 
 
-def settle(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
+def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
     """Settle all subsets that take the chunk's first attribute, in the cheaper way.
 
     Return the name of that way, and the seconds spent on an abandoned walk.
     """
     wasted = 0.0
     worker.prepare()  # once for all chunks: it is no part of their times
-    if choice.walks():
-        began, enough = time.thread_time(), choice.enough(chunk.rows)
+    if choice.should_walk():
+        began, enough = time.thread_time(), choice.time_limit(chunk.rows)
         way = compiled.walk if worker.compiled else walk
         done = way(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
@@ -59,7 +59,7 @@ def settle(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
         if done:
             return "compiled" if worker.compiled else "walk", 0.0
         wasted = seconds
-        worker.forget()
+        worker.forget_settled()
     began = time.thread_time()
     roll_up(worker, chunk)
     choice.learn(chunk.rows, time.thread_time() - began, walked=False)
@@ -71,12 +71,14 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
 
     Return False if the walk stopped early because ``going_well`` returned False.
     """
-    _enter(worker, chunk)
-    blocks = _split(worker, "stripped", 0)
+    _load_blocks(worker, chunk)
+    blocks = _split_blocks(worker, "stripped", 0)
     layout = worker.layout
     for position in range(chunk.position + 1, layout.n):
-        worker.turn_to(1 << position, field=layout.field(position), later=layout.later(position))
-        many_left, two_left, going_on = worker.look("turns")
+        worker.turn_to_attribute(
+            1 << position, field=layout.field(position), later=layout.later(position)
+        )
+        many_left, two_left, going_on = worker.read_row("turns")
         if not going_on:
             break
         if not going_well():
@@ -84,37 +86,37 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
         if two_left:
             _settle_two(worker, position)
         if many_left:
-            blocks = _split(worker, "onward", blocks)
+            blocks = _split_blocks(worker, "onward", blocks)
     return True
 
 
-def _enter(worker: Worker, chunk: Chunk) -> None:
+def _load_blocks(worker: Worker, chunk: Chunk) -> None:
     """Load the chunk's rows, as blocks that have taken the first attribute: their ``entry``."""
     layout = worker.layout
     taken = 1 << chunk.position
-    later = layout.every & ~((taken << 1) - 1)
+    later = layout.all_attributes & ~((taken << 1) - 1)
     state = chunk.state | layout.state(subset=taken, undecided=later)
     worker.set(state=(state, "BIGINT"))
-    worker.look_at(chunk)
-    worker.turn_to(0, field=0, later=(1 << layout.rest_bits) - 1)
-    worker.make("live", "entered", coded=chunk.table)
+    worker.limit_to(chunk)
+    worker.turn_to_attribute(0, field=0, later=(1 << layout.rest_bits) - 1)
+    worker.make_table("live", "entered", coded=chunk.table)
 
 
-def _split(worker: Worker, onward: str, blocks: int) -> int:
+def _split_blocks(worker: Worker, onward: str, blocks: int) -> int:
     """Split the blocks in which this attribute varies, and settle the finished blocks.
 
     Return the number of blocks that have a number so far.
     """
     worker.set(blocks=(blocks, "BIGINT"))
     if worker.layout.valued:
-        worker.make("cells", "cells")
-    worker.make("taken", "taken")
-    worker.settle("settled_taken")
-    blocks += worker.make("children", "children")
-    worker.see("stripped", "stripped")
-    worker.make("live", onward)
+        worker.make_table("cells", "cells")
+    worker.make_table("taken", "taken")
+    worker.add_settled("settled_taken")
+    blocks += worker.make_table("children", "children")
+    worker.make_view("stripped", "stripped")
+    worker.make_table("live", onward)
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
-    worker.settle("settled_cells")  # if only one attribute varies, it is taken
+    worker.add_settled("settled_cells")  # if only one attribute varies, it is taken
     return blocks
 
 
@@ -123,21 +125,21 @@ def _settle_two(worker: Worker, position: int) -> None:
     layout, bit = worker.layout, 1 << position
     for chosen, seen in ((bit, layout.field(position)), (~bit, layout.later(position))):
         worker.set(chosen=(chosen, "BIGINT"), seen=(seen, layout.rest_type))
-        worker.settle("settled_parts")
+        worker.add_settled("settled_parts")
     worker.set(first_turn=(bit | TWO, "INTEGER"), last_turn=(bit | TWO, "INTEGER"))
-    worker.settle("settled_cells")
+    worker.add_settled("settled_cells")
 
 
 def roll_up(worker: Worker, chunk: Chunk) -> None:
     """Settle all subsets that take the chunk's first attribute, each from a larger one."""
-    later = worker.layout.every & ~((2 << chunk.position) - 1)
-    worker.look_at(chunk)
-    rows = worker.make("rolled_0", "chosen_rows", coded=chunk.table)
-    _settle(worker, chunk, later, table=0)
+    later = worker.layout.all_attributes & ~((2 << chunk.position) - 1)
+    worker.limit_to(chunk)
+    rows = worker.make_table("rolled_0", "chosen_rows", coded=chunk.table)
+    _settle_rolled(worker, chunk, later, table=0)
     _drop_each(worker, chunk, later, start=chunk.position + 1, table=0, rows=rows)
 
 
-def group(
+def settle_subset(
     worker: Worker,
     chunk: Chunk,
     subset: int,
@@ -155,17 +157,17 @@ def group(
     mask = layout.fields(subset, entry=bool(subset >> chunk.position & 1))
     of_subset = layout.state(subset=subset) if state is None else state
     worker.set(kept=(mask, layout.key_type), state=(of_subset, "BIGINT"))
-    worker.look_at(chunk)
-    worker.see("packed", "chosen_rows", coded=chunk.table)
+    worker.limit_to(chunk)
+    worker.make_view("packed", "chosen_rows", coded=chunk.table)
     if coarser is not None:
-        _pair(worker, coarser)
-    worker.settle("settled_rolled", finer="packed" if coarser is None else "paired")
+        _merge_pairs(worker, coarser)
+    worker.add_settled("settled_rolled", finer="packed" if coarser is None else "paired")
 
 
-def _pair(worker: Worker, position: int) -> None:
+def _merge_pairs(worker: Worker, position: int) -> None:
     """Merge the values of one attribute in pairs: those of ``packed``, in ``paired``."""
     layout = worker.layout
-    every = layout.fields(layout.every, entry=True)
+    every = layout.fields(layout.all_attributes, entry=True)
     # The first value has an even code: it is the same alone or in a pair.
     alone = layout.values[position] - 1 if layout.missing[position] else 0
     worker.set(
@@ -173,34 +175,28 @@ def _pair(worker: Worker, position: int) -> None:
         missing=(layout.code(position, alone), layout.key_type),
         pairs=(every & ~layout.code(position, 1), layout.key_type),
     )
-    worker.see("paired", "paired_rows", single_rows="packed")
+    worker.make_view("paired", "paired_rows", single_rows="packed")
 
 
-def whole_block(worker: Worker, chunk: Chunk) -> None:
+def settle_one_block(worker: Worker, chunk: Chunk) -> None:
     """Settle the one block of all people of the chunk, who have the same value."""
     taken = chunk.state | worker.layout.state(subset=1 << chunk.position)
-    worker.look_at(chunk)
+    worker.limit_to(chunk)
     worker.set(state=(taken, "BIGINT"))
-    worker.settle("whole_block", coded=chunk.table)
+    worker.add_settled("whole_block", coded=chunk.table)
 
 
-def _settle(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
+def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
     """Settle the subset that takes the chunk's first attribute and these later ones."""
     layout = worker.layout
     subset = chunk.state >> layout.n | 1 << chunk.position | later
-    _keep(worker, later)
+    _keep_attributes(worker, later)
     worker.set(state=(layout.state(subset=subset), "BIGINT"))
-    worker.settle("settled_rolled", finer=f"rolled_{table}")
+    worker.add_settled("settled_rolled", finer=f"rolled_{table}")
 
 
 def _drop_each(
-    worker: Worker,
-    chunk: Chunk,
-    attributes: int,
-    *,
-    start: int,
-    table: int,
-    rows: int,
+    worker: Worker, chunk: Chunk, attributes: int, *, start: int, table: int, rows: int
 ) -> None:
     """Settle all subsets that keep only a part of these: one or more from ``start`` on drop out.
 
@@ -210,18 +206,18 @@ def _drop_each(
     n = worker.layout.n
     for position in range(start, n):
         fewer = attributes & ~(1 << position)
-        source, left, size = table, n - 1 - position, rows
-        if left:
-            _keep(worker, fewer)
-            (blocks,) = worker.look("about", finer=f"rolled_{table}")
-            if blocks <= (SHRINKS if left > 1 else HALVES) * rows:
+        source, remaining, size = table, n - 1 - position, rows
+        if remaining:
+            _keep_attributes(worker, fewer)
+            (blocks,) = worker.read_row("about", finer=f"rolled_{table}")
+            if blocks <= (SHRINKS if remaining > 1 else HALVES) * rows:
                 source = table + 1
-                size = worker.make(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
-        _settle(worker, chunk, fewer, table=source)
+                size = worker.make_table(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
+        _settle_rolled(worker, chunk, fewer, table=source)
         _drop_each(worker, chunk, fewer, start=position + 1, table=source, rows=size)
 
 
-def _keep(worker: Worker, later: int) -> None:
+def _keep_attributes(worker: Worker, later: int) -> None:
     layout = worker.layout
     worker.set(kept=(layout.fields(later, entry=True), layout.key_type))
 
@@ -241,7 +237,7 @@ class Pace:
         self.seconds += seconds
 
     @property
-    def of_a_row(self) -> float | None:
+    def per_row(self) -> float | None:
         """Return the seconds per row; None before the first chunk."""
         return self.seconds / max(self.rows, 1) if self.chunks else None
 
@@ -249,33 +245,33 @@ class Pace:
 class Choice:
     """The choice between walk and roll-up for the chunks of one attribute.
 
-    ``left`` is the number of attributes after it, ``before`` the choice of the attribute before it.
+    ``remaining`` attributes come after it; ``before`` is the choice of the attribute before it.
     """
 
     def __init__(
-        self, left: int, *, may_roll: bool, valued: bool, before: "Choice | None" = None
+        self, remaining: int, *, may_roll: bool, valued: bool, before: "Choice | None" = None
     ) -> None:
-        self._may_roll = may_roll and left <= SLOWEST
-        self._expected = (VALUED if valued else ROLLED) * float(2**left)
+        self._may_roll = may_roll and remaining <= SLOWEST
+        self._expected = (VALUED if valued else ROLLED) * float(2**remaining)
         self._walked, self._rolled = Pace(), Pace()
-        self._rolls_before = before is not None and not before.walks()
+        self._rolls_before = before is not None and not before.should_walk()
 
-    def walks(self) -> bool:
+    def should_walk(self) -> bool:
         """Return whether to walk the next chunk."""
         if not self._may_roll:
             return True
-        walk, roll = self._walked.of_a_row, self._rolled.of_a_row
+        walk, roll = self._walked.per_row, self._rolled.per_row
         if walk is None or self._walked.chunks < TRIALS:
             return not self._rolls_before
         if roll is None:
             return walk <= PROMISING * self._expected
         return walk <= roll
 
-    def enough(self, rows: int) -> float:
+    def time_limit(self, rows: int) -> float:
         """Return the seconds after which the walk of a chunk is abandoned."""
         if not self._may_roll:
             return float("inf")
-        return (self._rolled.of_a_row or self._expected) * rows + CALLS
+        return (self._rolled.per_row or self._expected) * rows + CALLS
 
     def learn(self, rows: int, seconds: float, *, walked: bool, done: bool = True) -> None:
         """Add the time of a chunk, twice if its walk was abandoned: it would have taken longer."""
@@ -289,7 +285,7 @@ class Choices:
         self._n, self._may_roll, self._valued = n, may_roll, valued
         self._by_position: dict[int, Choice] = {}
 
-    def of(self, position: int) -> Choice:
+    def choice_at(self, position: int) -> Choice:
         """Return the choice for the chunks of one attribute."""
         if position not in self._by_position:
             self._by_position[position] = Choice(

@@ -4,9 +4,9 @@ The statements are the files of ``sql/sweep/``. In a file, ``word`` is a 128-bit
 the counters of a block; it becomes several words if the counters need them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial
 
 import pyarrow as pa
 from sqlglot import exp
@@ -14,7 +14,8 @@ from sqlglot import exp
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.engine.connections import Stream
-from qifsql.query.render import creating, render, setting, viewing
+from qifsql.query.columns import fold, typed_number
+from qifsql.query.render import creating, macro, render, setting, viewing
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
@@ -49,25 +50,25 @@ class Statements:
 
     def table(self, name: str, file: str, **tables: str) -> str:
         """Return the statement that stores the rows of a file in a temporary table."""
-        return self._once("table", name, file, tables, partial(creating, name))
+        return self._cached("table", name, file, tables, partial(creating, name))
 
     def view(self, name: str, file: str, **tables: str) -> str:
         """Return the statement that creates a temporary view of the rows of a file."""
-        return self._once("view", name, file, tables, partial(viewing, name))
+        return self._cached("view", name, file, tables, partial(viewing, name))
 
     def insert(self, into: str, file: str, **tables: str) -> str:
         """Return the statement that adds the rows of a file to a table."""
-        return self._once("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
+        return self._cached("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
 
     def keep(self, table: str, file: str, **tables: str) -> str:
         """Return the statement that stores the rows of a file in a lasting table."""
-        return self._once("keep", table, file, tables, partial(creating, table, temporary=False))
+        return self._cached("keep", table, file, tables, partial(creating, table, temporary=False))
 
     def select(self, file: str, **tables: str) -> str:
         """Return the query of a file as text."""
-        return self._once("select", "", file, tables, render)
+        return self._cached("select", "", file, tables, render)
 
-    def _once(
+    def _cached(
         self,
         how: str,
         name: str,
@@ -93,7 +94,7 @@ class Statements:
         return query
 
 
-spoken = cache(Statements)
+statements_for = cache(Statements)
 """The statements of passes by number of words, created once for all streams."""
 
 
@@ -115,15 +116,15 @@ class Worker:
         self.sizes = sizes
         self.compiled = compiled
         self.summed = False
-        self.say = spoken(layout.words, valued=layout.valued)
+        self.statements = statements_for(layout.words, valued=layout.valued)
         self._history: dict[str, None] = {}
         fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
         self._macros = [
-            *macros(),
-            varying(fields, layout.rest_type),
-            keyed(layout.n, layout.block_type),
-            packed(layout.width, layout.key_type),
-            people(layout.counter_bits, valued=layout.valued),
+            *walk_macros(),
+            varying_macro(fields, layout.rest_type),
+            block_key_macro(layout.n, layout.block_type),
+            packing_macro(layout.width, layout.key_type),
+            people_macro(layout.counter_bits, valued=layout.valued),
         ]
 
     @property
@@ -138,20 +139,20 @@ class Worker:
         self.stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
-            every=(layout.every, "BIGINT"),
+            every=(layout.all_attributes, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
-            most=(sizes.most, "BIGINT"),
+            most=(sizes.greatest, "BIGINT"),
             spare=(layout.n - sizes.least, "BIGINT"),
             two=(TWO, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
         )
-        self.stream.rows(settled(layout.words, valued=layout.valued))
+        self.stream.rows(settled_table(layout.words, valued=layout.valued))
         self.stream.prepared = layout, sizes
 
     @cached_property
     def _kinds(self) -> str:
-        return creating("kinds", kinds(self.layout))
+        return creating("kinds", kinds_query(self.layout))
 
     @property
     def history(self) -> list[str]:
@@ -160,7 +161,7 @@ class Worker:
 
     def set(self, **values: tuple[int, str]) -> None:
         """Set variables of the session: each a number and its type."""
-        self.stream.rows(";".join(_variable(name, *value) for name, value in values.items()))
+        self.stream.rows(";".join(_setting(name, *value) for name, value in values.items()))
 
     def set_lists(self, **values: Sequence[int]) -> None:
         """Set variables of the session: each a list of whole numbers."""
@@ -168,11 +169,11 @@ class Worker:
             items = exp.Array(expressions=[exp.Literal.number(x) for x in numbers])
             self.stream.rows(setting(name, typed(items, "BIGINT[]"), variable=True))
 
-    def look_at(self, chunk: Chunk) -> None:
+    def limit_to(self, chunk: Chunk) -> None:
         """Limit the next statements to the rows of the chunk."""
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
-    def turn_to(self, bit: int, *, field: int, later: int) -> None:
+    def turn_to_attribute(self, bit: int, *, field: int, later: int) -> None:
         """Set the attribute of the next statements: its bit, the bits of its code, those after."""
         self.set(
             bit=(bit, "BIGINT"),
@@ -182,20 +183,20 @@ class Worker:
             later=(later, self.layout.rest_type),
         )
 
-    def make(self, name: str, file: str, **tables: str) -> int:
+    def make_table(self, name: str, file: str, **tables: str) -> int:
         """Store the rows of a file in a temporary table; return their number."""
         self.prepare()
-        return self.stream.count(self._note(self.say.table(name, file, **tables)))
+        return self.stream.count(self._record(self.statements.table(name, file, **tables)))
 
-    def see(self, name: str, file: str, **tables: str) -> None:
+    def make_view(self, name: str, file: str, **tables: str) -> None:
         """Create a temporary view of the rows of a file."""
         self.prepare()
-        self.stream.rows(self._note(self.say.view(name, file, **tables)))
+        self.stream.rows(self._record(self.statements.view(name, file, **tables)))
 
-    def settle(self, file: str, **tables: str) -> None:
+    def add_settled(self, file: str, **tables: str) -> None:
         """Add the rows of a file to the settled blocks."""
         self.prepare()
-        self.stream.rows(self._note(self.say.insert("settled", file, **tables)))
+        self.stream.rows(self._record(self.statements.insert("settled", file, **tables)))
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
@@ -203,77 +204,79 @@ class Worker:
             return
         self.prepare()
         self.stream.rows(self._kinds)
-        self.make("found", "found")
+        self.make_table("found", "found")
 
-    def forget(self) -> None:
+    def forget_settled(self) -> None:
         """Delete the settled blocks."""
         self.summed = False
         if self._is_ready:
             self.stream.rows(FORGET)
 
-    def look(self, file: str, **tables: str) -> tuple[int, ...]:
+    def read_row(self, file: str, **tables: str) -> tuple[int, ...]:
         """Return the one row of a file."""
         return self.rows(file, **tables)[0]
 
     def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
         """Return the rows of a file."""
         self.prepare()
-        return self.stream.rows(self._note(self.say.select(file, **tables)))
+        return self.stream.rows(self._record(self.statements.select(file, **tables)))
 
-    def arrow(self, query: exp.Query) -> pa.Table:
+    def read_columns(self, query: exp.Query) -> pa.Table:
         """Return the rows of a query as columns."""
-        return self.stream.arrow(self._note(render(query)))
+        return self.stream.arrow(self._record(render(query)))
 
-    def _note(self, statement: str) -> str:
+    def _record(self, statement: str) -> str:
         self._history[statement] = None
         return statement
 
 
 @cache
-def macros() -> list[str]:
+def walk_macros() -> list[str]:
     """Return the statements that define the macros of the walk."""
     return script("sweep/macros")
 
 
 @cache
-def varying(fields: tuple[tuple[int, int], ...], kind: str) -> str:
+def varying_macro(fields: tuple[tuple[int, int], ...], kind: str) -> str:
     """Return the macro that turns bits that differ in ``rest`` into a bit for each attribute.
 
     ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
     """
     terms: list[exp.Expr] = [typed(exp.Literal.number(0), "BIGINT")]
     for bit, mask in fields:
-        differs = exp.BitwiseAnd(this=exp.column("x"), expression=number(mask, kind))
+        differs = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
         some = typed(exp.paren(exp.NEQ(this=exp.paren(differs), expression=_literal(0))), "BIGINT")
         terms.append(exp.Mul(this=some, expression=_literal(bit)))
-    return _macro("varying", ("x",), fold(exp.Add, terms))
+    return macro("varying", ("x",), fold(exp.Add, terms))
 
 
 @cache
-def people(counter_bits: int, *, valued: bool) -> str:
+def people_macro(counter_bits: int, *, valued: bool) -> str:
     """Return the macro that reads the number of people from the first word of a block."""
     word = exp.column("word")
-    mask = number((1 << counter_bits) - 1, "HUGEINT")
+    mask = typed_number((1 << counter_bits) - 1, "HUGEINT")
     counted: exp.Expr = word if valued else exp.BitwiseAnd(this=word, expression=mask)
-    return _macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
+    return macro("people", ("word",), typed(exp.paren(counted), "BIGINT"))
 
 
 @cache
-def keyed(n: int, kind: str) -> str:
+def block_key_macro(n: int, kind: str) -> str:
     """Return the macro that computes the key of a block from its number and its state."""
-    block = exp.Mul(this=typed(exp.column("block"), kind), expression=number(1 << 2 * n, kind))
-    return _macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
+    block = exp.Mul(
+        this=typed(exp.column("block"), kind), expression=typed_number(1 << 2 * n, kind)
+    )
+    return macro("keyed", ("block", "state"), exp.Add(this=block, expression=exp.column("state")))
 
 
 @cache
-def packed(width: int, kind: str) -> str:
+def packing_macro(width: int, kind: str) -> str:
     """Return the macro that packs the codes of the first attribute and of the rest in one key."""
     entry = exp.BitwiseLeftShift(this=typed(exp.column("entry"), kind), expression=_literal(width))
     both = exp.BitwiseOr(this=exp.paren(entry), expression=typed(exp.column("rest"), kind))
-    return _macro("packed", ("entry", "rest"), both)
+    return macro("packed", ("entry", "rest"), both)
 
 
-def as_named(layout: Layout) -> str:
+def user_order_macro(layout: Layout) -> str:
     """Return the macro that numbers a subset in the order given by the user."""
     terms: list[exp.Expr] = []
     for position, i in enumerate(layout.order):
@@ -281,21 +284,11 @@ def as_named(layout: Layout) -> str:
         bit = exp.BitwiseAnd(this=exp.paren(shifted), expression=_literal(1))
         terms.append(exp.paren(exp.BitwiseLeftShift(this=exp.paren(bit), expression=_literal(i))))
     body = typed(exp.paren(fold(exp.BitwiseOr, terms)), "UINTEGER")
-    return _macro("as_named", ("x",), body)
-
-
-def _macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
-    """Return the statement that defines one macro of the session."""
-    head = exp.UserDefinedFunction(
-        this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
-    )
-    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(body))
-    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-    return render(create)
+    return macro("as_named", ("x",), body)
 
 
 @cache
-def settled(words: int, *, valued: bool) -> str:
+def settled_table(words: int, *, valued: bool) -> str:
     """Return the statement that creates the empty table ``settled``."""
     kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
     if valued:
@@ -316,7 +309,7 @@ def settled(words: int, *, valued: bool) -> str:
     return render(create)
 
 
-def kinds(layout: Layout) -> exp.Query:
+def kinds_query(layout: Layout) -> exp.Query:
     """Return the sums of settled blocks: one row per state, question and kind of block.
 
     A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
@@ -324,21 +317,27 @@ def kinds(layout: Layout) -> exp.Query:
     """
     arms: list[exp.Query] = []
     if layout.owners:
-        source = "settled" if layout.valued else _unpacked(layout, 0)
-        arms.append(_arm(source, 0, typed(_literal(1), "BIGINT"), exp.column("size")))
+        source = "settled" if layout.valued else _unpacked_blocks(layout, 0)
+        arms.append(_sums_of_question(source, 0, typed(_literal(1), "BIGINT"), exp.column("size")))
     for j, values in layout.secrets.items():
         if layout.valued:
-            arms.append(_arm("settled", j, exp.column("mode"), exp.column("values", quoted=True)))
+            arms.append(
+                _sums_of_question(
+                    "settled", j, exp.column("mode"), exp.column("values", quoted=True)
+                )
+            )
             continue
         counts = [exp.column(f"tally_{j}_{code}") for code in range(values)]
         some = [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts]
-        most = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
-        mode = most if len(counts) > 1 else counts[0]
-        arms.append(_arm(_unpacked(layout, j), j, mode, fold(exp.Add, some)))
+        highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
+        mode = highest if len(counts) > 1 else counts[0]
+        arms.append(_sums_of_question(_unpacked_blocks(layout, j), j, mode, fold(exp.Add, some)))
     return exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
 
 
-def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr) -> exp.Select:
+def _sums_of_question(
+    source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
+) -> exp.Select:
     return (
         exp.select(
             "state",
@@ -353,46 +352,36 @@ def _arm(source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
     )
 
 
-def _unpacked(layout: Layout, secret: int) -> exp.Subquery:
+def _unpacked_blocks(layout: Layout, secret: int) -> exp.Subquery:
     """Return the settled rows with a column for the people and for each value of a secret, if any.
 
     Without the columns of other secrets: the engine takes longer for these than for few rows.
     """
-    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter(layout, 0), "size")]
-    last: exp.Expr = counter(layout, 0)
+    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter_of_block(layout, 0), "size")]
+    last: exp.Expr = counter_of_block(layout, 0)
     for place, (j, code) in enumerate(layout.counters, 1):
         if j == secret:
-            columns.append(exp.alias_(counter(layout, place), f"tally_{j}_{code}"))
-            last = exp.Sub(this=last, expression=counter(layout, place))
+            columns.append(exp.alias_(counter_of_block(layout, place), f"tally_{j}_{code}"))
+            last = exp.Sub(this=last, expression=counter_of_block(layout, place))
     if secret:
         columns.append(exp.alias_(last, f"tally_{secret}_{layout.secrets[secret] - 1}"))
     return exp.select(*columns, "blocks").from_("settled").subquery("settled")
 
 
-def counter(layout: Layout, counter: int) -> exp.Expr:
+def counter_of_block(layout: Layout, counter: int) -> exp.Expr:
     """Return a counter of a block, read from its word; 0 is that of the people."""
     word, below = layout.place(counter)
     column = exp.column(f"word_{word}")
     shifted = exp.paren(exp.BitwiseRightShift(this=column, expression=_literal(below)))
-    mask = number((1 << layout.counter_bits) - 1, "HUGEINT")
+    mask = typed_number((1 << layout.counter_bits) - 1, "HUGEINT")
     return typed(exp.paren(exp.BitwiseAnd(this=shifted, expression=mask)), "BIGINT")
 
 
 @lru_cache(maxsize=10_000)
-def _variable(name: str, value: int, kind: str) -> str:
-    return setting(name, number(value, kind), variable=True)
-
-
-def number(value: int, kind: str) -> exp.Expr:
-    """Return a whole number of that type, cast from text because a literal has 64 bits."""
-    return typed(exp.Literal.string(str(value)), kind)
+def _setting(name: str, value: int, kind: str) -> str:
+    return setting(name, typed_number(value, kind), variable=True)
 
 
 def typed(tree: exp.Expr, kind: str) -> exp.Expr:
     """Return a cast to a type by its name in DuckDB."""
     return exp.cast(tree, kind, dialect="duckdb")
-
-
-def fold(operator: type[exp.Binary], terms: Iterable[exp.Expr]) -> exp.Expr:
-    """Return the terms, one or more, with an operator between them."""
-    return reduce(lambda a, b: operator(this=a, expression=b), terms)

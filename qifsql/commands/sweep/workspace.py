@@ -60,35 +60,35 @@ class Workspace:
         self._streams: list[Stream] = []
         self._lock = threading.Lock()
         if held:
-            with ledger.readable(self.damaged):
+            with ledger.readable(self.damage_message):
                 before = dict(self.fact("asked"))
-            self._check(before, request)
-            ledger.check(self.stream, held, self.damaged)
+            self._check_request(before, request)
+            ledger.check(self.stream, held, self.damage_message)
         else:
             with self.stream.transaction():
                 for statement in script("sweep/workspace"):
                     self.stream.rows(statement)
                 if path is not None:
                     ledger.begin(self.stream)
-                self.note("asked", signed(request))
+                self.add_fact("asked", with_versions(request))
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
         self._last = int(rows[0][0])
 
     @property
-    def damaged(self) -> str:
+    def damage_message(self) -> str:
         """Return the message for a workspace that does not hold what was stored in it."""
         return (
             f"the workspace {self.path} is damaged: it does not hold what was stored in it; start "
             "over with --restart, or name another file with --workspace"
         )
 
-    def broken(self, what: str) -> QifError:
+    def damage_error(self, what: str) -> QifError:
         """Return the error for results that cannot be right."""
         if self.path is None:
             return InternalError(f"{what}; report this")
-        return DatasetError(self.damaged, detail=what)
+        return DatasetError(self.damage_message, detail=what)
 
-    def streams(self, number: int) -> list[Stream]:
+    def open_streams(self, number: int) -> list[Stream]:
         """Return so many streams, which stay open for the work of one pass after the other."""
         while len(self._streams) < number:
             self._streams.append(self.engine.stream())
@@ -99,7 +99,7 @@ class Workspace:
         while self._streams:
             self._streams.pop().close()
 
-    def enter(
+    def enter_in_ledger(
         self,
         stream: Stream,
         name: str,
@@ -119,7 +119,7 @@ class Workspace:
                 ledger.strike(self.stream, name)
 
     @property
-    def useful(self) -> bool:
+    def is_useful(self) -> bool:
         """Return whether people are coded or attacked already, so that a run can resume."""
         rows = self.stream.rows(
             "SELECT count(*) FROM kept.facts WHERE name NOT IN ('asked', 'spreads', 'records')"
@@ -136,34 +136,34 @@ class Workspace:
         query = "SELECT name, told FROM kept.facts WHERE starts_with(name, ?) ORDER BY name"
         return {name: parsed_json(fact) for name, fact in self.stream.rows(query, [beginning])}
 
-    def tell(self, name: str, fact: object) -> None:
+    def store_fact(self, name: str, fact: object) -> None:
         """Store a fact under a name; it replaces an earlier one."""
         with self.stream.transaction():
-            self.note(name, fact)
+            self.add_fact(name, fact)
 
-    def note(self, name: str, fact: object) -> None:
+    def add_fact(self, name: str, fact: object) -> None:
         """Store a fact under a name, in the transaction of the caller."""
-        its_name = partial(_rows, "facts", {"name": name})
-        self.enter(self.stream, "facts", its_name, gone=True)
+        its_name = partial(_rows_with, "facts", {"name": name})
+        self.enter_in_ledger(self.stream, "facts", its_name, gone=True)
         self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
         self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
-        self.enter(self.stream, "facts", its_name)
+        self.enter_in_ledger(self.stream, "facts", its_name)
 
     def layouts(self) -> list[Layout]:
         """Return the stored passes; an empty list in a new workspace."""
         rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
-        return [_layout(parsed_json(text)) for (text,) in rows]
+        return [_read_layout(parsed_json(text)) for (text,) in rows]
 
-    def lay_out(self, layouts: Sequence[Layout]) -> None:
+    def store_layouts(self, layouts: Sequence[Layout]) -> None:
         """Store the passes."""
         with self.stream.transaction():
             for i, layout in enumerate(layouts):
                 self.stream.rows(
                     "INSERT INTO kept.passes VALUES (?, ?)", [i, json.dumps(asdict(layout))]
                 )
-            self.enter(self.stream, "passes")
+            self.enter_in_ledger(self.stream, "passes")
 
-    def worked(self) -> list[tuple[Task, str, float]]:
+    def done_tasks(self) -> list[tuple[Task, str, float]]:
         """Return the tasks that are done, each with its method and its seconds."""
         rows = self.stream.rows(
             "SELECT tasks.*, method, seconds FROM kept.tasks JOIN kept.done ON number = task "
@@ -171,28 +171,28 @@ class Workspace:
         )
         return [(Task(*row[:9]), row[9], row[10]) for row in rows]
 
-    def pending(self, number_of_pass: int) -> list[Task]:
+    def pending_tasks(self, number_of_pass: int) -> list[Task]:
         """Return the tasks of a pass that are not done, in their order."""
-        rows = self.stream.rows(_pending())
+        rows = self.stream.rows(_pending_query())
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
-    def begin(self, number_of_pass: int) -> None:
+    def mark_coded(self, number_of_pass: int) -> None:
         """Record that the people of a pass are coded, in the transaction of its first tasks."""
-        self.note(f"coded {number_of_pass}", True)
+        self.add_fact(f"coded {number_of_pass}", True)
 
-    def begun(self, number_of_pass: int) -> bool:
+    def is_coded(self, number_of_pass: int) -> bool:
         """Return whether the people of a pass are coded."""
         return bool(self.fact(f"coded {number_of_pass}"))
 
-    def complete(self, number_of_pass: int, n: int) -> int:
+    def finished_attributes(self, number_of_pass: int, n: int) -> int:
         """Return the attributes, as bits, for which all subsets that begin with them are done."""
-        done = [t for t, _, _ in self.worked() if t.number_of_pass == number_of_pass]
-        pending = self.pending(number_of_pass)
+        done = [t for t, _, _ in self.done_tasks() if t.number_of_pass == number_of_pass]
+        pending = self.pending_tasks(number_of_pass)
         reached = {t.position for t in (*done, *pending) if not t.state}
-        waiting = {t.first(n) for t in pending if t.kind != "drop" or t.state}
+        waiting = {t.first_attribute(n) for t in pending if t.kind != "drop" or t.state}
         return sum(1 << p for p in reached - waiting)
 
-    def add(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
+    def add_tasks(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
         """Store new tasks with numbers, in the transaction of the stream; return them."""
         with self._lock:
             first = self._last + 1
@@ -202,46 +202,50 @@ class Workspace:
             columns = zip(*map(astuple, numbered), strict=True)
             stream.rows(ADD_TASKS, [list(column) for column in columns])
             last = first + len(tasks) - 1
-            self.enter(stream, "tasks", partial(_rows, "tasks", {"number": (first, last)}))
+            self.enter_in_ledger(
+                stream, "tasks", partial(_rows_with, "tasks", {"number": (first, last)})
+            )
         return numbered
 
-    def draw(self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum) -> None:
+    def store_stratum(
+        self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum
+    ) -> None:
         """Store the stratum of the sampled entries from ``start`` on."""
         stream.rows(
             "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
             [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
         )
         its_start = {"source": source, "least": start}
-        self.enter(stream, "strata", partial(_rows, "strata", its_start))
+        self.enter_in_ledger(stream, "strata", partial(_rows_with, "strata", its_start))
 
-    def done(self, stream: Stream, tasks: Sequence[Task], method: str, seconds: float) -> None:
+    def mark_done(self, stream: Stream, tasks: Sequence[Task], method: str, seconds: float) -> None:
         """Record that tasks are done, in the transaction that stores their results.
 
         ``seconds`` are those of each.
         """
         numbers = [task.number for task in tasks]
         stream.rows(ADD_DONE, [numbers, method, seconds])
-        self.enter(stream, "done", partial(_rows, "done", {"task": numbers}))
+        self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": numbers}))
 
-    def _check(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+    def _check_request(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """Refuse a file that is not a workspace, or one of another sweep."""
         where = self.path.name if self.path else "the workspace"
-        now = signed(request)
+        now = with_versions(request)
         if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
             raise InputError(
                 f"{where} was begun by qifsql {before.get('qifsql')} with "
                 f"{before.get('engine', 'another engine')}; resume with these versions, or "
                 "start over with --restart"
             )
-        if other := [name for name, value in now.items() if before.get(name) != value]:
+        if differing := [name for name, value in now.items() if before.get(name) != value]:
             raise InputError(
-                f"{where} is the workspace of another sweep: {', '.join(other)} differ; "
+                f"{where} is the workspace of another sweep: {', '.join(differing)} differ; "
                 "repeat that command to resume it, start over with --restart, or name another "
                 "file with --workspace"
             )
 
 
-def followed(path: Path) -> Path:
+def follow_link(path: Path) -> Path:
     """Return the file to which a link leads, another path as it is; InputError without a file."""
     if not path.is_symlink():
         return path
@@ -252,7 +256,7 @@ def followed(path: Path) -> Path:
     return path.resolve()
 
 
-def prepare(
+def prepare_file(
     engine: LocalEngine, path: Path, dataset: Dataset | Collection, *, restart: bool
 ) -> None:
     """Check the file of a workspace before it is opened; ``restart`` removes an old one.
@@ -304,7 +308,7 @@ def prepare(
 
 
 @contextmanager
-def alone(path: Path | None) -> Iterator[None]:
+def lock_workspace(path: Path | None) -> Iterator[None]:
     """Refuse a workspace that another thread of this program uses.
 
     The lock of the file stops other programs, but not this one.
@@ -327,7 +331,7 @@ def alone(path: Path | None) -> Iterator[None]:
             _OPEN.discard(real)
 
 
-def signed(request: Mapping[str, Any]) -> dict[str, Any]:
+def with_versions(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return what distinguishes a sweep, with the versions that its tables depend on."""
     return {
         "qifsql": __version__,
@@ -337,7 +341,7 @@ def signed(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _layout(held: dict[str, Any]) -> Layout:
+def _read_layout(held: dict[str, Any]) -> Layout:
     secrets = {int(j): int(values) for j, values in held["secrets"].items()}
     order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
     people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
@@ -346,11 +350,11 @@ def _layout(held: dict[str, Any]) -> Layout:
 
 
 @cache
-def _pending() -> str:
+def _pending_query() -> str:
     return render(load("sweep/pending").query)
 
 
-def _rows(table: str, values: Mapping[str, Any]) -> exp.Select:
+def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
     """Return the rows of a table with these values: a pair is the first and the last of them."""
     query = exp.select("*").from_(f"{STORE}.main.{table}")
     for name, value in values.items():

@@ -76,11 +76,11 @@ class Automaton:
         return after
 
 
-def automaton(node: Node) -> Automaton:
+def build_automaton(node: Node) -> Automaton:
     """Return the automaton of a pattern; InputError if it would be too large."""
     places = _Places()
     places.build(node, 0, 1)
-    kinds = _kinds({codes for edges in places.edges for codes, _ in edges})
+    kinds = _group_characters({codes for edges in places.edges for codes, _ in edges})
     of_class = {
         codes: [k for k, kind in enumerate(kinds) if kind[0] in codes]
         for codes in {codes for edges in places.edges for codes, _ in edges}
@@ -175,7 +175,7 @@ class _Places:
         return len(self.edges) - 1
 
 
-def _kinds(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
+def _group_characters(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
     """Return the characters of all classes, grouped by the classes that contain them."""
     inside: dict[int, list[int]] = {}
     for i, codes in enumerate(sorted(classes, key=sorted)):

@@ -39,20 +39,20 @@ class Column:
     where: exp.Expr | None
 
 
-def read(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
+def read_column(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
     """Return the column of that name.
 
     Raises an error if the column cannot hold hashes or the filter is invalid.
     """
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     (attribute,) = of_column(name, catalog.schema)
-    hashes.digest(attribute, kind)
+    hashes.hash_in_cell(attribute, kind)
     return Column(catalog.dataset, attribute, kind, catalog.filter(where))
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
     """Write the table ``digests``; raise an error if no cell has a hash."""
-    hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashed(hash_column))
+    hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashes(hash_column))
     setup = tuple(openings(hash_column.dataset))
     tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup))
     there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
@@ -62,22 +62,22 @@ def count_hashes(tables: Tables, hash_column: Column) -> None:
         raise DatasetError(f"{tables.where} has no records{after}; there is nothing to look up")
     if not hash_count:
         unfit = Plan((hashed,), load("unhash/unfit").query, setup)
-        raise _no_hashes(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
+        raise _no_hashes_error(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
 
 
-def _hashed(hash_column: Column) -> exp.Select:
+def _hashes(hash_column: Column) -> exp.Select:
     cell = hash_column.attribute.expression
     columns = {
-        "digest": hashes.digest(hash_column.attribute, hash_column.kind),
+        "digest": hashes.hash_in_cell(hash_column.attribute, hash_column.kind),
         "missing": cell.copy().is_(exp.null()),
-        "digits": hashes.digits(hash_column.attribute),
+        "digits": hashes.count_digits(hash_column.attribute),
     }
     rows = exp.alias_(relation(hash_column.dataset), SOURCE, table=True)
     query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items())).from_(rows)
     return query if hash_column.where is None else query.where(exp.paren(hash_column.where))
 
 
-def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
+def _no_hashes_error(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
     """Return the error for a column without hashes, with its numbers of hexadecimal digits."""
     kind, name = hash_column.kind, quoted(hash_column.attribute.name)
     text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
@@ -97,7 +97,7 @@ def _no_hashes(hash_column: Column, digits: Mapping[int | None, int]) -> InputEr
 
 def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tuple[str, ...]]:
     """Write the table ``listed`` of a file's candidates; return their number and its paths."""
-    dataset, cell, rows = _list(catalog, path)
+    dataset, cell, rows = _candidate_rows(catalog, path)
     text = exp.alias_(exp.cast(cell, "VARCHAR"), "candidate")
     query = exp.select(text).distinct().from_(exp.alias_(rows, SOURCE, table=True))
     query = query.where(exp.not_(cell.copy().is_(exp.null())))
@@ -109,23 +109,23 @@ def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tupl
     return n, dataset.paths
 
 
-def listed(path: str) -> Dataset:
+def candidate_file(path: str) -> Dataset:
     """Return the file of candidates as a dataset; DatasetError if it does not exist."""
-    if not _of_lines(path):
+    if not _is_text_file(path):
         return Dataset.open(path)
     if not Path(path).is_file():
         raise DatasetError(f"{path} does not exist; check the path")
     return Dataset(Path(path).name, "csv", (path,))
 
 
-def _of_lines(path: str) -> bool:
+def _is_text_file(path: str) -> bool:
     return Path(path).suffix.casefold() == ".txt"
 
 
-def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
+def _candidate_rows(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
     """Return the file, the expression of a candidate, and the relation with its rows."""
-    lines = listed(path)
-    if _of_lines(path):
+    lines = candidate_file(path)
+    if _is_text_file(path):
         return lines, exp.column("line", table=SOURCE), header_line(lines)
     dataset, schema = catalog.beside(path)
     candidate = schema.find("candidate")
@@ -139,21 +139,21 @@ def _list(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
     return dataset, column(candidate), relation(dataset)
 
 
-def match(
+def match_candidates(
     tables: Tables, kind: Hash, words: Automaton | None, *, listed: bool, salt: tuple[str, str]
 ) -> None:
     """Hash the words of the patterns and the listed candidates; write the table ``matches``."""
     kinds: list[tuple[str, Step]] = []
     if words is not None:
-        for name, plan in _parts(words, ROW_GROUP * tables.engine.threads):
+        for name, plan in _word_tables(words, ROW_GROUP * tables.engine.threads):
             tables.make(name, plan, "listing candidates")
-        kinds.append(("words", _step("candidates")))
+        kinds.append(("words", _template_step("candidates")))
     if listed:
         query = exp.select("candidate").from_("listed")
         kinds.append(("named", Step("candidates", "One row per candidate of the file.", query)))
     matches: list[exp.Expr] = []
     for name, candidates in kinds:
-        digest = hashes.hashed(exp.column("candidate"), kind, *salt)
+        digest = hashes.hash_of_candidate(exp.column("candidate"), kind, *salt)
         query = exp.select("candidate", exp.alias_(digest, "digest")).from_("candidates")
         tried = Step("tried", "One row per candidate: its hash.", query)
         plan = Plan((candidates, tried), load("unhash/found").query)
@@ -164,13 +164,13 @@ def match(
     tables.make("matches", together, "comparing hashes")
 
 
-def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
+def _word_tables(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
     """Return the tables of beginnings and ends of words, and those that they are built from."""
     steps = [(s, k, to) for s, after in words.moves.items() for k, to in after.items()]
     symbols = [(k, code) for k, codes in enumerate(words.kinds) for code in codes]
     tables = (
-        _listing("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
-        _listing("symbols", ("kind", "code"), symbols or [(-2, 0)]),
+        _step_of_values("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
+        _step_of_values("symbols", ("kind", "code"), symbols or [(-2, 0)]),
     )
     finals = _values(("state",), [(s,) for s in sorted(words.finals)])
     cut = exp.select(exp.alias_(exp.Literal.number(words.cut(rows)), "characters"))
@@ -183,7 +183,7 @@ def _parts(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
     ]
 
 
-def _listing(name: str, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> Step:
+def _step_of_values(name: str, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> Step:
     return Step(name, "From the patterns.", _values(columns, rows))
 
 
@@ -191,6 +191,6 @@ def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Sele
     return exp.select("*").from_(exp.values(rows, alias="given", columns=columns))
 
 
-def _step(name: str) -> Step:
+def _template_step(name: str) -> Step:
     template = load(f"unhash/{name}")
     return Step(name, template.doc, template.query)

@@ -39,7 +39,7 @@ def hash_named(name: str) -> Hash:
     return kind
 
 
-def digest(column: Attribute, kind: Hash) -> exp.Expr:
+def hash_in_cell(column: Attribute, kind: Hash) -> exp.Expr:
     """Return the hash in a cell as lower-case hexadecimal digits; NULL if the cell has no hash.
 
     Raises ColumnError if a column of that type cannot hold hashes.
@@ -49,18 +49,18 @@ def digest(column: Attribute, kind: Hash) -> exp.Expr:
         plain = exp.cast(cell.copy(), "VARCHAR")
         return exp.func("replace", plain, exp.Literal.string("-"), exp.Literal.string(""))
     if type_ in ("VARCHAR", "ENUM"):
-        return _of_text(cell if type_ == "VARCHAR" else exp.cast(cell.copy(), "VARCHAR"), kind)
+        return _hash_in_text(cell if type_ == "VARCHAR" else exp.cast(cell.copy(), "VARCHAR"), kind)
     if type_ == "BLOB":
         raw = equal(_function("octet_length", cell.copy()), exp.Literal.number(kind.bytes))
         text = _function("try", _function("decode", cell.copy()))
-        return exp.Case().when(raw, _lower_hex(cell.copy())).else_(_of_text(text, kind))
+        return exp.Case().when(raw, _lower_hex(cell.copy())).else_(_hash_in_text(text, kind))
     raise ColumnError(
         f"column {quoted(column.name)} is of type {type_}: hashes are texts or bytes; name another"
         + (", or read numbers as text with --all-varchar" if type_ != "BOOLEAN" else "")
     )
 
 
-def digits(column: Attribute) -> exp.Expr:
+def count_digits(column: Attribute) -> exp.Expr:
     """Return the number of hexadecimal digits of a cell; NULL if it has other characters."""
     if family(column.type) == "BLOB":
         length = _function("octet_length", column.expression.copy())
@@ -69,14 +69,14 @@ def digits(column: Attribute) -> exp.Expr:
     return exp.Case().when(_matches(text, f"{_HEX}+"), _function("length", text.copy()))
 
 
-def hashed(candidate: exp.Expr, kind: Hash, before: str, after: str) -> exp.Expr:
+def hash_of_candidate(candidate: exp.Expr, kind: Hash, before: str, after: str) -> exp.Expr:
     """Return the hash of a candidate with its salt, as lower-case hexadecimal digits."""
     parts = [exp.Literal.string(before), candidate, exp.Literal.string(after)]
     salted = [p for p in parts if not (isinstance(p, exp.Literal) and not p.this)]
     return _function(kind.name, _function("concat", *salted) if len(salted) > 1 else candidate)
 
 
-def _of_text(text: exp.Expr, kind: Hash) -> exp.Expr:
+def _hash_in_text(text: exp.Expr, kind: Hash) -> exp.Expr:
     padding = -kind.bytes % 3
     full = (kind.bytes * 8 + 5) // 6
     decoded = _lower_hex(_function("try", _function("from_base64", text.copy())))

@@ -75,7 +75,7 @@ def parse(pattern: str) -> Node:
     return _Parser(pattern).parse()
 
 
-def together(patterns: Sequence[str]) -> Node:
+def parse_all(patterns: Sequence[str]) -> Node:
     """Return the tree for the words of any of these patterns."""
     return Choice(tuple(parse(pattern) for pattern in patterns))
 

@@ -12,9 +12,9 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.commands.unhash import dictionary
-from qifsql.commands.unhash.automaton import Automaton, automaton
+from qifsql.commands.unhash.automaton import Automaton, build_automaton
 from qifsql.commands.unhash.hashes import hash_named
-from qifsql.commands.unhash.patterns import parse, together
+from qifsql.commands.unhash.patterns import parse, parse_all
 from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import path_text
@@ -59,10 +59,7 @@ PATTERNS: dict[str, pl.DataType] = {"pattern": pl.String(), "candidates": pl.Int
 
 
 def unhash(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[UnhashOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[UnhashOptions]
 ) -> Result:
     """Recover identifiers from their hashes by hashing all candidates.
 
@@ -102,10 +99,10 @@ def unhash(
     if mapping is not None:
         check_ending(Path(mapping), STREAMED)
         out = check_place(Path(mapping), (*dataset.paths, further or ""))
-    sources = [dataset, *([] if further is None else [dictionary.listed(further)])]
+    sources = [dataset, *([] if further is None else [dictionary.candidate_file(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
-        hash_column = dictionary.read(catalog, options["column"], kind, options["where"])
+        hash_column = dictionary.read_column(catalog, options["column"], kind, options["where"])
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
         tried, files = words.words if words else 0, hash_column.dataset.paths
@@ -113,10 +110,10 @@ def unhash(
             listed, more = dictionary.count_listed(tables, catalog, further)
             tried, files = tried + listed, (*files, *more)
         if tried > limit:
-            raise _too_many(tried, limit)
+            raise _too_many_error(tried, limit)
         began = time.perf_counter()
         salts = (options["salt"], options["salt_after"])
-        dictionary.match(tables, kind, words, listed=further is not None, salt=salts)
+        dictionary.match_candidates(tables, kind, words, listed=further is not None, salt=salts)
         seconds = time.perf_counter() - began
         recovered = load("unhash/recovered").query
         (values,) = tables.answer(recovered, "comparing hashes")
@@ -135,7 +132,7 @@ def unhash(
         if out is not None:
             matches = Plan((), load("unhash/mapping").query)
             stream(engine, matches, out, origin, what="writing the mapping")
-    result = _row(row) | {
+    result = _add_shares(row) | {
         "column": hash_column.attribute.name,
         "hash": kind.name,
         "candidates": tried,
@@ -154,15 +151,15 @@ def _read_patterns(patterns: Sequence[str], limit: int) -> tuple[pl.DataFrame, A
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
-    alone = [automaton(parse(pattern)).words for pattern in patterns]
-    words = automaton(together(patterns)) if patterns else None
+    alone = [build_automaton(parse(pattern)).words for pattern in patterns]
+    words = build_automaton(parse_all(patterns)) if patterns else None
     if words is not None and words.words > limit:
-        raise _too_many(words.words, limit)
+        raise _too_many_error(words.words, limit)
     rows = list(zip(patterns, alone, strict=True))
     return pl.DataFrame(rows, schema=PATTERNS, orient="row"), words
 
 
-def _too_many(candidates: int, limit: int) -> InputError:
+def _too_many_error(candidates: int, limit: int) -> InputError:
     return InputError(
         f"{large(candidates)} candidates would be hashed, more than {limit:,}; narrow the patterns,"
         f" or allow them with --max {candidates}"
@@ -172,7 +169,7 @@ def _too_many(candidates: int, limit: int) -> InputError:
     )
 
 
-def _row(row: Mapping[str, int]) -> dict[str, Any]:
+def _add_shares(row: Mapping[str, int]) -> dict[str, Any]:
     result: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
     result["unfit"] = row["records"] - row["missing"] - row["hashed"]
     result["recovered_values_share"] = row["recovered_values"] / row["values"]

@@ -34,7 +34,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     rate = words.count(round(row["candidates_per_second"]))
     seconds = words.fixed(row["seconds"], 1)
     tried = counted(singular, plural, row["candidates"], seconds=seconds, rate=rate)
-    parts += [table, Paragraph(f"{tried} {_meaning(row['recovered_records_share'])}")]
+    parts += [table, Paragraph(f"{tried} {_protection_sentence(row['recovered_records_share'])}")]
     if row["ambiguous"]:
         singular = "{n} hash may come from more than one candidate."
         plural = "{n} hashes may come from more than one candidate."
@@ -42,7 +42,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     return parts
 
 
-def _meaning(share: float) -> str:
+def _protection_sentence(share: float) -> str:
     """Return a sentence on the protection by the hash, from the recovered share."""
     if share == 0:
         return said(
@@ -58,4 +58,4 @@ def _meaning(share: float) -> str:
 
 def headline(stored: Stored) -> list[str]:
     """Return what the hashes hide in a sentence, for the first pages of a report."""
-    return [_meaning(stored.frame.row(0, named=True)["recovered_records_share"])]
+    return [_protection_sentence(stored.frame.row(0, named=True)["recovered_records_share"])]

@@ -64,7 +64,7 @@ class Trails:
 
         SQL adds whole numbers; the division is done here.
         """
-        plan = Plan((_single(size), _chances(size)), self._query("alone"))
+        plan = Plan((_single_sets(size), _person_sets(size)), self._query("alone"))
         rows = self.tables.answer(plan, f"comparing sets of {size}")
         shares = [(int(alone), comb(int(points), size)) for points, _, alone in rows]
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
@@ -83,7 +83,7 @@ class Trails:
                 f"{draws:,} draws of {size} points would look at {suspects:,} people who share "
                 "one; make fewer --draws, or less coarse points"
             )
-        ((hidden,),) = self.tables.answer(_hidden(size), f"drawing {size} points")
+        ((hidden,),) = self.tables.answer(_count_hidden(size), f"drawing {size} points")
         self.tables.drop("asked", "eligible", "drawn", "picked", "rarest")
         return draws - int(hidden)
 
@@ -91,27 +91,27 @@ class Trails:
         return splice(f"unicity/{name}", width=len(self.bound.microdata.qids))
 
 
-def _single(size: int) -> Step:
+def _single_sets(size: int) -> Step:
     """Return the step with the sets of shared points that only one person has."""
     points = [exp.column("point", f"point_{i}") for i in range(1, size + 1)]
     query = exp.select(exp.alias_(exp.AnyValue(this=exp.column("person", "point_1")), "person"))
-    query = query.from_(exp.alias_(_shared(), "point_1", table=True))
+    query = query.from_(exp.alias_(_shared_points(), "point_1", table=True))
     for i in range(2, size + 1):
         name, before = f"point_{i}", f"point_{i - 1}"
         same = equal(exp.column("person", name), exp.column("person", before))
         later = exp.GT(this=exp.column("point", name), expression=exp.column("point", before))
-        rows = exp.alias_(_shared(), name, table=True)
+        rows = exp.alias_(_shared_points(), name, table=True)
         query = query.join(rows, on=exp.and_(same, later))
     is_single = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
     doc = "One row per set of points that others have, too, but all of them only one person."
     return Step("single", doc, query.group_by(*points).having(is_single))
 
 
-def _shared() -> exp.Subquery:
+def _shared_points() -> exp.Subquery:
     return exp.select("person", "point").from_("paths").where("owners > 1").subquery()
 
 
-def _hidden(size: int) -> exp.Select:
+def _count_hidden(size: int) -> exp.Select:
     """Return a query for the number of draws in which somebody else has all known points.
 
     Each other person with the rarest point is looked up among those with the other points.
@@ -121,16 +121,16 @@ def _hidden(size: int) -> exp.Select:
         this=exp.column("person", "others"), expression=exp.column("person", "rarest")
     )
     query = query.from_("rarest").join(
-        "paths AS others", on=exp.and_(_has("others", 1), somebody_else)
+        "paths AS others", on=exp.and_(_has_point("others", 1), somebody_else)
     )
     for i in range(2, size + 1):
         same = equal(exp.column("person", f"others_{i}"), exp.column("person", "others"))
-        on = exp.and_(same, _has(f"others_{i}", i))
+        on = exp.and_(same, _has_point(f"others_{i}", i))
         query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
     return query
 
 
-def _has(who: str, i: int) -> exp.Expr:
+def _has_point(who: str, i: int) -> exp.Expr:
     """Return the condition that somebody has the known point of number ``i``."""
     point = exp.Bracket(
         this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
@@ -138,13 +138,13 @@ def _has(who: str, i: int) -> exp.Expr:
     return equal(exp.column("point", who), point)
 
 
-def _chances(size: int) -> Step:
+def _person_sets(size: int) -> Step:
     """Return the step with the number of sets of each person who has enough points."""
     columns = [
         exp.column("person"),
         exp.column("points"),
-        exp.alias_(_choose(exp.column("points"), size), "sets"),
-        exp.alias_(_choose(exp.column("shared"), size), "tested"),
+        exp.alias_(_binomial(exp.column("points"), size), "sets"),
+        exp.alias_(_binomial(exp.column("shared"), size), "tested"),
     ]
     enough = exp.GTE(this=exp.column("points"), expression=exp.Literal.number(size))
     query = exp.select(*columns).from_("people").where(enough)
@@ -152,7 +152,7 @@ def _chances(size: int) -> Step:
     return Step("chances", doc, query)
 
 
-def _choose(n: exp.Expr, size: int) -> exp.Expr:
+def _binomial(n: exp.Expr, size: int) -> exp.Expr:
     """Return the binomial coefficient (n, ``size``); each division leaves a whole number."""
     binomial: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
     for i in range(size):
@@ -162,7 +162,7 @@ def _choose(n: exp.Expr, size: int) -> exp.Expr:
     return binomial
 
 
-def wilson(right: int, draws: int) -> tuple[float, float]:
+def wilson_interval(right: int, draws: int) -> tuple[float, float]:
     """Return the interval of a share at 95 % confidence, in [0, 1].
 
     It is Wilson's with a correction for continuity (Newcombe 1998, method 4). It contains every

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
-from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson
+from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson_interval
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
@@ -78,13 +78,13 @@ def unicity(
     options = complete(options, UnicityOptions)
     points, draws = options["points"], options["draws"]
     sizes = (points,) if isinstance(points, int) else tuple(points)
-    settings = _checked(sizes, draws, seed, settings)
+    settings = _with_seed(sizes, draws, seed, settings)
     origin = Origin.now(settings, "unicity")
     spec = Attack.of(
         "crs", source, qids=options["qids"], key=options["key"], where=options["where"]
     )
     with opened(spec, settings) as (engine, bound):
-        records, without = _count(engine, bound.microdata)
+        records, without = _count_records(engine, bound.microdata)
         trails = Trails(engine, bound)
         lengths = trails.lengths()
         rows, notes = [], list(bound.microdata.notes)
@@ -102,7 +102,7 @@ def unicity(
                 row |= {"unicity": trails.exact(n), "method": "exact"}
             else:
                 right = trails.draw(n, draws=draws, seed=seed)
-                low, high = wilson(right, draws)
+                low, high = wilson_interval(right, draws)
                 row |= {"unicity": right / draws, "low": low, "high": high}
                 row |= {"method": "sampled", "draws": draws}
                 notes.append(
@@ -127,7 +127,7 @@ def unicity(
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 
 
-def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
+def _with_seed(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
     """Return the settings with the seed, for the manifest; refuse numbers that are out of range."""
     numbers = (*sizes, draws, seed)
     are_integers = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
@@ -145,7 +145,7 @@ def _checked(sizes: Sequence[int], draws: int, seed: int, settings: Settings | N
     return replace(settings, seed=seed)
 
 
-def _count(engine: Engine, microdata: Microdata) -> tuple[int, int]:
+def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
     """Return the number of records, and of those without a key; refuse data without any key."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)

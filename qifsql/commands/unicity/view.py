@@ -37,11 +37,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     head = said("Knowing {qids} of a few records of a person", qids=qids)
     parts: list[Part] = [Heading(head), table]
     if rows := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:
-        parts.append(Paragraph(_followed(max(rows, key=lambda row: float(row["unicity"])))))
+        parts.append(Paragraph(_match_sentences(max(rows, key=lambda row: float(row["unicity"])))))
     return parts
 
 
-def _followed(row: Mapping[str, Any]) -> str:
+def _match_sentences(row: Mapping[str, Any]) -> str:
     """Return sentences on the chance that known records of a person match nobody else."""
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
@@ -62,4 +62,4 @@ def _followed(row: Mapping[str, Any]) -> str:
 def headline(stored: Stored) -> list[str]:
     """Return the greatest unicity in sentences, for the first pages of a report."""
     rows = [row for row in stored.frame.iter_rows(named=True) if row["unicity"] is not None]
-    return [_followed(max(rows, key=lambda row: float(row["unicity"])))] if rows else []
+    return [_match_sentences(max(rows, key=lambda row: float(row["unicity"])))] if rows else []

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql.commands.estimate.estimate import ESTIMATES, HISTOGRAM, INDIVIDUAL, methods
+from qifsql.commands.estimate.estimate import ESTIMATES, HISTOGRAM, INDIVIDUAL, estimate_by_method
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, OutputError, WeightError
 from qifsql.measures import uniqueness as sp
@@ -156,7 +156,7 @@ def test_dankars_rule_is_the_published_one():
 @given(BLOCKS, FRACTIONS)
 def test_estimates_are_numbers_of_people(blocks: dict[int, int], fraction: Fraction):
     sample = Sizes(blocks, fraction)
-    for one in methods(sample, Fraction(blocks.get(1, 0)) * fraction):
+    for one in estimate_by_method(sample, Fraction(blocks.get(1, 0)) * fraction):
         if one.number is None:
             assert one.problem
         else:
@@ -300,7 +300,7 @@ def test_estimates_come_near_the_truth(shared: Path):
         drawn = columns.sample(fraction=share, seed=1)
         blocks = Counter(drawn.group_by(qids).len()["len"])
         q = Fraction(str(share))
-        rule = methods(Sizes(blocks, q), q * blocks[1])[0]
+        rule = estimate_by_method(Sizes(blocks, q), q * blocks[1])[0]
         assert rule.number == pytest.approx(truth, rel=off), share
 
 

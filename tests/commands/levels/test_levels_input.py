@@ -14,8 +14,8 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.levels import secret_blocks
-from qifsql.commands.levels.levels import broken, levels
-from qifsql.commands.levels.view import _level
+from qifsql.commands.levels.levels import levels, unmet_levels
+from qifsql.commands.levels.view import _level_text
 from qifsql.commands.levels.view import parts as view
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
@@ -119,7 +119,7 @@ def test_without_a_secret_there_are_k_and_the_average() -> None:
     found = levels(PEOPLE, qids="age", k=2, show_blocks=True)
     assert [row["measure"] for row in found.frame.to_dicts()] == ["k", "average_class_size"]
     assert of(found)["k"]["people_in_violation"] == 1
-    assert broken(found.frame) == ("k",)
+    assert unmet_levels(found.frame) == ("k",)
     (worst,) = found.details["worst"].to_dicts()
     assert worst == {"measure": "k", "secret": None, "age": 60, "size": 1}
 
@@ -336,7 +336,7 @@ def test_measures_with_the_same_worst_block_share_a_row() -> None:
 
 def test_four_digits_never_say_that_a_level_is_whole_or_as_wanted() -> None:
     values = (1.0, 3.3333333, 0.99999, 0.200004, 12345.678, None)
-    assert [_level(x, 0.2) for x in values] == [
+    assert [_level_text(x, 0.2) for x in values] == [
         *("1", "3.333", "0.99999", "0.200004", "12,346", "none"),
     ]
 

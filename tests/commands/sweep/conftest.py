@@ -21,7 +21,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def walk(request: pytest.FixtureRequest) -> Iterator[str]:
     """The walk that a sweep chooses: compiled for however few people, or never."""
-    if request.param == "compiled" and not compiled.installed():
+    if request.param == "compiled" and not compiled.is_installed():
         pytest.skip("numba is not installed")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("WORTH", "WORK"):

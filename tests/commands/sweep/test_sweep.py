@@ -31,7 +31,7 @@ from qifsql import Settings
 from qifsql.commands.sweep.layout import FEW
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.spec import SweepSpec
-from qifsql.commands.sweep.strategies import choose
+from qifsql.commands.sweep.strategies import choose_strategy
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.reference import microdata
 from qifsql.reference import success as oracle
@@ -557,9 +557,9 @@ def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path)
 
 def test_sizes_are_refused_where_their_subsets_are_too_many() -> None:
     names = [f"q{i}" for i in range(25)]
-    assert choose(SweepSpec(sizes="1-2"), names).subsets == 325
+    assert choose_strategy(SweepSpec(sizes="1-2"), names).subsets == 325
     with pytest.raises(InputError, match="subsets, more than a sweep visits"):
-        choose(SweepSpec(sizes="2-25"), names)
+        choose_strategy(SweepSpec(sizes="2-25"), names)
 
 
 @pytest.mark.cases(1)

@@ -18,7 +18,7 @@ from strategies import NAMES
 
 from qifsql import sweep
 from qifsql.commands.sweep import answers, result
-from qifsql.commands.sweep.search import Sides
+from qifsql.commands.sweep.search import KnownSubsets
 from qifsql.measures.set_functions import MEASURES, Game, games
 from qifsql.results.assessment import SCHEMA
 
@@ -192,7 +192,7 @@ def test_shapley_values_are_means_over_all_orders(case: tuple[list[str], Sweep])
             share = float(part / total) if total else None
             numbers = (float(part), share, float(v[a,] - v[()]), float(last))
             rows.append((model, secret, measure, qids[a], *numbers))
-    assert answers.shapley(frame_of(qids, sweep), qids).rows() == rows
+    assert answers.shapley_values(frame_of(qids, sweep), qids).rows() == rows
 
 
 @settings(max_examples=examples(10))
@@ -237,7 +237,7 @@ def test_a_majority_of_three_is_shared_evenly() -> None:
 
 def test_without_any_leakage_there_is_no_share() -> None:
     frame = frame_of(["a", "b"], {CRS: (constant(2, F(0)), constant(2, F(1, 4)))})
-    found = answers.shapley(frame, ["a", "b"])
+    found = answers.shapley_values(frame, ["a", "b"])
     assert found["share"].to_list() == [None] * 4
     assert found["shapley"].to_list() == [0.0] * 4
 
@@ -333,7 +333,7 @@ def test_best_subsets_by_hand(case: tuple[list[str], Sweep]) -> None:
     qids, sweep = case
     rows = [(*q, *row) for q, values in sweep.items() for row in best_by_hand(qids, values)]
     frame = frame_of(qids, sweep)
-    found = answers.best(frame, qids)
+    found = answers.best_subsets(frame, qids)
     assert found.select("model", "secret", "n_qids", "best_for", "qids").rows() == rows
     assert found.schema == result.BEST
     same = ["model", "secret", "subset"]
@@ -348,7 +348,7 @@ def test_best_subsets_of_some_do_not_depend_on_the_others(
     qids, sweep = case
     frame = frame_of(qids, sweep)
     some = frame.filter(pl.Series([chance.random() < 0.5 for _ in range(frame.height)]))
-    found = answers.best(some, qids)
+    found = answers.best_subsets(some, qids)
     for row in found.iter_rows(named=True):
         question = pl.col("model").eq(row["model"]) & pl.col("secret").eq_missing(row["secret"])
         rivals = some.filter(question, n_qids=row["n_qids"])
@@ -361,10 +361,10 @@ def test_best_subsets_of_some_do_not_depend_on_the_others(
 def test_ties_go_to_the_other_measure_and_then_to_the_first_qids() -> None:
     qids, none = ["z", "y", "x"], constant(3, F(0))
     bayes = none | {s: F(len(s) + 1, 5) for s in subsets(3)}
-    first = answers.best(frame_of(qids, {CRS: (none, bayes)}), qids)
+    first = answers.best_subsets(frame_of(qids, {CRS: (none, bayes)}), qids)
     assert first["qids"].to_list() == [["z"], ["z", "y"], ["z", "y", "x"]]
     certain = none | {(1,): F(1, 5), (2,): F(1, 5), (0, 2): F(1, 5), (1, 2): F(1, 5)}
-    other = answers.best(frame_of(qids, {CRS: (certain, bayes)}), qids)
+    other = answers.best_subsets(frame_of(qids, {CRS: (certain, bayes)}), qids)
     assert other["qids"].to_list() == [["y"], ["z", "x"], ["z", "y", "x"]]
     assert other["best_for"].to_list() == ["both"] * 3
 
@@ -372,7 +372,7 @@ def test_ties_go_to_the_other_measure_and_then_to_the_first_qids() -> None:
 def test_there_are_two_rows_where_the_measures_differ() -> None:
     certain = {(): F(0), (0,): F(2, 10), (1,): F(1, 10), (0, 1): F(5, 10)}
     bayes = {(): F(1, 10), (0,): F(3, 10), (1,): F(4, 10), (0, 1): F(7, 10)}
-    found = answers.best(frame_of(["a", "b"], {CRS: (certain, bayes)}), ["a", "b"])
+    found = answers.best_subsets(frame_of(["a", "b"], {CRS: (certain, bayes)}), ["a", "b"])
     assert found.rows() == [
         ("CRS", None, 1, DETERMINISTIC, ["a"], 0.2, 0.2, 0.3, 3.0, 1),
         ("CRS", None, 1, PROBABILISTIC, ["b"], 0.1, 0.1, 0.4, 4.0, 2),
@@ -468,8 +468,8 @@ def test_of_two_that_save_the_same_the_higher_shapley_value_goes_first() -> None
 
 def everything_of(frame: pl.DataFrame, qids: Sequence[str]) -> list[pl.DataFrame]:
     return [
-        answers.best(frame, qids),
-        answers.shapley(frame, qids),
+        answers.best_subsets(frame, qids),
+        answers.shapley_values(frame, qids),
         answers.interactions(frame, qids),
         answers.drop_first(frame, qids),
         *(answers.borders(frame, qids, t, m) for t in (0.02, 0.5) for m in MEASURES),
@@ -528,15 +528,17 @@ def test_a_sweep_is_whole_with_each_subset_once(
 ) -> None:
     qids, sweep = case
     frame = frame_of(qids, sweep)
-    assert answers.whole(frame, qids)
+    assert answers.is_complete(frame, qids)
     row = data.draw(st.integers(0, frame.height - 1))
-    assert answers.whole(frame.reverse(), qids)
-    assert not answers.whole(pl.concat([frame, frame[row]]), qids)
-    assert not answers.whole(frame, [*qids, "another"])
+    assert answers.is_complete(frame.reverse(), qids)
+    assert not answers.is_complete(pl.concat([frame, frame[row]]), qids)
+    assert not answers.is_complete(frame, [*qids, "another"])
     less = frame.with_row_index().filter(pl.col("index") != row)
     question = frame[row].select("model", "secret")
     left = less.join(question, on=["model", "secret"], nulls_equal=True).height
-    assert answers.whole(less, qids) is (left == 0 and less.height > 0)  # or its question is gone
+    assert answers.is_complete(less, qids) is (
+        left == 0 and less.height > 0
+    )  # or its question is gone
 
 
 def test_sixteen_quasi_identifiers_that_each_add_their_own() -> None:
@@ -555,13 +557,13 @@ def test_sixteen_quasi_identifiers_that_each_add_their_own() -> None:
     frame = frame.explode("subset").with_columns(
         model=pl.lit("CRS"), records=pl.lit(records), n_qids=n_qids, **numbers
     )
-    assert answers.whole(frame, qids)
+    assert answers.is_complete(frame, qids)
     parts = [F(a, records) for a in added]
     for game in games(frame):
         assert answers.exact_shapley(game) == parts
     assert set(answers.interactions(frame, qids)["interaction"]) == {0.0}
     assert answers.drop_first(frame, qids)["qid"].to_list() == qids[::-1]
-    best = answers.best(frame, qids)
+    best = answers.best_subsets(frame, qids)
     assert best["qids"].to_list() == [qids[n - size :] for size in range(1, n + 1)]
     borders = answers.borders(frame, qids, 600 / records)
     reached = borders["posterior"] >= 600 / records
@@ -573,15 +575,15 @@ def test_sixteen_quasi_identifiers_that_each_add_their_own() -> None:
 def test_what_follows_from_risky_and_safe_subsets(
     told: list[tuple[int, bool]], subset: int
 ) -> None:
-    sides = Sides(5)
+    sides = KnownSubsets(5)
     for known, risky in told:
         sides.learn(known, risky=risky)
     if any(risky and known & subset == known for known, risky in told):
-        assert sides.follows(subset) is True
+        assert sides.conclude(subset) is True
     elif any(not risky and known & subset == subset for known, risky in told):
-        assert sides.follows(subset) is False
+        assert sides.conclude(subset) is False
     else:
-        assert sides.follows(subset) is None
+        assert sides.conclude(subset) is None
 
 
 @pytest.mark.parametrize("odd", [True, False])

@@ -35,56 +35,56 @@ def walked(chosen: Choice, *shares: float, done: bool = True) -> Choice:
 
 
 def test_a_promising_walk_is_not_compared() -> None:
-    assert walked(choice(), *[PROMISING * 0.9] * TRIALS).walks()
-    assert not walked(choice(), *[PROMISING * 1.1] * TRIALS).walks()
+    assert walked(choice(), *[PROMISING * 0.9] * TRIALS).should_walk()
+    assert not walked(choice(), *[PROMISING * 1.1] * TRIALS).should_walk()
 
 
 def test_the_cheaper_way_is_taken_once_both_are_known() -> None:
     chosen = walked(choice(), *[0.8] * TRIALS)
     chosen.learn(ROWS, 0.9 * EXPECTED, walked=False)
-    assert chosen.walks()
+    assert chosen.should_walk()
     chosen.learn(ROWS, 0.5 * EXPECTED, walked=False)
-    assert not chosen.walks()
+    assert not chosen.should_walk()
 
 
 def test_one_chunk_unlike_the_others_decides_nothing() -> None:
     chosen = walked(choice(), 1.5, done=False)
-    assert chosen.walks()  # as long as it is the only one
+    assert chosen.should_walk()  # as long as it is the only one
     chosen = walked(choice(), *[0.2] * 9)
     walked(chosen, 1.0, done=False)
-    assert chosen.walks()
+    assert chosen.should_walk()
 
 
 def test_a_walk_is_given_up_after_what_a_roll_up_takes() -> None:
     chosen = choice()
-    assert chosen.enough(ROWS) == pytest.approx(EXPECTED + CALLS)
+    assert chosen.time_limit(ROWS) == pytest.approx(EXPECTED + CALLS)
     chosen.learn(ROWS, 2 * EXPECTED, walked=False)
-    assert chosen.enough(ROWS) == pytest.approx(2 * EXPECTED + CALLS)
+    assert chosen.time_limit(ROWS) == pytest.approx(2 * EXPECTED + CALLS)
 
 
 def test_where_roll_ups_were_cheaper_the_next_attribute_begins_with_one() -> None:
     before = walked(choice(), *[2.0] * TRIALS)
     before.learn(ROWS, EXPECTED, walked=False)
-    assert not choice(before=before).walks()
-    assert choice(before=walked(choice(), *[0.1] * TRIALS)).walks()
+    assert not choice(before=before).should_walk()
+    assert choice(before=walked(choice(), *[0.1] * TRIALS)).should_walk()
 
 
 def test_only_a_walk_heeds_sizes() -> None:
     chosen = Choice(LEFT, may_roll=False, valued=False)
-    assert walked(chosen, *[9.0] * 5).walks()
-    assert chosen.enough(ROWS) == math.inf
+    assert walked(chosen, *[9.0] * 5).should_walk()
+    assert chosen.time_limit(ROWS) == math.inf
 
 
 def test_the_seconds_of_tasks_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time that is left is predicted from them."""
     seconds: list[float] = []
-    done = Progress.done
+    done = Progress.count_done
 
     def counted(self: Progress, task: Task, took: float, *others: object) -> None:
         seconds.append(took)
         done(self, task, took, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Progress, "done", counted)
+    monkeypatch.setattr(Progress, "count_done", counted)
     began = time.perf_counter()
     qifsql.sweep(SAMPLES / "popets_table_2a.csv", qids=["language", "gender", "age"])
     assert seconds
@@ -102,9 +102,9 @@ def test_the_time_left_of_a_small_file_is_right_within_a_factor_of_two(
     seconds = [per_walk * (n - position) for position in range(n)]
     for position in range(n):
         task = Task(position, 0, "walk", "coded", position, 0, 0, 0, 1000)
-        progress.done(task, seconds[position], "walk")
+        progress.count_done(task, seconds[position], "walk")
         left = sum(seconds[position + 1 :]) + READING
-        assert left / 2 <= progress.remaining() <= left * 2
+        assert left / 2 <= progress.remaining_seconds() <= left * 2
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_the_walk_is_compiled_where_sql_takes_longer_than_compiling(
 ) -> None:
     for name, limit in LIMITS.items():  # the fixture changes them
         monkeypatch.setattr(compiled, name, limit)
-    monkeypatch.setattr(compiled, "is_kept", lambda: kept)
-    monkeypatch.setattr(compiled, "installed", lambda: True)
+    monkeypatch.setattr(compiled, "is_cached", lambda: kept)
+    monkeypatch.setattr(compiled, "is_installed", lambda: True)
     layout = Layout(tuple(range(n)), (2,) * n, (False,) * n, people, {1: 2})
-    assert compiled.fits(layout)
-    assert compiled.applies("auto", layout, 2**40) == chosen
-    assert not compiled.applies("auto", layout, 0)
+    assert compiled.can_walk(layout)
+    assert compiled.uses_kernel("auto", layout, 2**40) == chosen
+    assert not compiled.uses_kernel("auto", layout, 0)
 
 
 @pytest.mark.parametrize(("rows", "most"), [(5, 1), (20_000, 2)])

@@ -110,11 +110,11 @@ def drawn(draws: Draws, seed: int) -> pl.DataFrame:
 def test_a_block_that_is_left_out_stands_for_few_people():
     for share in (0.001, 0.01, 0.3):
         for people in (5_000, 10**6):
-            limits = samples.limits(share, people)
+            limits = samples.stratum_limits(share, people)
             assert limits == sorted(limits)
             for number, most in enumerate(limits):
                 stratum = samples.Stratum(number, 10**6, 10**6 * most, most)
-                drawn = stratum.drawn(share)
+                drawn = stratum.draw_count(share)
                 assert most * stratum.blocks / drawn <= people / samples.STANDS_FOR
 
 

@@ -65,7 +65,7 @@ def put(con: Connection, **values: int) -> None:
 
 
 def test_every_macro_runs_in_a_plain_prompt_where_the_variables_that_it_names_are_set() -> None:
-    made = worker.macros()
+    made = worker.walk_macros()
     assert all(sql.startswith("CREATE OR REPLACE TEMP MACRO ") for sql in made)
     with duckdb.connect() as con:
         for sql in made:
@@ -169,10 +169,12 @@ def test_the_words_that_are_made_for_a_pass_read_what_its_layout_packs(
     rest = [sum(c << packed.shift(p) for p, c in enumerate(cs) if p) for cs in (one, other)]
     state, block = (1 << 2 * n) - 2, data.draw(st.integers(0, 2**28 - 1))
     macros = (
-        worker.varying(tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type),
-        worker.keyed(n, packed.block_type),
-        worker.packed(packed.width, packed.key_type),
-        worker.people(packed.counter_bits, valued=valued),
+        worker.varying_macro(
+            tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type
+        ),
+        worker.block_key_macro(n, packed.block_type),
+        worker.packing_macro(packed.width, packed.key_type),
+        worker.people_macro(packed.counter_bits, valued=valued),
     )
     found = answer(
         f"SELECT varying('{rest[0] ^ rest[1]}'::{packed.rest_type}), keyed({block}, {state}), "
@@ -239,7 +241,7 @@ class Witness:
         self._most = defaultdict(int)
         query, rows, keep, asked = Statements.query, Stream.rows, DuckDB.keep, DuckDB.rows
         witness = self
-        worker.spoken.cache_clear()  # those that were said before are said again
+        worker.statements_for.cache_clear()  # those that were said before are said again
 
         def told(self: Statements, file: str, **tables: str) -> exp.Query:
             made = query(self, file, **tables)

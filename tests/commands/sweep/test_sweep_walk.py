@@ -52,10 +52,10 @@ def deciding(walks: Callable[[], bool], lasts: Callable[[], bool]) -> type[Choic
             super().__init__(left, may_roll=may_roll, **others)
             self.may_roll = may_roll
 
-        def walks(self) -> bool:
+        def should_walk(self) -> bool:
             return not self.may_roll or walks()
 
-        def enough(self, _rows: int) -> float:
+        def time_limit(self, _rows: int) -> float:
             patience = Patience()
             patience.lasts = lambda: not self.may_roll or lasts()
             return patience

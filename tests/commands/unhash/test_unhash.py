@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql.commands.unhash.automaton import automaton
-from qifsql.commands.unhash.dictionary import _parts
-from qifsql.commands.unhash.patterns import parse, together
+from qifsql.commands.unhash.automaton import build_automaton
+from qifsql.commands.unhash.dictionary import _word_tables
+from qifsql.commands.unhash.patterns import parse, parse_all
 from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, OutputError
@@ -35,7 +35,7 @@ ALPHABET = "abc1"
 
 
 def words(*patterns: str) -> int:
-    return automaton(together(patterns)).words
+    return build_automaton(parse_all(patterns)).words
 
 
 def test_the_medallions_of_new_york_are_as_many_as_the_lecture_says():
@@ -77,7 +77,7 @@ def made(*patterns: str, rows: int = 1) -> list[str]:
 
     with DuckDB() as engine:
         tables = Tables(engine, "test", "patterns")
-        for name, plan in _parts(automaton(together(patterns)), rows):
+        for name, plan in _word_tables(build_automaton(parse_all(patterns)), rows):
             tables.make(name, plan)
         found = engine.rows(Plan((), load("unhash/candidates").query), "test", "test")
         return [word for (word,) in found]
@@ -101,7 +101,7 @@ def texts() -> st.SearchStrategy[str]:
 @settings(max_examples=examples(20))
 @given(st.lists(texts(), min_size=1, max_size=3), st.sampled_from([1, 5, 10**6]))
 def test_words_are_those_that_regular_expressions_match(patterns: list[str], rows: int):
-    found = automaton(together(patterns))
+    found = build_automaton(parse_all(patterns))
     if found.words > 3000:
         return
     candidates = made(*patterns, rows=rows)

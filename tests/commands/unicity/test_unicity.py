@@ -21,7 +21,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.unicity import traces, unicity
-from qifsql.commands.unicity.traces import wilson
+from qifsql.commands.unicity.traces import wilson_interval
 from qifsql.commands.unicity.unicity import UNICITY
 from qifsql.errors import ColumnError, DatasetError, InputError
 
@@ -125,7 +125,7 @@ def test_draws_are_those_that_are_documented(
     row = done.frame.row(0, named=True)
     right = drawn(everybody, known, 20, seed)
     assert (row["unicity"], row["method"], row["draws"]) == (right / 20, "sampled", 20)
-    assert (row["low"], row["high"]) == wilson(right, 20)
+    assert (row["low"], row["high"]) == wilson_interval(right, 20)
 
 
 def test_an_interval_of_draws_holds_what_is_exact(tmp_path: Path):
@@ -152,14 +152,14 @@ def test_wilsons_interval_is_the_published_one():
         (1, 29): (0.0018, 0.1963),
     }
     for (right, draws), interval in published.items():
-        assert wilson(right, draws) == pytest.approx(interval, abs=5e-5)
-    assert wilson(20, 20)[1] == 1
+        assert wilson_interval(right, draws) == pytest.approx(interval, abs=5e-5)
+    assert wilson_interval(20, 20)[1] == 1
 
 
 @pytest.mark.parametrize("draws", [1, 2, 20, 300])
 def test_an_interval_of_draws_holds_every_share_nearly_as_often_as_it_says(draws: int):
     """By the binomial law, next to the ends of the intervals, where it holds it least often."""
-    ends = [wilson(right, draws) for right in range(draws + 1)]
+    ends = [wilson_interval(right, draws) for right in range(draws + 1)]
     logs = [math.lgamma(k + 1) for k in range(draws + 1)]
     shares = {end + step for pair in ends for end in pair for step in (-1e-9, 1e-9)}
     for share in sorted(x for x in shares if 0 < x < 1):

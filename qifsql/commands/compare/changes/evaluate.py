@@ -64,7 +64,7 @@ class Work:
             outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
             self.plans += plans
             penalty = states.penalty(variant)
-            rows += _rows(release, changes, penalty, outcomes)
+            rows += _release_rows(release, changes, penalty, outcomes)
             if release == "alone" and not penalty and changes[0].qid:
                 qid = self.bound.microdata.qids[changes[0].qid - 1]
                 self.notes.append(changed_attributes.nothing_changed(changes[0].text, qid))
@@ -103,7 +103,7 @@ class Work:
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
         states = States(self.tables, self.bound, scales, forms)
         steps = [[0, *ladder] for ladder in at]
-        nested = [_nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
+        nested = [_are_nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
 
         def variant(chosen: Rungs) -> Variant:
             return Variant(tuple(ladder[i] for ladder, i in zip(steps, chosen, strict=True)))
@@ -127,21 +127,21 @@ class Work:
         before = (0,) * len(rungs)
         outcomes = search.risks.get(before) or measure(before)
         loss = states.penalty(variant(before))
-        rows = _rows("before", [], loss, outcomes, met=chosen == before)
+        rows = _release_rows("before", [], loss, outcomes, met=chosen == before)
         if chosen is not None and chosen != before:
             changes = [ladder[i - 1] for ladder, i in zip(rungs, chosen, strict=True) if i]
             loss = states.penalty(variant(chosen))
-            rows += _rows("smallest", changes, loss, search.risks[chosen], met=True)
+            rows += _release_rows("smallest", changes, loss, search.risks[chosen], met=True)
         return rows
 
 
-def _nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
+def _are_nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
     """Return whether each rung merges values of the one before; dropping merges all values."""
     pairs = pairwise(ladder)
     return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
 
 
-def _rows(
+def _release_rows(
     release: str,
     changes: Sequence[Change],
     loss: float,

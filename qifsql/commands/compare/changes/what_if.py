@@ -61,7 +61,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     read, policy = None, options["policy"]
     if policy is not None:
         read = policies.read(policy, **adversary)
-        adversary = _of_policy(read)
+        adversary = _adversary_of_policy(read)
     texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
     if not texts and not limits and read is None:
         raise InputError(
@@ -82,10 +82,10 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         work = Work(engine, catalog, bound, trees)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
-        changed = {c.qid for c in _changes(rows, bound.microdata) if c.qid}
+        changed = {c.qid for c in _measured_changes(rows, bound.microdata) if c.qid}
         generalised = [q for i, q in enumerate(bound.microdata.qids, 1) if i in changed]
         revealing, plans = dependents(engine, bound.microdata, generalised, bound.microdata.columns)
-        description = _plain(bound.microdata, requests, rules, seed, trees) | {
+        description = _describe_request(bound.microdata, requests, rules, seed, trees) | {
             "where": adversary.get("where")
         }
         paths = (
@@ -103,18 +103,18 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bounds.remarks(rules), *bound.microdata.notes, *work.notes)
-    notes += tuple(_unconsidered(bound.microdata))
+    notes += tuple(_note_on_unconsidered(bound.microdata))
     notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
 
 
-def _changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
+def _measured_changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
     """Return all changes that were measured."""
     texts = dict.fromkeys(text for row in rows for text in row["changes"])
     return [adversary_changes.read(text, microdata.qids) for text in texts]
 
 
-def _unconsidered(microdata: Microdata) -> list[str]:
+def _note_on_unconsidered(microdata: Microdata) -> list[str]:
     """Return a remark on the columns that the risk does not consider and no change affects."""
     if not (names := roles.unnamed(microdata.columns)):
         return []
@@ -124,20 +124,20 @@ def _unconsidered(microdata: Microdata) -> list[str]:
     ]
 
 
-def _of_policy(policy: policies.Policy) -> dict[str, Any]:
+def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
     """Return the adversary of a policy; refuse options that a search does not support."""
     keys = {"qids", "secret", "where"}
-    others = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
+    unsupported = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":
-        others.remove("null")
-    if others:
+        unsupported.remove("null")
+    if unsupported:
         raise policy.lines.wrong(
-            f"a search does not know {', '.join(others)}; leave it out", "adversary"
+            f"a search does not know {', '.join(unsupported)}; leave it out", "adversary"
         )
     return {name: policy.adversary.get(name) for name in keys}
 
 
-def _plain(
+def _describe_request(
     microdata: Microdata,
     requests: Sequence[Change],
     rules: Sequence[Bound],

@@ -48,9 +48,9 @@ def refines(
 ) -> Result:
     """Test whether knowing ``a`` never leaks less than knowing ``b``, for every secret and gain."""
     origin = Origin.now(settings, "refines")
-    whole = Attack.of("crs", source, qids=a, where=where, null=null)
-    other = replace(whole, qids=Attack.of("crs", source, qids=b).qids)
-    with opened(whole, settings) as (engine, bound), opened(other, settings) as (_, other_bound):
+    first = Attack.of("crs", source, qids=a, where=where, null=null)
+    second = replace(first, qids=Attack.of("crs", source, qids=b).qids)
+    with opened(first, settings) as (engine, bound), opened(second, settings) as (_, other_bound):
         together = bound.on(_with_one_secret(bound.microdata, other_bound.microdata.qids))
         check_records(engine, together.microdata)
         names = [q.name for q in other_bound.microdata.qids]
@@ -83,30 +83,30 @@ def refines(
     return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad)
 
 
-def _with_one_secret(microdata: Microdata, others: Sequence[Attribute]) -> Microdata:
+def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microdata:
     """Return the attack with one secret: the other quasi-identifiers, taken together."""
-    if not others:
+    if not qids:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
     parts = [
-        exp.PropertyEQ(this=exp.Literal.string(f"part_{i}"), expression=normal(other))
-        for i, other in enumerate(others, 1)
+        exp.PropertyEQ(this=exp.Literal.string(f"part_{i}"), expression=normal(qid))
+        for i, qid in enumerate(qids, 1)
     ]
     secret = Attribute("b", exp.Struct(expressions=parts), "STRUCT")
     return replace(microdata, secrets=(secret,))
 
 
-def _example_plan(attack: BoundAttack, others: Sequence[Attribute]) -> Plan:
+def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Plan:
     steps = Steps(attack)
     table = steps.need("counterexample", 1)
     columns = [
         (written(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
         for i, qid in enumerate(attack.microdata.qids, 1)
     ]
-    for i, other in enumerate(others, 1):
+    for i, attribute in enumerate(secret_parts, 1):
         part = exp.Dot(
             this=exp.column("secret_1", table), expression=exp.to_identifier(f"part_{i}")
         )
-        columns.append((written(part, other, SHOWABLE), other.name))
+        columns.append((written(part, attribute, SHOWABLE), attribute.name))
     columns.append((exp.column("people", table), "people"))
     order = exp.column("people", table).desc()
     query = exp.select(*named(columns)).from_(table)

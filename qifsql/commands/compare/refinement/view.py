@@ -24,5 +24,5 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     )
     if "counterexample" not in tables:
         return [Paragraph(text)]
-    shown = listings.frame(tables["counterexample"])
-    return [Paragraph(text), Paragraph("The smallest such block:"), shown]
+    example = listings.frame(tables["counterexample"])
+    return [Paragraph(text), Paragraph("The smallest such block:"), example]
