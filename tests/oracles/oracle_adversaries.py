@@ -1,42 +1,41 @@
 """Adversaries who know only some attributes, slowly: from records, set by set, in fractions.
 
-Nothing of qifsql is used. A record is a tuple of values; ``secret`` is a position, or None for
+A record is a tuple of values; ``secret`` is a position, or None for
 re-identification.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, combinations
 from math import comb
+
+from qifsql.reference.microdata import Row
+from qifsql.reference.quasi_identifier_sets import subsets
+from qifsql.reference.success import attack, histogram, individual_success, of_individuals
 
 Record = Sequence[object]
 Subset = frozenset[int]
 Weights = Mapping[Subset, Fraction]
 
 
-def subsets(n: int) -> list[Subset]:
-    """All subsets of n attributes."""
-    sizes = (combinations(range(n), size) for size in range(n + 1))
-    return [frozenset(subset) for subset in chain.from_iterable(sizes)]
-
-
 def success(records: Sequence[Record], subset: Subset, secret: int | None) -> dict[str, Fraction]:
     """The deterministic and the probabilistic success of who knows a subset."""
-    blocks: dict[tuple[object, ...], list[object]] = defaultdict(list)
-    for i, record in enumerate(records):
-        value = i if secret is None else record[secret]
-        blocks[tuple(record[a] for a in sorted(subset))].append(value)
-    sure = sum(len(block) for block in blocks.values() if len(set(block)) == 1)
-    right = sum(max(Counter(block).values()) for block in blocks.values())
-    people = len(records)
-    return {"deterministic": Fraction(sure, people), "probabilistic": Fraction(right, people)}
+    numbers = attack(_rows(records), _names(subset), None if secret is None else str(secret))
+    return {name: numbers[f"posterior_{name}"] for name in ("deterministic", "probabilistic")}
+
+
+def _rows(records: Sequence[Record]) -> list[Row]:
+    return [{str(i): value for i, value in enumerate(record)} for record in records]
+
+
+def _names(subset: Subset) -> list[str]:
+    return [str(i) for i in sorted(subset)]
 
 
 def independent(probabilities: Sequence[Fraction]) -> Weights:
     """Each attribute is known with its probability, independently."""
     weights = {}
-    for subset in subsets(len(probabilities)):
+    for subset in subsets(range(len(probabilities))):
         weight = Fraction(1)
         for a, p in enumerate(probabilities):
             weight *= p if a in subset else 1 - p
@@ -46,7 +45,7 @@ def independent(probabilities: Sequence[Fraction]) -> Weights:
 
 def any_of(n: int, size: int) -> Weights:
     """Each subset of a size with the same probability."""
-    return {s: Fraction(len(s) == size, comb(n, size)) for s in subsets(n)}
+    return {s: Fraction(len(s) == size, comb(n, size)) for s in subsets(range(n))}
 
 
 def mixed(parts: Sequence[tuple[Weights, Fraction]]) -> Weights:
@@ -94,11 +93,9 @@ def people_by_percent(
     for subset, weight in weights.items():
         if not weight:
             continue
-        blocks: dict[tuple[object, ...], list[object]] = defaultdict(list)
-        for i, record in enumerate(records):
-            value = i if secret is None else record[secret]
-            blocks[tuple(record[a] for a in sorted(subset))].append(value)
-        for block in blocks.values():
-            share = Fraction(max(Counter(block).values()), len(block))
-            people[round(100 * share)] += weight * len(block)
-    return dict(people)
+        successes = individual_success(
+            _rows(records), _names(subset), None if secret is None else str(secret)
+        )
+        for percent, n in enumerate(histogram(of_individuals(successes))):
+            people[percent] += weight * n
+    return {percent: n for percent, n in people.items() if n}

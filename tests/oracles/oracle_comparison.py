@@ -11,34 +11,23 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from qifsql.reference import microdata, success
+from qifsql.reference import syntactic_levels as levels
+
 
 def risk(keys: Sequence[Hashable], secrets: Sequence[Hashable]) -> dict[str, Any]:
     """Return the risks of a release, from the blocks' keys and secrets, record by record."""
-    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for key, secret in zip(keys, secrets, strict=True):
-        blocks[key][secret] += 1
-    n = len(keys)
-    sizes = [sum(block.values()) for block in blocks.values()]
-    whole = Counter(secrets)
+    rows = [{"key": key, "secret": secret} for key, secret in zip(keys, secrets, strict=True)]
+    blocks = list(microdata.counts(rows, ["key"], "secret").values())
+    results = {"crs": success.attack(rows, ["key"]), "cas": success.attack(rows, ["key"], "secret")}
+    kinds = ("deterministic", "probabilistic")
+    columns = [f"{time}_{kind}" for time in ("prior", "posterior") for kind in kinds]
     return {
-        "records": n,
-        "blocks": len(blocks),
-        "average_class_size": float(Fraction(n, len(blocks))),
-        "k": min(sizes),
-        "singled_out": sizes.count(1),
-        "l": min(map(len, blocks.values())),
-        "crs_prior_deterministic": float(n == 1),
-        "crs_posterior_deterministic": float(Fraction(sizes.count(1), n)),
-        "crs_prior_probabilistic": float(Fraction(1, n)),
-        "crs_posterior_probabilistic": float(Fraction(len(blocks), n)),
-        "cas_prior_deterministic": float(len(whole) == 1),
-        "cas_posterior_deterministic": float(
-            Fraction(sum(sum(b.values()) for b in blocks.values() if len(b) == 1), n)
-        ),
-        "cas_prior_probabilistic": float(Fraction(max(whole.values()), n)),
-        "cas_posterior_probabilistic": float(
-            Fraction(sum(max(b.values()) for b in blocks.values()), n)
-        ),
+        **{name: results["crs"][name] for name in ("records", "blocks", "singled_out")},
+        "average_class_size": float(levels.average_class_size(blocks)),
+        "k": min(map(levels.k, blocks)),
+        "l": min(map(levels.l_distinct, blocks)),
+        **{f"{model}_{name}": float(r[name]) for model, r in results.items() for name in columns},
     }
 
 

@@ -1,10 +1,10 @@
 """All completions of the missing quasi-identifiers of a tiny table, one by one."""
 
-from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction as F
 
-from qifsql.reference import microdata
+from qifsql.reference import microdata, success
+from qifsql.reference import syntactic_levels as levels
 from qifsql.reference.microdata import Row
 
 Tuples = list[tuple[Hashable, ...]]
@@ -50,23 +50,20 @@ def _filled(column: Sequence[object]) -> Iterator[tuple[Hashable, ...]]:
 
 def measures(people: Tuples, secrets: Sequence[object] | None) -> dict[str, F]:
     """Return the measures of one completion; without secrets those of re-identification."""
-    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for number, known in enumerate(people):
-        blocks[known][microdata.value(secrets[number]) if secrets else number] += 1
-    n = len(people)
-    sizes = [b.total() for b in blocks.values()]
-    certain = sum(b.total() for b in blocks.values() if len(b) == 1)
-    values: dict[str, F] = {
-        "blocks": F(len(blocks)),
-        "singled_out": F(sum(1 for size in sizes if size == 1)),
-        "posterior_deterministic": F(certain, n),
-        "posterior_probabilistic": F(sum(max(b.values()) for b in blocks.values()), n),
-        "k": F(min(sizes)),
-    }
+    rows = [
+        {"known": known, "secret": s} for known, s in zip(people, secrets or people, strict=True)
+    ]
+    numbers = success.attack(rows, ["known"], "secret" if secrets else None)
+    names = ("blocks", "singled_out", "posterior_deterministic", "posterior_probabilistic")
+    values = {name: F(numbers[name]) for name in names}
     if secrets:
-        values |= {"individuals_certain": F(certain), "l": F(min(map(len, blocks.values())))}
-        values |= {"alpha": max(F(max(b.values()), b.total()) for b in blocks.values())}
-    return values
+        blocks = microdata.counts(rows, ["known"], "secret").values()
+        values |= {"individuals_certain": F(numbers["individuals_certain"])}
+        values |= {
+            "l": F(min(map(levels.l_distinct, blocks))),
+            "alpha": max(map(levels.alpha, blocks)),
+        }
+    return values | {"k": F(min(microdata.sizes(rows, ["known"]).values()))}
 
 
 def bounds(rows: Sequence[Row], qids: Sequence[str], secret: str | None) -> dict[str, tuple[F, F]]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from qifsql.reference import microdata
+
 
 @dataclass(frozen=True)
 class Everything:
@@ -49,20 +51,13 @@ class Begun:
 Cell = Everything | Interval | Members | Begun
 
 
-def raw(value: Any) -> Any:
-    """NaN is missing, and -0.0 is 0.0."""
-    if not isinstance(value, float):
-        return value
-    return None if math.isnan(value) else value + 0.0
-
-
 def holds(cell: Cell, value: Any) -> bool:
     """Return whether a raw value is one of those that a cell stands for."""
-    value = raw(value)
+    value = microdata.value(value)
     if isinstance(cell, Everything):
         return True
     if isinstance(cell, Members):
-        return value in [raw(v) for v in cell.values]
+        return value in [microdata.value(v) for v in cell.values]
     if isinstance(cell, Begun):
         return (
             value is not None
@@ -240,7 +235,7 @@ def guess(found: Told) -> Hashable:
     weights = found.weights()
     most = max(weights.values())
     tied = [v for v, w in weights.items() if w == most]
-    return min(tied, key=lambda v: (v is None, str(v) if isinstance(v, str) else v or 0))
+    return min(tied, key=microdata.order_key)
 
 
 def as_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

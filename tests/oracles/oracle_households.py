@@ -2,24 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction as F
 from math import prod
 from typing import Any
 
 from qifsql.reference import microdata
+from qifsql.reference import success as reference
 from qifsql.reference.microdata import Row
-
-
-@dataclass(frozen=True)
-class Success:
-    """Success of an adversary: people, blocks, alone, certain and right guesses."""
-
-    people: int
-    blocks: int
-    singled_out: int
-    certain: F
-    right: F
 
 
 def value(row: Row, names: Sequence[str]) -> tuple[Hashable, ...]:
@@ -46,28 +35,10 @@ def sets(rows: Sequence[Row], unit: str, qids: Sequence[str], secret: str | None
     return list(zip(known, secrets, strict=True))
 
 
-def success(people: Sequence[tuple[Hashable, Hashable]]) -> Success:
+def success(people: Sequence[tuple[Hashable, Hashable]]) -> dict[str, Any]:
     """Return the success against people, each of whom is what is known and a secret."""
-    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for known, secret in people:
-        blocks[known][secret] += 1
-    n = len(people)
-    return Success(
-        n,
-        len(blocks),
-        sum(1 for b in blocks.values() if b.total() == 1),
-        F(sum(b.total() for b in blocks.values() if len(b) == 1), n),
-        F(sum(max(b.values()) for b in blocks.values()), n),
-    )
-
-
-def chances(rows: Sequence[Row], qids: Sequence[str], secret: str | None) -> list[F]:
-    """Return for each row the chance that the best guess about it is right."""
-    blocks: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for number, row in enumerate(rows):
-        blocks[value(row, qids)][value(row, [secret]) if secret else number] += 1
-    inner = [blocks[value(row, qids)] for row in rows]
-    return [F(max(b.values()), b.total()) for b in inner]
+    rows = [{"known": known, "secret": secret} for known, secret in people]
+    return reference.attack(rows, ["known"], "secret")
 
 
 def risks(
@@ -75,7 +46,8 @@ def risks(
 ) -> dict[str, Any]:
     """Return the risks of households by their members."""
     members: dict[Hashable, list[F]] = defaultdict(list)
-    for number, (row, chance) in enumerate(zip(rows, chances(rows, qids, secret), strict=True)):
+    chances = reference.of_individuals(reference.individual_success(rows, qids, secret))
+    for number, (row, chance) in enumerate(zip(rows, chances, strict=True)):
         key = microdata.value(row[household])
         members[("alone", number) if key is None else ("unit", key)].append(chance)
     n = len(members)

@@ -12,7 +12,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle_composition import Everything, holds, raw
+from oracle_composition import Everything, holds
 from places import HOSPITALS
 from terminal import run
 from test_compose import Case, cases, files, is_clash, meaning, plain_text, written
@@ -21,6 +21,7 @@ import qifsql
 from qifsql.commands.compare.releases import SCHEMA
 from qifsql.counting.losses import COLUMNS
 from qifsql.measures import utility
+from qifsql.reference import microdata
 
 MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
@@ -43,7 +44,7 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
         result = qifsql.compare(original, paths, **asked)
     rows = result.frame.to_dicts()
     used = [i for i, kind in enumerate(case.kinds) if kind]
-    keys = [tuple(raw(person[i]) for i in used) for person in case.people]
+    keys = [tuple(microdata.value(person[i]) for i in used) for person in case.people]
     first = oracle.risk(keys, case.truths)
     assert {name: rows[0][name] for name in first} == first
     assert [rows[0][name] for name in MEANS] == [0.0] * 4
@@ -70,7 +71,7 @@ def check_release(
     assert row["suppressed"] == sum(hidden)
     for column in columns:
         i = int(column["quasi_identifier"][1:])
-        values = [raw(person[i]) for person in case.people]
+        values = [microdata.value(person[i]) for person in case.people]
         cells = [Everything()] * len(meant.rows)
         if i in meant.columns:
             cells = [row[meant.columns.index(i)] for row, _ in meant.rows]

@@ -24,6 +24,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.compose import locate, measures
+from qifsql.reference import microdata
 
 A, B, PEOPLE = (HOSPITALS / f"{name}.csv" for name in ("hospital_a", "hospital_b", "people"))
 QIDS = ["zip", "age", "nationality"]
@@ -86,21 +87,21 @@ def values(kind: str) -> st.SearchStrategy[Any]:
 
 def sets(kind: str) -> st.SearchStrategy[Members]:
     def told(found: list[Any]) -> Members:
-        return Members(tuple(dict.fromkeys(map(oracle.raw, found))))
+        return Members(tuple(dict.fromkeys(map(microdata.value, found))))
 
     return st.lists(values(kind), min_size=1, max_size=3).map(told)
 
 
 def cells(kind: str, form: str) -> st.SearchStrategy[Cell]:
     """The cells that a column of a kind can have where they are written in one form."""
-    single = values(kind).map(lambda v: Members((oracle.raw(v),)))
+    single = values(kind).map(lambda v: Members((microdata.value(v),)))
     if form == "plain":
         return single
     if form == "list":
         return st.one_of(st.just(Everything()), sets(kind))
     if form == "struct":
         closed = st.tuples(
-            *[st.sampled_from([v for v in POOLS[kind][1] if oracle.raw(v) is not None])] * 2
+            *[st.sampled_from([v for v in POOLS[kind][1] if microdata.value(v) is not None])] * 2
         )
         made = st.builds(
             lambda ends, missing: Interval(min(ends), max(ends), missing=missing),

@@ -747,9 +747,9 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "quantiles": lambda: oracle.quantile(successes, Fraction(1, 2)),
         "groups": gap,
         "households": lambda: oracle_households.risks(rows, "g", ["k"], None)["risk"],
-        "person": lambda: (
-            oracle_households.success(oracle_households.sets(rows, "g", ["k"], None)).right
-        ),
+        "person": lambda: oracle_households.success(oracle_households.sets(rows, "g", ["k"], None))[
+            "posterior_probabilistic"
+        ],
         "bounds": completed,
         "k": lambda: min(Counter(row["k"] for row in rows).values()),
         "l": lambda: min(len(of_block(row["k"])) for row in rows),
