@@ -282,7 +282,7 @@ def test_the_examples_of_synthetic_releases_are_those_of_their_command(
     genders = people["gender"].unique(maintain_order=True)
     first, last_ = people.filter(gender=genders[0]), people.filter(gender=genders[-1])
     result = qifsql.synthetic(people, first, control=last_, qids="age", secret="illness")
-    measured = dict(result.result_frame.select("measure", "value").iter_rows())
+    measured = dict(result.frame.select("measure", "value").iter_rows())
     for name in ("repU", "DiSCO", "success_original", "individual_leak", "population_knowledge"):
         assert last(every[name.casefold()].example) == near(measured[name])
     options = {"qids": "age", "secret": "illness", "questions": True}
@@ -319,7 +319,7 @@ def test_the_examples_of_learners_are_those_of_their_commands(
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     options = {"qids": "age", "secret": "illness", "learner": "decision-tree"}
     result = qifsql.synthetic(people, first, control=last_, **options)
-    leak = result.result_frame.filter(measure="classifier_leak")["value"].item()
+    leak = result.frame.filter(measure="classifier_leak")["value"].item()
     assert last(every["classifier_leak"].example) == near(leak)
 
 
