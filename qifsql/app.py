@@ -15,8 +15,8 @@ from typer.core import TyperCommand
 from qifsql import __version__, commands
 from qifsql.commands import former_names
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
-from qifsql.options.grouping import ALONE, completed, grouped
-from qifsql.options.runtime import check_address_space, guarded, talk
+from qifsql.options.grouping import ALONE, grouped, with_bare_values
+from qifsql.options.runtime import check_address_space, run_guarded, talk
 from qifsql.options.texts import left_out_model, split_qids
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
 
@@ -56,7 +56,7 @@ class Command(TyperCommand):
         """Parse what was typed: old names of options, and values and a model that are left out."""
         args = _current(args, getattr(self.callback, "renamed", {}))
         alone = {flag for p in self.params if getattr(p, "metavar", "") == ALONE for flag in p.opts}
-        args = completed(args, alone)
+        args = with_bare_values(args, alone)
         if any(p.name == "model" for p in self.params):
             typed, *_ = self.make_parser(ctx).parse_args([*args])
             args = [*left_out_model(typed), *args]
@@ -138,7 +138,7 @@ def _options(
 
 def main() -> int:
     """Run the command line; return its exit code (0, 1, 2, 3, 4 or 130)."""
-    code = guarded(_run, debug="--debug" in sys.argv)
+    code = run_guarded(_run, debug="--debug" in sys.argv)
     try:
         sys.stdout.flush()
     except OSError as e:

@@ -23,7 +23,7 @@ from sqlglot import exp
 from qifsql.adversary.changes import HOW, Change
 from qifsql.adversary.spec import Attribute
 from qifsql.adversary.target import is_exact
-from qifsql.counting.scales import measured
+from qifsql.counting.scales import has_distances
 from qifsql.data.coarsen import coarsened
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import SOURCE, parse, substituted
@@ -60,7 +60,7 @@ class Changed:
 
     def type(self, tree: exp.Expr, change: Change) -> str:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
-        expression = _in_place(tree, self.qids[change.qid - 1])
+        expression = _substituted(tree, self.qids[change.qid - 1])
         return self.catalog.types([expression], [f"change {quoted(change.text)}"])[0]
 
 
@@ -69,7 +69,7 @@ def as_values(qid: Attribute) -> Attribute:
     return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)
 
 
-def after(
+def apply(
     qids: Sequence[Attribute], changes: Sequence[Change], of: Changed
 ) -> list[Attribute | None]:
     """Return the quasi-identifiers after changes, one after the other; None: dropped.
@@ -91,11 +91,11 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
     Raises InputError, ColumnError or ExpressionError if it has no such form.
     """
     if change.kind in ("top", "bottom"):
-        return _coded(attribute, change, of.catalog)
+        return _limited(attribute, change, of.catalog)
     if change.kind == "level":
-        return _level(attribute, change, of.hierarchies.get(attribute.name))
-    build = _expression if change.kind == "expression" else _coarser
-    tree = _in_place(build(attribute, change), attribute)
+        return _at_level(attribute, change, of.hierarchies.get(attribute.name))
+    build = _parsed_expression if change.kind == "expression" else _coarsened
+    tree = _substituted(build(attribute, change), attribute)
     kind = of.type(tree, change)
     if nested(kind):
         raise ColumnError(
@@ -114,33 +114,33 @@ def nothing_changed(text: str, attribute: Attribute) -> str:
     )
 
 
-def _alone(attribute: Attribute, name: str | None = None) -> Schema:
+def _readable_schema(attribute: Attribute, name: str | None = None) -> Schema:
     """Return the columns that an expression may read: the quasi-identifier, under its name."""
     name = name or attribute.name
     where = f"what a change of {quoted(attribute.name)} may read"
     return Schema(where, (Column(name, "value", attribute.type),))
 
 
-def _expression(attribute: Attribute, change: Change) -> exp.Expr:
-    return parse(change.how, _alone(attribute), f"change {quoted(change.text)}")
+def _parsed_expression(attribute: Attribute, change: Change) -> exp.Expr:
+    return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
 
 
-def _coarser(attribute: Attribute, change: Change) -> exp.Expr:
+def _coarsened(attribute: Attribute, change: Change) -> exp.Expr:
     for name in (attribute.name, "value"):  # it strips blanks at the ends of a name
-        pair = coarsened(f"{name}:{change.how}", _alone(attribute, name))
+        pair = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
         if pair is not None:
             return pair[1]
     raise ExpressionError(f"change {quoted(change.text)} cannot be read; write {HOW}")
 
 
-def _in_place(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
+def _substituted(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
     """Return the tree with the quasi-identifier, as changed so far, in place of ``value``."""
     return substituted(tree, "value", attribute.expression)
 
 
-def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
+def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
     """Replace the values beyond a limit by the limit; a missing value stays missing."""
-    if not measured(attribute.type):
+    if not has_distances(attribute.type):
         raise ColumnError(
             f"change {quoted(change.text)} needs a column of numbers, dates or times, and "
             f"{quoted(attribute.name)} is {family(attribute.type)}"
@@ -157,7 +157,7 @@ def _coded(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
     return replace(attribute, expression=case.else_(value.copy()))
 
 
-def _level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
+def _at_level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
     """Replace each value by its node of one level, found by the text of the value."""
     if hierarchy is None:
         raise InputError(

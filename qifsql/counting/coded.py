@@ -81,21 +81,21 @@ class Coded:
 
     def code_of(self, place: int, table: str) -> exp.Expr:
         """Return the code of a quasi-identifier, by its number from 0, in a row of a table."""
-        return self._code(place, exp.column(f"word_{self.fields[place].word}", table))
+        return self._code_in_word(place, exp.column(f"word_{self.fields[place].word}", table))
 
     def code_of_key(self, place: int, key: exp.Expr) -> exp.Expr:
         """Return the code of a quasi-identifier in the key of a subset that has it."""
         if self.words == 1:
-            return self._code(place, key)
+            return self._code_in_word(place, key)
         at = number(self.fields[place].word)
-        return self._code(place, exp.Anonymous(this="list_extract", expressions=[key, at]))
+        return self._code_in_word(place, exp.Anonymous(this="list_extract", expressions=[key, at]))
 
     def key(self, subset: Iterable[int]) -> exp.Expr:
         """Return one value for the codes of a subset: its word, or a list of its words."""
         words = [word.this for word in self.masked(subset)]
         return words[0] if len(words) == 1 else exp.Array(expressions=words)
 
-    def _code(self, place: int, word: exp.Expr) -> exp.Expr:
+    def _code_in_word(self, place: int, word: exp.Expr) -> exp.Expr:
         field = self.fields[place]
         bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
         if not field.shift:
@@ -125,22 +125,22 @@ class Coded:
 def make(tables: Tables, files: Files) -> Coded:
     """Create the table ``coded`` of all files, and the dictionaries."""
     for n, file in enumerate(files.files, 1):
-        _read(tables, n, file)
+        _make_people(tables, n, file)
     values = []
     columns = len(files.qids) + len(files.secrets) + (files.by is not None)
     for i in range(1, columns + 1):
         tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
         values.append(tables.count(f"dictionary_{i}"))
-    fields = _fields(values[: len(files.qids)])
+    fields = _packed(values[: len(files.qids)])
     numbers = [POOLED_RELEASE] if len(files.releases) > 1 else []
     releases = (*range(1, len(files.releases) + 1), *numbers)
-    tables.make("coded", _coded(files, fields, releases), "encoding records")
+    tables.make("coded", _coded_query(files, fields, releases), "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
     k, m = len(files.qids), len(files.secrets)
     return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
 
 
-def _read(tables: Tables, n: int, file: File) -> None:
+def _make_people(tables: Tables, n: int, file: File) -> None:
     """Create the table of the different records of a file."""
     alike = file.alike
     query = splice("synthetic/people", width=len(file.attributes))
@@ -161,7 +161,7 @@ def _dictionary(files: Files, i: int) -> Plan:
     return Plan((), query)
 
 
-def _fields(values: Sequence[int]) -> tuple[Field, ...]:
+def _packed(values: Sequence[int]) -> tuple[Field, ...]:
     """Return places for the codes of attributes with so many values, word after word."""
     fields: list[Field] = []
     word, used = 1, 0
@@ -202,7 +202,7 @@ def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Sel
     return query
 
 
-def _coded(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
+def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
     """Return a query for the codes and counts of all files, equal rows merged."""
     k, m = len(files.qids), len(files.secrets)
     queries = []

@@ -140,10 +140,10 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
     roles += [CONTROL] if sources.control is not None else []
     titles = _titles(sources.all)
     read_files = [
-        _file(engine, source, names, role, title)
+        _bind_file(engine, source, names, role, title)
         for source, role, title in zip(sources.all, roles, titles, strict=True)
     ]
-    every = [[a.name for a in file.attributes[: _named(file)]] for file in read_files]
+    every = [[a.name for a in file.attributes[: _shared_count(file)]] for file in read_files]
     for file, listed in zip(read_files, every, strict=True):
         if set(listed) != set(every[0]):
             raise ColumnError(
@@ -153,13 +153,13 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
             )
     first = read_files[0].microdata
     qids, secrets = [q.name for q in first.qids], [s.name for s in first.secrets]
-    files = _comparable([_ordered(file, [*qids, *secrets]) for file in read_files])
+    files = _in_common_types([_in_common_order(file, [*qids, *secrets]) for file in read_files])
     notes = tuple(dict.fromkeys(note for file in files for note in file.microdata.notes))
     by = None if first.by is None else first.by.name
     return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
 
 
-def _file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:
+def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:
     spec = Attack.of(
         "cas" if names.secret else "crs",
         dataset,
@@ -176,19 +176,19 @@ def _file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str)
     return File(role, title, records, microdata, (*microdata.qids, *microdata.secrets, *group))
 
 
-def _named(file: File) -> int:
+def _shared_count(file: File) -> int:
     """Return how many attributes a file must share with the others."""
     return len(file.microdata.qids) + len(file.microdata.secrets)
 
 
-def _ordered(file: File, names: Sequence[str]) -> File:
+def _in_common_order(file: File, names: Sequence[str]) -> File:
     """Return the file with its attributes in the order of ``names``, and then the group."""
-    by_name = {a.name: a for a in file.attributes[: _named(file)]}
-    group = file.attributes[_named(file) :]
+    by_name = {a.name: a for a in file.attributes[: _shared_count(file)]}
+    group = file.attributes[_shared_count(file) :]
     return replace(file, attributes=(*(by_name[name] for name in names), *group))
 
 
-def _comparable(files: Sequence[File]) -> list[File]:
+def _in_common_types(files: Sequence[File]) -> list[File]:
     """Return the files with each attribute in one type; ColumnError if types do not compare."""
     attributes = [list(file.attributes) for file in files]
     for place in range(max(map(len, attributes))):

@@ -47,10 +47,10 @@ class Wishes:
         return cls(
             _positive_integer(k, "k"),
             None if l is None else _positive_integer(l, "l"),
-            None if l_entropy is None else _least_one(l_entropy, "entropy l"),
-            None if l_recursive is None else _recursive(l_recursive),
-            None if t is None else _distance(t, "t"),
-            None if t_ordered is None else _distance(t_ordered, "ordered t"),
+            None if l_entropy is None else _number_from_one(l_entropy, "entropy l"),
+            None if l_recursive is None else _recursive_limits(l_recursive),
+            None if t is None else _closeness(t, "t"),
+            None if t_ordered is None else _closeness(t_ordered, "ordered t"),
         )
 
     @property
@@ -118,14 +118,14 @@ def _positive_integer(value: int, what: str) -> int:
     return value
 
 
-def _least_one(value: Number, what: str) -> Fraction:
+def _number_from_one(value: Number, what: str) -> Fraction:
     limit = fraction(value, what)
     if limit < 1:
         raise InputError(f"{what} must be at least 1, which every class reaches")
     return limit
 
 
-def _recursive(value: Sequence[Number]) -> tuple[Fraction, int]:
+def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
     parts = value.split(",") if isinstance(value, str) else list(value)
     if len(parts) != 2:
         raise InputError("recursive l needs two numbers, c and l, as in 3,2")
@@ -137,7 +137,7 @@ def _recursive(value: Sequence[Number]) -> tuple[Fraction, int]:
     return c, int(l)
 
 
-def _distance(value: Number, what: str) -> Fraction:
+def _closeness(value: Number, what: str) -> Fraction:
     distance = fraction(value, what)
     if distance == 0:
         raise InputError(

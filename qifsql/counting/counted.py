@@ -70,7 +70,7 @@ def rows_of(plan: Plan, tables: Tables) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in tables.answer(plan)]
 
 
-def added(rows: Iterable[Row]) -> dict[str, int]:
+def sums(rows: Iterable[Row]) -> dict[str, int]:
     """Return the sums of all counts."""
     totals: dict[str, int] = {}
     for row in rows:
@@ -80,21 +80,21 @@ def added(rows: Iterable[Row]) -> dict[str, int]:
     return totals
 
 
-def shared(rows: Iterable[Row], name: str, modal: int) -> Fraction:
+def right_guesses(rows: Iterable[Row], name: str, modal: int) -> Fraction:
     """Return how many guesses are right; several best guesses are right in turn."""
     return sum((Fraction(row[name], row["ties"] or modal) for row in rows), Fraction())
 
 
-def overlap(rows: Sequence[Row]) -> Overlap:
+def overlap_counts(rows: Sequence[Row]) -> Overlap:
     """Return the counts of people and records that are alone or alike."""
-    totals = added(rows)
+    totals = sums(rows)
     names = ("people", "records", "uniques", "unique_records", "uniques_present", "replicated")
     return Overlap(**{name: totals.get(name, 0) for name in (*names, "present")})
 
 
 def disclosure(rows: Sequence[Row]) -> Disclosure:
     """Return the counts of people in blocks with one value of the secret."""
-    totals = added(rows)
+    totals = sums(rows)
     return Disclosure(
         people=totals["people"],
         present=totals["present"],
@@ -107,24 +107,24 @@ def disclosure(rows: Sequence[Row]) -> Disclosure:
 
 def guesses(rows: Sequence[Row], priors: Row) -> Guesses:
     """Return the counts of right guesses; ``priors`` are those of the constant guess."""
-    totals, modal = added(rows), priors["modal"]
+    totals, modal = sums(rows), priors["modal"]
     return Guesses(
         people=totals["people"],
-        right=shared(rows, "correct", modal),
+        right=right_guesses(rows, "correct", modal),
         prior=priors["original"],
         control=totals["control"],
-        control_right=shared(rows, "control_correct", modal),
+        control_right=right_guesses(rows, "control_correct", modal),
         control_prior=priors["control"],
-        control_both=shared(rows, "control_both", modal) / priors["typical"],
+        control_both=right_guesses(rows, "control_both", modal) / priors["typical"],
     )
 
 
-def of_release(rows: Sequence[Row]) -> list[Measure]:
+def release_risks(rows: Sequence[Row]) -> list[Measure]:
     """Return the measures that are about no secret."""
-    return list(measures.overlap(overlap(rows)))
+    return list(measures.overlap(overlap_counts(rows)))
 
 
-def of_secret(rows: Sequence[Row], priors: Row) -> list[Measure]:
+def secret_risks(rows: Sequence[Row], priors: Row) -> list[Measure]:
     """Return the measures about a secret."""
     return [
         *measures.disclosure(disclosure(rows)),

@@ -15,7 +15,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting.session import check_records, dropped
+from qifsql.counting.session import check_records, note_dropped
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import parsed_json
 from qifsql.data.frames import digest_of
@@ -88,16 +88,16 @@ class Counts:
         self._opening = attaching(str(path) if held else ":memory:", STORE)
         self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
-        signature = self._stored(store, held) if store else None
+        signature = self._read_signature(store, held) if store else None
         self.records: int = (
             signature["records"] if signature else check_records(engine, bound.microdata)
         )
         if signature is None:
             if self._ledger is not None:  # only now, so that a refused attack leaves an empty file
                 ledger.begin(self._ledger)
-            self._count(again or store is not None, tallied=tallied and store is None)
+            self._keep_cells(again or store is not None, tallied=tallied and store is None)
         if store and signature is None:
-            self._sign()
+            self._store_question()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
         """Return the profile of each question: a secret (0: the owner) and a gain function."""
@@ -106,7 +106,7 @@ class Counts:
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
         for alike in (
-            [q for q in unique_questions if self._weighted(q[0]) is w] for w in (False, True)
+            [q for q in unique_questions if self._is_weighted(q[0]) is w] for w in (False, True)
         ):
             if not alike:
                 continue
@@ -128,12 +128,12 @@ class Counts:
         )
         return self._frame(plan, "measuring")
 
-    def dropped(self, people: int) -> tuple[str, ...]:
+    def note_dropped(self, people: int) -> tuple[str, ...]:
         """Return a note on the records that the rule for missing values leaves out."""
         microdata = self.bound.microdata
         if microdata.null != "drop" or microdata.person or microdata.weight:
             return ()
-        return dropped(self.records, people)
+        return note_dropped(self.records, people)
 
     def domain(self, secret: int) -> Domain:
         """Return the domain of a secret."""
@@ -173,7 +173,7 @@ class Counts:
                 ledger.strike(self._ledger, name)
         self.catalogs = {}
 
-    def _count(self, again: bool, *, tallied: bool) -> None:
+    def _keep_cells(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
         if bound.microdata.person is not None:  # their sets take longer to make than to count
@@ -189,13 +189,13 @@ class Counts:
         for j in secrets:
             if again and j not in self.values:
                 self.keep("cells", j)
-        if again and 0 in self._numbers() and not self.values:
+        if again and 0 in self._secret_numbers() and not self.values:
             self.keep("cells" if bound.microdata.weight else "blocks", 0)
-        for j in self._numbers() if bound.microdata.by else ():
+        for j in self._secret_numbers() if bound.microdata.by else ():
             if j not in self.values and not (j == 0 and self.values):
                 self.keep("members", j)
 
-    def _numbers(self) -> set[int]:
+    def _secret_numbers(self) -> set[int]:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:
@@ -217,9 +217,9 @@ class Counts:
         return (without_beliefs[0], 0) if question == (0, 0) and without_beliefs else question
 
     def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
-        return (Profile.of_weights if self._weighted(secret) else Profile.of_counts)(frame)
+        return (Profile.of_weights if self._is_weighted(secret) else Profile.of_counts)(frame)
 
-    def _weighted(self, secret: int) -> bool:
+    def _is_weighted(self, secret: int) -> bool:
         return self.bound.microdata.weight is not None or secret in self.bound.beliefs
 
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
@@ -230,7 +230,7 @@ class Counts:
         """Record a plan that runs, with the statement that opens the store before it."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _stored(self, store: Store, held: set[str]) -> dict[str, Any] | None:
+    def _read_signature(self, store: Store, held: set[str]) -> dict[str, Any] | None:
         """Return the signature of a file of counts; None if the file is new.
 
         Raises InputError if the counts are of another question, DatasetError if a table differs
@@ -266,7 +266,7 @@ class Counts:
             raise DatasetError(damaged)
         return stored
 
-    def _sign(self) -> None:
+    def _store_question(self) -> None:
         """Store the question of these counts; a file without it is refused."""
         held = json.dumps({"question": self._question(), "records": self.records})
         query = exp.select(exp.alias_(exp.Literal.string(held), "asked"))

@@ -6,13 +6,13 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.scales import Secret, measured, own_name
+from qifsql.counting.scales import Secret, has_distances, own_name
 from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 
-def fit_secret(wishes: Wishes, secret: Secret) -> None:
+def check_limits(wishes: Wishes, secret: Secret) -> None:
     """Refuse limits that no class can keep, or that do not apply to such a secret."""
     name = quoted(secret.attribute.name)
     if wishes.l is not None and wishes.l > secret.values:
@@ -20,14 +20,14 @@ def fit_secret(wishes: Wishes, secret: Secret) -> None:
             f"l is {wishes.l:,}, and {name} has {plural(secret.values, 'value')}; no class can "
             "have so many"
         )
-    if wishes.t_ordered is not None and not measured(secret.attribute.type):
+    if wishes.t_ordered is not None and not has_distances(secret.attribute.type):
         raise InputError(
             f"secret {name} has no distances, which the ordered t is about; use --t, whose "
             "distance treats values as unordered"
         )
 
 
-def refused(
+def refused_parts(
     wishes: Wishes,
     secrets: Sequence[Secret],
     sided: exp.Select,

@@ -23,7 +23,7 @@ DATES = ("month", "quarter", "year")
 CUTS = 12  # characters of the longest texts that are cut, one by one
 
 
-def named(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
+def named_steps(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
     """Return the named changes as the ladder of each quasi-identifier, in their order."""
     ladders: list[list[Change]] = [[] for _ in qids]
     for change in changes:
@@ -42,7 +42,7 @@ def named(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Cha
     return ladders
 
 
-def usual(
+def usual_steps(
     qids: Sequence[Attribute],
     reaches: Sequence[int],
     lengths: Sequence[int | None],
@@ -55,7 +55,7 @@ def usual(
     """
     ladders = []
     for number, (qid, reach, length) in enumerate(zip(qids, reaches, lengths, strict=True), 1):
-        hows = _hows(qid, reach, length, hierarchies.get(qid.name))
+        hows = _forms(qid, reach, length, hierarchies.get(qid.name))
         rungs = [
             Change(f"{qid.name}:{how}", "level" if how[0] == "@" else "coarser", number, how)
             for how in hows
@@ -64,7 +64,7 @@ def usual(
     return ladders
 
 
-def length(
+def common_length(
     qid: Attribute, values: exp.Table, rows: Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 ) -> int | None:
     """Return how long the texts of a column are, where they are all equally long.
@@ -80,7 +80,9 @@ def length(
     return longest if shortest == longest else None
 
 
-def _hows(qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None) -> list[str]:
+def _forms(
+    qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None
+) -> list[str]:
     if hierarchy is not None:
         lasts = {line[-1] for line in hierarchy.lines}
         top = hierarchy.levels - (lasts == {TOP})

@@ -16,7 +16,7 @@ from sqlglot import exp
 from qifsql.adversary.rule_text import probability
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
-from qifsql.counting.counted import Cells, added, rows_of, shared
+from qifsql.counting.counted import Cells, right_guesses, rows_of, sums
 from qifsql.counting.learners import (
     ALIKE,
     LINEAR,
@@ -125,19 +125,19 @@ class Guessing:
         extent = splice("learning/extent", words=cells.words, numbers={"modal": modal})
         (about,) = rows_of(Plan((), extent), self._tables)
         self._tables.drop("answers")
-        totals = added(rows)
+        totals = sums(rows)
         return Scores(
             people=totals["people"],
             prior=base["prior"],
             values=base["people_values"],
             records=base["records"],
-            right=shared(rows, "correct", modal),
+            right=right_guesses(rows, "correct", modal),
             present=totals["present"],
-            present_right=shared(rows, "present_correct", modal),
+            present_right=right_guesses(rows, "present_correct", modal),
             certain=totals["certain_correct"],
             confident=totals["confident"],
             control=totals["control"],
-            control_right=shared(rows, "control_correct", modal),
+            control_right=right_guesses(rows, "control_correct", modal),
             control_confident=totals["control_confident"],
             blocks=about["blocks"],
             singled_out=about["singled_out"],
@@ -156,9 +156,9 @@ class Guessing:
     def _predict(self, cells: Cells, secret: int) -> None:
         """Create ``predictions``: the answer of a classifier for each cell that people have."""
         numpy = import_module("numpy")
-        student = self._student()
+        student = self._new_student()
         words, secrets, weights = self._lessons(cells, secret)
-        student.learn(self._codes(words), secrets, weights)
+        student.learn(self._unpacked_codes(words), secrets, weights)
         if not student.converged:
             self.notes[
                 f"{self._learner.name} was stopped before it converged: its guesses may be worse "
@@ -170,10 +170,10 @@ class Guessing:
         columns = [(name, pa.int64()) for name in (*names, "secret", "ties", "part")]
         schema = pa.schema([*columns, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
-            for batch in self._questions(cells, max(1, BATCH // len(classes))):
+            for batch in self._asked_cells(cells, max(1, BATCH // len(classes))):
                 words, secrets = batch[:, :-1], batch[:, -1]
                 distinct, of = numpy.unique(words, axis=0, return_inverse=True)
-                chances = student.probabilities(self._codes(distinct))
+                chances = student.probabilities(self._unpacked_codes(distinct))
                 best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
                 place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
                 has_class = classes[place] == secrets
@@ -221,12 +221,12 @@ class Guessing:
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
 
-    def _questions(self, cells: Cells, rows: int) -> Iterator[Any]:
+    def _asked_cells(self, cells: Cells, rows: int) -> Iterator[Any]:
         """Yield the words and secrets that people have."""
         query = self._view("questions", cells).order_by(*_words(cells), "secret")
         yield from _matrices(self._tables, query, rows)
 
-    def _codes(self, words: Any) -> Any:
+    def _unpacked_codes(self, words: Any) -> Any:
         """Return the codes of the quasi-identifiers in words, a column for each."""
         numpy = import_module("numpy")
         columns = [
@@ -235,17 +235,17 @@ class Guessing:
         ]
         return numpy.stack(columns, axis=1)
 
-    def _student(self) -> Student:
+    def _new_student(self) -> Student:
         return Student(
             name=self._learner.name,
             seed=self._learner.seed,
             threads=self._tables.engine.threads,
-            scales=[self._scale(i) for i in range(len(self._coded.fields))]
+            scales=[self._numbers_by_code(i) for i in range(len(self._coded.fields))]
             if self._learner.name == LINEAR
             else (),
         )
 
-    def _scale(self, i: int) -> Scale:
+    def _numbers_by_code(self, i: int) -> Scale:
         """Return the numbers of a quasi-identifier by code; none if it has no numbers."""
         if family(self._files.original.attributes[i].type) not in NUMBERS:
             return Scale()

@@ -16,7 +16,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 
-def collected(engine: Engine, microdata: Microdata) -> Microdata:
+def with_joined_people(engine: Engine, microdata: Microdata) -> Microdata:
     """Return the microdata with the people of its collection joined; others as they are.
 
     Raises DatasetError if a key is not unique in a dataset, or if a dataset shares no person with
@@ -26,7 +26,7 @@ def collected(engine: Engine, microdata: Microdata) -> Microdata:
     if not isinstance(collection, Collection):
         return microdata
     notes = check_keys(engine, microdata)
-    trees = [a.expression for a in _attributes(microdata)]
+    trees = [a.expression for a in _used_attributes(microdata)]
     trees += [microdata.where] if microdata.where is not None else []
     trees += [a.there for a in microdata.qids if a.there is not None]
     loaded = engine.load(collection, read(*trees))
@@ -41,15 +41,17 @@ def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
     collection = microdata.dataset
     if not isinstance(collection, Collection):
         return []
-    return [n for i in range(len(collection.key_columns)) for n in _checked(engine, collection, i)]
+    return [
+        n for i in range(len(collection.key_columns)) for n in _check_key(engine, collection, i)
+    ]
 
 
-def _attributes(microdata: Microdata) -> list[Attribute]:
+def _used_attributes(microdata: Microdata) -> list[Attribute]:
     single = (microdata.key, microdata.weight, microdata.by, microdata.household)
     return [*microdata.qids, *microdata.secrets, *(a for a in single if a is not None)]
 
 
-def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
+def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:
     """Return remarks on the key of one dataset; raise DatasetError if it cannot join people."""
     dataset, key = collection.datasets[i], collection.key_columns[i]
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
@@ -57,7 +59,8 @@ def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
     if keys:
         raise DatasetError(
             f"{dataset.name} has {plural(records, 'record')} of {plural(keys, 'person')} with "
-            f"several: key {quoted(key.name)} must be unique in each " + _choose_first(dataset, key)
+            f"several: key {quoted(key.name)} must be unique in each "
+            + _unique_key_hint(dataset, key)
         )
     notes = []
     if nameless:
@@ -65,10 +68,10 @@ def _checked(engine: Engine, collection: Collection, i: int) -> list[str]:
             f"{dataset.name} has {plural(nameless, 'record')} without a key: each is a person of "
             "its own, who matches nobody"
         )
-    return notes + _common(engine, collection, i) if i else notes
+    return notes + _count_common_people(engine, collection, i) if i else notes
 
 
-def _choose_first(dataset: Dataset, key: Column) -> str:
+def _unique_key_hint(dataset: Dataset, key: Column) -> str:
     """Return the end of a message: the scope of a unique key, and how to make the key unique."""
     if dataset.wave is not None:
         return "wave; check both columns, or first choose one record per person in each wave"
@@ -81,7 +84,7 @@ def _choose_first(dataset: Dataset, key: Column) -> str:
     return f"dataset; first choose one record per person: {line}"
 
 
-def _common(engine: Engine, collection: Collection, i: int) -> list[str]:
+def _count_common_people(engine: Engine, collection: Collection, i: int) -> list[str]:
     """Return a remark on the number of people who are also in another dataset.
 
     Raises DatasetError if nobody is, or if a release has people outside the population.

@@ -119,9 +119,9 @@ class Student:
         self._model = classifier(self.name, self.seed, **threads)
         if self.name == LINEAR:
             self._features = _Linear(codes, weights, self.scales)
-        with _steady(), warnings.catch_warnings(record=True) as caught:
+        with _single_threaded(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self._model.fit(self._of(codes), secrets, sample_weight=weights)
+            self._model.fit(self._features_of(codes), secrets, sample_weight=weights)
         self.converged = not any("converge" in w.category.__name__.casefold() for w in caught)
 
     def probabilities(self, codes: Any) -> Any:
@@ -131,10 +131,10 @@ class Student:
             return numpy.ones((len(codes), 1))
         if self.name == FOREST:
             self._model.n_jobs = 1  # sums of trees in one order
-        with _steady():
-            return self._model.predict_proba(self._of(codes))
+        with _single_threaded():
+            return self._model.predict_proba(self._features_of(codes))
 
-    def _of(self, codes: Any) -> Any:
+    def _features_of(self, codes: Any) -> Any:
         return codes if self._features is None else self._features.of(codes)
 
 
@@ -183,7 +183,7 @@ class _Linear:
 
 
 @contextmanager
-def _steady() -> Iterator[None]:
+def _single_threaded() -> Iterator[None]:
     """Let libraries below scikit-learn use one thread, so that sums have one order."""
     with import_module("threadpoolctl").threadpool_limits(limits=1):
         yield

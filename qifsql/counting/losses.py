@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.counting.composition import Compared
-from qifsql.counting.scales import measured, position
+from qifsql.counting.scales import has_distances, position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.readers import relation
@@ -68,7 +68,7 @@ class Scale:
     @property
     def by_distance(self) -> bool:
         """Return whether the loss is measured by distances, and not by numbers of values."""
-        return self.raw.hierarchy is None and measured(self.raw.type)
+        return self.raw.hierarchy is None and has_distances(self.raw.type)
 
 
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
@@ -80,16 +80,16 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
         make_places(
             tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1")
         )
-        kind = raw.type if raw.hierarchy is None and measured(raw.type) else "VARCHAR"
+        kind = raw.type if raw.hierarchy is None and has_distances(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
         tables.make(f"positions_{j}", exp.select("place", at).from_(exp.table_(f"places_{j}")))
         ends = exp.select("count(*)", "max(position) - min(position)", "max(isfinite(position))")
         ((values, apart, _),) = tables.rows(ends.from_(exp.table_(f"positions_{j}")))
-        scales.append(_scale(raw, values, apart))
+        scales.append(_read_scale(raw, values, apart))
     return scales
 
 
-def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
+def _read_scale(raw: Raw, values: int, apart: float | None) -> Scale:
     if not apart or not math.isfinite(apart):
         return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
     kind = family(raw.type)
@@ -98,7 +98,7 @@ def _scale(raw: Raw, values: int, apart: float | None) -> Scale:
     return Scale(raw, values, 1.0, int(apart))
 
 
-def lost(
+def loss_rows(
     tables: Tables, file: Compared, scales: Sequence[Scale]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed."""
@@ -123,9 +123,9 @@ def lost(
     for scale in scales:
         cell = cells.get(scale.raw.number)
         if cell is None:
-            losses.append(_gone(tables, file, scale, sizes))
+            losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
-        losses.append(_column(tables, file, cell[0], (scale, *sizes)))
+        losses.append(_loss_of_column(tables, file, cell[0], (scale, *sizes)))
         everything = exp.select("cells.cell")
         everything = everything.from_(exp.table_(cell[0].names["cells"], alias="cells"))
         spans = exp.table_(cell[0].names["spans"], alias="spans")
@@ -146,7 +146,7 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
     return query if microdata.where is None else query.where(exp.paren(microdata.where.copy()))
 
 
-def _column(
+def _loss_of_column(
     tables: Tables, file: Compared, column: Generalised, of: tuple[Scale, int, int]
 ) -> dict[str, Any]:
     """Return the row of ``COLUMNS`` for one column of a release."""
@@ -156,7 +156,7 @@ def _column(
     tables.make("held", held.from_(exp.table_(f"counted_{r}")).group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"))
     names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
-    tables.make("units", units(scale, 1))
+    tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
     lengths = [n for (n,) in tables.rows(widths)]
@@ -165,7 +165,7 @@ def _column(
     _, generalised, outside, suppressed, listed, spanned = row
     cells = tables.count("held")
     tables.drop("units")
-    tables.make("units", units(scale, parts))
+    tables.make("units", units_step(scale, parts))
     tables.make("shares", splice("compare/shares", tables=names))
     distances = utility.distances(
         _masses(tables, names), original=original, release=records, parts=parts
@@ -179,7 +179,7 @@ def _column(
         records=records,
     )
     return {
-        **_named(file, scale, column.column),
+        **_row_heading(file, scale, column.column),
         "cells": cells,
         "generalised": generalised / records,
         "outside": outside / records,
@@ -196,7 +196,7 @@ def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
             yield Mass(int(people), int(mass), int(values))
 
 
-def units(scale: Scale, parts: int) -> exp.Select:
+def units_step(scale: Scale, parts: int) -> exp.Select:
     """Return the one row of ``units``: units per position, units in all, and parts of a record."""
     values = {"unit": repr(scale.unit), "whole": str(scale.length), "parts": str(parts)}
     types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
@@ -205,7 +205,9 @@ def units(scale: Scale, parts: int) -> exp.Select:
     )
 
 
-def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) -> dict[str, Any]:
+def _row_of_absent_column(
+    tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]
+) -> dict[str, Any]:
     """Return the row for a column that the release lacks: every record may have any value."""
     original, records = sizes
     places = exp.table_(f"places_{scale.raw.number}")
@@ -213,10 +215,10 @@ def _gone(tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]) 
     masses = (Mass(n, records, times) for n, _, times in tables.rows(people.group_by("people")))
     distances = utility.distances(masses, original=original, release=records, parts=scale.values)
     shares = {"generalised": 1.0, "outside": 0.0, "certainty_penalty": 1.0}
-    return {**_named(file, scale, None), "cells": 0, **shares, **distances._asdict()}
+    return {**_row_heading(file, scale, None), "cells": 0, **shares, **distances._asdict()}
 
 
-def _named(file: Compared, scale: Scale, column: str | None) -> dict[str, Any]:
+def _row_heading(file: Compared, scale: Scale, column: str | None) -> dict[str, Any]:
     return {
         "release": file.title,
         "file": file.number,

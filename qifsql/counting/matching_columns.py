@@ -56,7 +56,7 @@ class Side:
         return query if self.where is None else query.where(exp.paren(self.where))
 
 
-def sides(
+def bind_sides(
     catalogs: Sequence[Catalog],
     qids: Sequence[str],
     truth: Sequence[str],
@@ -77,7 +77,7 @@ def sides(
     for i, catalog in enumerate(catalogs):
         side_qids = typed([pair[i] for pair in pairs], catalog)
         key = person_key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
-        where = condition(wheres[i], catalog)
+        where = checked_filter(wheres[i], catalog)
         both_sides.append(Side(datasets[i], side_qids, key, where))
     release, register = both_sides
     keys = [(release.key, register.key)] if release.key and register.key else []
@@ -180,7 +180,7 @@ def person_key(name: str, schema: Schema) -> Attribute:
     return Attribute(key.name, column(key), key.type)
 
 
-def condition(where: str | None, catalog: Catalog) -> exp.Expr | None:
+def checked_filter(where: str | None, catalog: Catalog) -> exp.Expr | None:
     """Return the checked filter of one dataset; None without a filter."""
     if where is None:
         return None

@@ -53,10 +53,10 @@ def check(bound: BoundAttack) -> None:
 
 def count(counts: AttackCounts, secret: int, tables: Tables) -> Counts:
     """Return the counts for the bounds of one secret; 0 is the owner of the record."""
-    return _Run(counts, secret, tables).numbers()
+    return _SecretTables(counts, secret, tables).numbers()
 
 
-class _Run:
+class _SecretTables:
     """The tables of one secret."""
 
     def __init__(self, counts: AttackCounts, secret: int, tables: Tables) -> None:
@@ -67,11 +67,11 @@ class _Run:
 
     def numbers(self) -> Counts:
         """Make the tables, and return what they say."""
-        self.tables.make("pattern_cells", self._cells())
+        self.tables.make("pattern_cells", self._people_by_pattern())
         for name in ("patterns", "pattern_secrets", "masks"):
             self.tables.make(name, self._view(name))
         self.tables.drop("pattern_cells")
-        self.tables.make("mates", self._mates())
+        self.tables.make("mates", self._patterns_with_mates())
         for name in ("cuts", "keys", "fits", "key_counts"):
             self.tables.make(name, self._view(name))
         names = ("totals", "joined", "level", "broken", "secrets")
@@ -87,7 +87,7 @@ class _Run:
             masks={mask: tuple(map(int, numbers)) for mask, *numbers in masks},
         )
 
-    def _cells(self) -> Plan:
+    def _people_by_pattern(self) -> Plan:
         """Return the plan of the people by pattern and secret, which is a number here."""
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
@@ -109,9 +109,9 @@ class _Run:
         named = [exp.alias_(exp.cast(tree, "BIGINT"), name) for name, tree in columns]
         return plan(bound.microdata, steps.steps, exp.select(*places, *named).from_(table))
 
-    def _mates(self) -> Plan:
+    def _patterns_with_mates(self) -> Plan:
         """Return the plan of patterns with mates: all incomplete ones if there are too many."""
-        missing = exp.LT(this=exp.column("mask"), expression=number(self._full))
+        missing = exp.LT(this=exp.column("mask"), expression=number(self._full_mask))
         patterns = exp.select("pattern").from_("patterns").where(missing)
         counted = exp.select("count(*)").from_(patterns.subquery("incomplete"))
         incomplete = int(self.tables.rows(counted)[0][0])
@@ -120,7 +120,7 @@ class _Run:
         return self._view("mates")
 
     @property
-    def _full(self) -> int:
+    def _full_mask(self) -> int:
         """Return the mask of a complete pattern."""
         return (1 << self.width) - 1
 
@@ -131,7 +131,7 @@ class _Run:
 
     def _query(self, name: str) -> exp.Select:
         places = range(1, self.width + 1)
-        return splice(f"completions/{name}", places=places, numbers={"full_mask": self._full})
+        return splice(f"completions/{name}", places=places, numbers={"full_mask": self._full_mask})
 
     def _row(self, name: str) -> dict[str, Any]:
         view = self._view(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import refused
+from qifsql.counting.cuts import refused_parts
 from qifsql.counting.scales import Secret, own_name, own_table
 from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
@@ -138,17 +138,17 @@ class Passes:
             return
         key = ("judge", sides, *tables.items())
         if key not in self._texts:
-            plan = self._refused(wishes, self.query(sides, None, **tables))
+            plan = self._refused_plan(wishes, self.query(sides, None, **tables))
             self._texts[key] = render.keeping(plan, "refused", LOADED)
         self._send(self._texts[key])
 
     def broken(self, wishes: Wishes) -> bool:
         """Return whether a class of all records breaks a limit on a secret."""
-        plan = self._refused(wishes, self.query("everybody"))
+        plan = self._refused_plan(wishes, self.query("everybody"))
         return bool(self.stream.rows(render.statement(plan)))
 
-    def _refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
-        return refused(wishes, self.coded.secrets, sides, records=self.coded.records)
+    def _refused_plan(self, wishes: Wishes, sides: exp.Select) -> Plan:
+        return refused_parts(wishes, self.coded.secrets, sides, records=self.coded.records)
 
     def _send(self, sql: str) -> int:
         self.statements[sql] = None

@@ -29,9 +29,9 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
-    qids = _qids(people, names, tags)
+    qids = _people_qids(people, names, tags)
     raws = raw_columns(spec, qids, people.schema)
-    secret, secret_tags = _secret(spec, len(catalogs))
+    secret, secret_tags = _secret_names(spec, len(catalogs))
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
     titles = titles_of(spec.releases)
     everywhere = {q.name for q in qids} - {
@@ -50,26 +50,26 @@ def bind(engine: Engine, spec: Composition) -> Bound:
             title,
             _dataset(catalog),
             tuple((replace(g, release=title), a) for g, a in cells),
-            of_release(catalog, of_secret, secret),
+            column_of_release(catalog, of_secret, secret),
             catalog.schema[keys[number]] if keys else None,
         )
         _check_release(release)
         releases.append(release)
     _check_together(releases, raws, secret)
-    truth = None if spec.truth is None else _truth(people, spec.truth, releases[0])
+    truth = None if spec.truth is None else _true_secret(people, spec.truth, releases[0])
     key = people.schema[keys[0]] if keys else None
     for release in releases:
         if key is not None and release.key is not None:
             _check_keys(key, release, people.schema.dataset)
     where = people.filter(spec.where)
-    notes = tuple(_unused(release, raws) for release in releases if len(release.cells) < len(raws))
+    notes = tuple(_lacking(release, raws) for release in releases if len(release.cells) < len(raws))
     notes += people.remarks
     return Bound(
         spec, _dataset(people), qids, raws, tuple(releases), secret, key, truth, where, notes
     )
 
 
-def _qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
+def _people_qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
     """Return the quasi-identifiers of the people; refuse a tag that is about none of them."""
     qids = typed(naming.attributes(names, people.schema, QID), people, QID)
     if not qids:
@@ -94,7 +94,7 @@ def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: st
             )
 
 
-def _truth(people: Catalog, name: str, release: Release) -> Attribute:
+def _true_secret(people: Catalog, name: str, release: Release) -> Attribute:
     """Return the column of the people that holds their true secret."""
     named = naming.attributes([name], people.schema, "truth")[:1]
     (truth,) = typed(named, people, "truth")
@@ -170,7 +170,7 @@ def titles_of(datasets: Sequence[Dataset]) -> list[str]:
     return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
 
 
-def _secret(spec: Composition, last: int) -> tuple[str, Tags]:
+def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:
     """Return the name of the secret, and its names in releases (0: in all others)."""
     tags: Tags = {}
     names = []
@@ -203,13 +203,13 @@ def cells_of(
         tagged = (number, raw.name) in tags
         if text is None or (not tagged and catalog.schema.find(text) is None):
             continue
-        cell = of_release(catalog, text, raw.name)
+        cell = column_of_release(catalog, text, raw.name)
         column = text if tagged else cell.name
         cells.append((Generalised(raw, number, "", column, cell.type, raw.name in plain), cell))
     return cells
 
 
-def of_release(catalog: Catalog, written: str, name: str) -> Attribute:
+def column_of_release(catalog: Catalog, written: str, name: str) -> Attribute:
     """Return a column of a release, or an expression over its columns; with its type."""
     schema = catalog.schema
     column = schema.find(written) or schema.find(written.strip())
@@ -263,7 +263,7 @@ def _check_keys(key: Column, release: Release, people: str) -> None:
         )
 
 
-def _unused(release: Release, raws: Sequence[Raw]) -> str:
+def _lacking(release: Release, raws: Sequence[Raw]) -> str:
     have = {g.raw.number for g, _ in release.cells}
     lacking = ", ".join(quoted(r.name) for r in raws if r.number not in have)
     return f"{release.title} has no {lacking}: people are found in it by the other columns alone"

@@ -39,7 +39,7 @@ class Spread:
     missing: bool
 
 
-def dictionary(
+def make_dictionary(
     engine: Engine, microdata: Microdata, attribute: str, steps: Sequence[Step] | None = None
 ) -> Spread:
     """Create the dictionary of ``qid_1``, ``secret_1`` ...; return the spread of people over it.
@@ -75,7 +75,7 @@ class Scale:
     @property
     def interval(self) -> bool:
         """Return whether a cell is an interval; it is a set if values have no distances."""
-        return measured(self.attribute.type)
+        return has_distances(self.attribute.type)
 
     @property
     def span(self) -> int:
@@ -95,7 +95,7 @@ class Secret:
     before: int
 
 
-def measured(type_: str) -> bool:
+def has_distances(type_: str) -> bool:
     """Return whether values of a type have distances, and so form intervals."""
     kind = family(type_)
     return kind in NUMBERS or kind.startswith("TIMESTAMP") or kind in ("DATE", "TIME")
@@ -110,7 +110,7 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
     """Create the tables ``scale_1 ..``; return the scales."""
     scales = []
     for i, qid in enumerate(microdata.qids, 1):
-        dictionary(engine, microdata, f"qid_{i}")
+        make_dictionary(engine, microdata, f"qid_{i}")
         table = own_table(f"dictionary_qid_{i}")
         placed = exp.alias_(position(qid.type), "position")
         positions = exp.select("value", "code", "people", placed).from_(table)
@@ -132,7 +132,7 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
     """Create the tables ``whole_1 ..`` of the secrets; return the secrets."""
     secrets = []
     for j, secret in enumerate(microdata.secrets, 1):
-        spread = dictionary(engine, microdata, f"secret_{j}")
+        spread = make_dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
         plan = Plan((), splice("anonymise/whole", tables=table))
         engine.keep(f"whole_{j}", plan, "counting secrets", microdata.dataset.name, catalog=LOADED)
@@ -142,7 +142,7 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
     return secrets
 
 
-def code(engine: Engine, microdata: Microdata) -> None:
+def code_records(engine: Engine, microdata: Microdata) -> None:
     """Create the table ``coded``, one row per record: its position, places and secrets."""
     every = (*microdata.qids, *microdata.secrets)
     columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
@@ -166,7 +166,7 @@ def position(type_: str) -> exp.Expr:
     kind, value = family(type_), exp.column("value")
     if kind in NUMBERS:
         return exp.cast(value, "DOUBLE")
-    if not measured(type_):
+    if not has_distances(type_):
         return exp.cast(exp.null(), "DOUBLE")
     since: exp.Expr = exp.Anonymous(this="epoch_us", expressions=[value])
     if kind == "DATE":

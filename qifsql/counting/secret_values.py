@@ -23,12 +23,14 @@ def check(counts: Counts) -> list[str]:
         for j, secret in enumerate(counts.bound.microdata.secrets, 1):
             what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
             if bound.gain.kind == "tries":
-                notes += _sure(int(bound.gain.number or 0), counts.domain(j).values, "value", what)
+                notes += _certain(
+                    int(bound.gain.number or 0), counts.domain(j).values, "value", what
+                )
             elif bound.gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
         if bound.gain.kind == "tries" and not counts.bound.microdata.secrets:
             what = f"gain {quoted(bound.gain.text)}"
-            notes += _sure(int(bound.gain.number or 0), counts.records, "record", what)
+            notes += _certain(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
 
 
@@ -43,7 +45,7 @@ def _check_flag(counts: Counts) -> None:
         )
 
 
-def _sure(tries: int, there: int, thing: str, what: str) -> list[str]:
+def _certain(tries: int, there: int, thing: str, what: str) -> list[str]:
     """Return a remark if one of ``tries`` guesses is always right; refuse too many guesses."""
     if tries <= there:
         if tries > TRIES:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
-from qifsql.counting.join import collected
+from qifsql.counting.join import with_joined_people
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import split_name
@@ -51,7 +51,7 @@ def opened(
         catalog = Catalog(engine, spec.dataset, spec.mentions)
         bound = bind(replace(spec, dataset=catalog.dataset), catalog)
         people = replace(bound.microdata, notes=(*notes, *bound.microdata.notes))
-        yield engine, bound.on(collected(engine, people) if joined else people)
+        yield engine, bound.on(with_joined_people(engine, people) if joined else people)
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
@@ -65,8 +65,8 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
         raise InputError("a long table needs the key that tells people apart; name it with --key")
     column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
     there, without = waves(engine, spec.dataset, column)
-    left_out = f"{plural(without, 'record')} of {spec.dataset.name} have no {column}"
-    notes = (f"{left_out}: no wave has them",) if without else ()
+    outside = f"{plural(without, 'record')} of {spec.dataset.name} have no {column}"
+    notes = (f"{outside}: no wave has them",) if without else ()
     if not listed:
         return there, notes
     by_value = {d.wave[1]: d for d in there if d.wave}
@@ -112,7 +112,7 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
     return int(records)
 
 
-def left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+def note_left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     """Return a note on the records that the rule for missing values leaves out."""
     if microdata.null != "drop":
         return ()
@@ -121,10 +121,10 @@ def left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
         int(engine.rows(records_plan(microdata, people=only), "counting records", where)[0][0])
         for only in (False, True)
     )
-    return dropped(records, people)
+    return note_dropped(records, people)
 
 
-def repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+def note_repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     """Return a note if people have several records in a release, by its key."""
     key = microdata.key
     if key is None or microdata.person is not None or isinstance(microdata.dataset, Collection):
@@ -140,7 +140,7 @@ def repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     )
 
 
-def dropped(records: int, people: int) -> tuple[str, ...]:
+def note_dropped(records: int, people: int) -> tuple[str, ...]:
     """Return a note if fewer records count as people than there are."""
     if people == records:
         return ()

@@ -135,10 +135,10 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
 def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
     """Create the tables of spans and members of a column; ``cells`` are those of its classes."""
     names = column.names
-    mode, kind = _mode(column)
+    mode, kind = _reading_mode(column)
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
-    _parse(tables, column, mode, kind)
+    _parse_cells(tables, column, mode, kind)
     queries = [
         splice(f"cells/{name}", tables=names, domain=kind) for name in ("listed", "begun", "absent")
     ]
@@ -148,7 +148,7 @@ def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
     tables.drop(names["parsed"], names["ranges"])
 
 
-def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None:
+def _parse_cells(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None:
     """Create the table of parsed cells, from text or from typed values."""
     names = column.names
     if mode != "text":
@@ -160,7 +160,7 @@ def _parse(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
     source = CellSource(column.column, column.release, kind, nodes, column.labels)
-    generalised = _read(tables, unread, path, source)
+    generalised = _write_parsed(tables, unread, path, source)
     wrong = column.plain if generalised else column.typed
     if kind.kind != "text" and wrong and tables.count(names["cells"]):
         raise column.clash("text")
@@ -185,7 +185,7 @@ class CellSource:
     labels: str = LABELS
 
 
-def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
+def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
     """Write the parsed cells of a query (id, cell) to a Parquet file; count the generalised ones.
 
     Raises ColumnError if some cells do not parse: it states their number by form, never their text.
@@ -203,7 +203,7 @@ def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> i
                 except UnreadableError as e:
                     refused[str(e)] += 1
                     continue
-                generalised += _generalised(cell, text)
+                generalised += _is_generalised(cell, text)
                 rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
     if refused:
@@ -211,7 +211,7 @@ def _read(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> i
     return generalised
 
 
-def _generalised(cell: Cell, text: str) -> bool:
+def _is_generalised(cell: Cell, text: str) -> bool:
     """Return whether a cell is more than its text as one plain value."""
     is_value = len(cell.items) == 1 and not cell.missing and not text.startswith("{")
     return not is_value or cell.items[0] != text
@@ -229,7 +229,7 @@ def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
     )
 
 
-def _mode(column: Generalised) -> tuple[str, Domain]:
+def _reading_mode(column: Generalised) -> tuple[str, Domain]:
     """Return the mode for reading the cells of a column, and the domain shared with raw values."""
     raw = column.raw.domain
     try:
@@ -252,7 +252,7 @@ def _mode(column: Generalised) -> tuple[str, Domain]:
     return mode, both
 
 
-def width(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
+def count_rows(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
     """Return the number of rows of the classes if they have one row per place of these columns."""
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in columns}
     numbers = [c.raw.number for c in columns]

@@ -54,16 +54,16 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
     paths = dict.fromkeys(p for source in sources for p in _paths(source))
     paths |= dict.fromkeys(str(f) for f in files)
     return [
-        setting("allowed_paths", _texts(paths)),
-        setting("allowed_directories", _texts(map(str, folders))),
-        *_of_every_connection(),
+        setting("allowed_paths", _text_array(paths)),
+        setting("allowed_directories", _text_array(map(str, folders))),
+        *_fixed_settings(),
     ]
 
 
 @cache
-def _of_every_connection() -> tuple[str, ...]:
+def _fixed_settings() -> tuple[str, ...]:
     return (
-        setting("allowed_configs", _texts(CHANGEABLE)),
+        setting("allowed_configs", _text_array(CHANGEABLE)),
         setting("enable_external_access", exp.false()),
         setting("lock_configuration", exp.true()),
     )
@@ -85,5 +85,5 @@ def _paths(source: Source) -> Iterable[str]:
     return [*names, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
 
 
-def _texts(values: Iterable[str]) -> exp.Array:
+def _text_array(values: Iterable[str]) -> exp.Array:
     return exp.Array(expressions=[exp.Literal.string(value) for value in values])

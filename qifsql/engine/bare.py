@@ -110,7 +110,7 @@ class BareDuckDB:
         try:
             statements = self._connection.extract_statements(script)
             for statement in statements:
-                _check(statement.type.name, statement.query, self._where)
+                _check_statement(statement.type.name, statement.query, self._where)
             return [
                 answer
                 for statement in statements
@@ -129,7 +129,7 @@ class BareDuckDB:
         return Answer(text, tuple(str(column[0]) for column in done.description or ()), rows)
 
 
-def _check(kind: str, text: str, where: str) -> None:
+def _check_statement(kind: str, text: str, where: str) -> None:
     """Refuse a statement that could write a file, or change what may be opened."""
     plain = COMMENT.sub("", text).strip()
     if kind in HARMLESS or OPENING.fullmatch(plain) or ZONE.fullmatch(plain):

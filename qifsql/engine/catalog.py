@@ -59,19 +59,19 @@ class Catalog:
             self.dataset, self.schema = _read_collection(engine, dataset, mentions)
             return
         if dataset.format == "duckdb":
-            dataset = _found_table(engine, dataset)
-        self.dataset, self.schema = _readable(engine, dataset, mentions)
+            dataset = _find_table(engine, dataset)
+        self.dataset, self.schema = _read_columns(engine, dataset, mentions)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ExpressionError if one cannot be evaluated."""
         types: list[str] = []
         by_name = {c.source_name: c.type for c in self.schema.columns}
-        self._use(read(*expressions))
+        self._note_writings(read(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
                 types.append(by_name[tree.name])
                 continue
-            self._vet(tree, what)
+            self._check_functions(tree, what)
             source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
             types.append(self._type(tree, source, what))
         return types
@@ -79,9 +79,9 @@ class Catalog:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return notes on copies, on empty lines, and on the spelling of fields in use so far."""
-        return (*self._copies(), *self._blank(), *remarks(self.engine))
+        return (*self._note_equal_files(), *self._note_blank_records(), *remarks(self.engine))
 
-    def _blank(self) -> list[str]:
+    def _note_blank_records(self) -> list[str]:
         """Return notes on records without any value."""
         return [
             f"{part.dataset} has {plural(part.blank, 'record')} without a value in any column, "
@@ -90,7 +90,7 @@ class Catalog:
             if part.blank
         ]
 
-    def _copies(self) -> list[str]:
+    def _note_equal_files(self) -> list[str]:
         """Return a note on files of one dataset that have the same bytes."""
         if not isinstance(self.dataset, Dataset) or len(self.dataset.paths) < 2:
             return []
@@ -100,7 +100,7 @@ class Catalog:
             for path, earlier in copies(self.dataset.paths)
         ][:3]
 
-    def _use(self, columns: frozenset[str]) -> None:
+    def _note_writings(self, columns: frozenset[str]) -> None:
         """Record the columns in use whose different fields may be one value."""
         across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
         for part in self.schema.parts or (self.schema,):
@@ -111,7 +111,7 @@ class Catalog:
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression over columns of these types that does not return a number."""
-        self._vet(tree, what)
+        self._check_functions(tree, what)
         empty = [
             exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(name))
             for name, type_ in columns.items()
@@ -127,9 +127,9 @@ class Catalog:
         opened = Dataset.open(path)
         if opened.format == "duckdb":
             raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
-        return _readable(self.engine, replace(opened, all_varchar=opened.format == "csv"), None)
+        return _read_columns(self.engine, replace(opened, all_varchar=opened.format == "csv"), None)
 
-    def _vet(self, tree: exp.Expr, what: str) -> None:
+    def _check_functions(self, tree: exp.Expr, what: str) -> None:
         """Refuse functions that are not allowed, and values that may be too long."""
         nodes = parsed(self.engine, tree, what)
         names = functions_of(nodes)
@@ -185,7 +185,7 @@ class Catalog:
         except (InputError, EngineError) as e:
             raise ExpressionError(
                 f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
-                f"or the types do not fit{self._types(tree)}{self._as_text(tree)}; --debug shows "
+                f"or the types do not fit{self._types(tree)}{self._text_hint(tree)}; --debug shows "
                 "DuckDB's message",
                 detail=e.detail,
             ) from e
@@ -197,7 +197,7 @@ class Catalog:
             return ""
         return f" ({', '.join(f'{quoted(c.name)} is {family(c.type)}' for c in used)})"
 
-    def _as_text(self, tree: exp.Expr) -> str:
+    def _text_hint(self, tree: exp.Expr) -> str:
         """Return a hint that names the columns of an expression that are read as text."""
         texts = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
         names = [c.name for c in self.schema.columns if c.source_name in {*texts} & read(tree)]
@@ -226,9 +226,9 @@ def _read_schema(
     if dataset.format == "csv":
         dataset, header, doubtful = _header(engine, dataset)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
-        _check_same(engine, dataset)
+        _check_same_schema(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
-    fields = len(described) - _n_partitions(dataset, header)
+    fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != fields:
         raise DatasetError(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
@@ -260,7 +260,7 @@ def _read_schema(
     return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
 
 
-def _readable(
+def _read_columns(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
 ) -> tuple[Dataset, Schema]:
     """Return a dataset and its columns; lines of CSV may end in two ways.
@@ -288,7 +288,7 @@ def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) ->
         )
 
 
-def _n_partitions(dataset: Dataset, names: Sequence[str]) -> int:
+def _count_partitions(dataset: Dataset, names: Sequence[str]) -> int:
     """Return the number of columns from the names of folders that are not in the files, too."""
     columns = partition_columns(dataset.paths[0]) if dataset.hive else ()
     return len({c.casefold() for c in columns} - {name.casefold() for name in names})
@@ -300,11 +300,11 @@ def _read_collection(
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for member, key in zip_longest(collection.datasets, collection.keys):
-        source = _found_table(engine, member) if member.format == "duckdb" else member
-        dataset, schema = _readable(engine, source, mentions)
+        source = _find_table(engine, member) if member.format == "duckdb" else member
+        dataset, schema = _read_columns(engine, source, mentions)
         datasets.append(dataset)
         schemas.append(schema)
-        keys += [_key(schema, key, collection.keys)] if key is not None else []
+        keys += [_key_column(schema, key, collection.keys)] if key is not None else []
     for i, key in enumerate(keys):
         if nested(key.type):
             raise ColumnError(
@@ -325,7 +325,7 @@ def _read_collection(
     return collection, together(collection, schemas)
 
 
-def _key(schema: Schema, name: str, names: Sequence[str]) -> Column:
+def _key_column(schema: Schema, name: str, names: Sequence[str]) -> Column:
     try:
         return schema[name]
     except ColumnError as e:
@@ -386,7 +386,7 @@ def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bo
     )
 
 
-def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
+def _find_table(engine: Engine, dataset: Dataset) -> Dataset:
     """Return the dataset with its table found by its name or ``schema.table``, else in any case.
 
     DatasetError if it is a view: the author of the file decides what a view reads.
@@ -411,7 +411,7 @@ def _found_table(engine: Engine, dataset: Dataset) -> Dataset:
     raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
 
 
-def _check_same(engine: Engine, dataset: Dataset) -> None:
+def _check_same_schema(engine: Engine, dataset: Dataset) -> None:
     """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's.
 
     The order of the columns may differ, unless names differ only in case: DuckDB distinguishes

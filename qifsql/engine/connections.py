@@ -62,13 +62,13 @@ class Stream:
     def _run(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Return what a call of the connection returns."""
         if threading.current_thread() is not threading.main_thread():
-            return self._called(call)
+            return self._call_translated(call)
         # The main thread receives Ctrl-C, so another thread runs the statement.
         results: list[T] = []
-        together([self], lambda _s: results.append(self._called(call)), look=silent)
+        together([self], lambda _s: results.append(self._call_translated(call)), look=silent)
         return results[0]
 
-    def _called(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    def _call_translated(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         try:
             return call(self._cursor)
         except duckdb.Error as e:

@@ -81,18 +81,18 @@ def convert(engine: Converter, dataset: Dataset) -> str:
     read = exp.Anonymous(this="read_parquet", expressions=[exp.Array(expressions=files)])
     rows = exp.Table(this=read)
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
-    query = exp.select(*_values(engine, dataset, rows, mixed, long)).from_(rows)
+    query = exp.select(*_exact_columns(engine, dataset, rows, mixed, long)).from_(rows)
     return render(exp.Create(this=view, kind="VIEW", expression=query))
 
 
-def _values(
+def _exact_columns(
     engine: Converter, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
     """Yield the columns of the view: numbers with their types, mixed cells as text."""
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
-    integral = _that(engine, dataset, rows, floating, ARE_INTEGERS)
-    apart = _that(engine, dataset, rows, mixed, APART)
+    integral = _passing(engine, dataset, rows, floating, ARE_INTEGERS)
+    apart = _passing(engine, dataset, rows, mixed, APART)
     if merged := [quoted(name) for name in mixed if name not in apart]:
         raise DatasetError(
             f"column {', '.join(merged)} of {dataset.name} has numbers and texts that are written "
@@ -106,23 +106,23 @@ def _values(
             value = exp.cast(column, exact[name], dialect="duckdb")
             yield exp.alias_(value, identifier(name))
         elif name in mixed:
-            yield exp.alias_(_about(TEXT, name), identifier(name))
+            yield exp.alias_(_filled(TEXT, name), identifier(name))
         else:
             yield column
 
 
-def _that(
+def _passing(
     engine: Converter, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
 ) -> set[str]:
     """Return the columns for which a test is true."""
     true: set[str] = set()
     for i in range(0, len(names), TOGETHER):
         some = names[i : i + TOGETHER]
-        tests = [_about(template, name) for name in some]
+        tests = [_filled(template, name) for name in some]
         (flags,) = engine.query(exp.select(*tests).from_(rows.copy()), dataset.name)
         true |= {name for name, flag in zip(some, flags, strict=True) if flag}
     return true
 
 
-def _about(template: str, name: str) -> exp.Expr:
+def _filled(template: str, name: str) -> exp.Expr:
     return filled(template, {"field": exp.column(identifier(name))})

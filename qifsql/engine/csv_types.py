@@ -82,17 +82,17 @@ def read_writings(
     texts: list[str] = []
     writings: dict[str, Writing] = {}
     blank = 0
-    counts = [_blank(names)] if 1 < len(names) <= TOGETHER else []
+    counts = [_blank_count(names)] if 1 < len(names) <= TOGETHER else []
     for i in range(0, max(len(typed), len(counts)), TOGETHER):
         some = typed[i : i + TOGETHER]
-        tests = [_unusual(name, type_) for name, type_ in some]
+        tests = [_has_unusual(name, type_) for name, type_ in some]
         query = exp.select(*tests, *(() if i else counts)).from_(relation(text))
         (flags,) = engine.query(query, dataset.name)
         blank = blank if i or not counts else flags[-1]
         for (name, type_), unusual in zip(some, flags[: len(some)], strict=True):
             if not unusual:
                 continue
-            merged, lost = _merged(engine, dataset, name, type_)
+            merged, lost = _find_merged(engine, dataset, name, type_)
             if lost:
                 texts.append(name)
             else:
@@ -100,19 +100,19 @@ def read_writings(
     return replace(dataset, texts=tuple(texts)), writings, int(blank)
 
 
-def _blank(names: Sequence[str]) -> exp.Expr:
+def _blank_count(names: Sequence[str]) -> exp.Expr:
     """Return the number of records that have no value in any of these columns."""
     first, *further = (exp.column(identifier(name)) for name in names)
     nothing = exp.Where(this=exp.Coalesce(this=first, expressions=further).is_(exp.null()))
     return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
 
 
-def _unusual(name: str, type_: str) -> exp.Expr:
+def _has_unusual(name: str, type_: str) -> exp.Expr:
     """Return whether any field of a column is not written as DuckDB writes its value."""
-    return _about(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+    return _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
 
 
-def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
+def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
     """Return whether different fields of a column are one value, and whether digits are lost.
 
     Digits are lost if fields of one value may have more digits than the type keeps, or if a whole
@@ -120,32 +120,32 @@ def _merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bo
     """
     text = replace(dataset, all_varchar=True, wave=None)
     rows = {"rows": relation(text)}
-    query = exp.select(*MERGED).from_(exp.Subquery(this=_about(GROUPS, name, type_, rows)))
+    query = exp.select(*MERGED).from_(exp.Subquery(this=_filled(GROUPS, name, type_, rows)))
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
     if foreign_format and type_ in NUMBERS:  # DuckDB detects 0x7 as DOUBLE, but cannot read it
         return False, True
     if foreign_format:  # dates in a format that CAST does not read
-        merged = _distinct(engine, dataset, name) < _distinct(engine, text, name)
+        merged = _count_distinct(engine, dataset, name) < _count_distinct(engine, text, name)
     if not merged and (type_ != "DOUBLE" or longest <= DIGITS):
         return merged, False
     long = LONG if type_ == "DOUBLE" else "FALSE"
     words = rows | {
-        "rounded": exp.func("coalesce", _about(ROUNDED.get(type_, "FALSE"), name, type_), FALSE),
-        "long": exp.func("coalesce", _about(long, name, type_), FALSE),
+        "rounded": exp.func("coalesce", _filled(ROUNDED.get(type_, "FALSE"), name, type_), FALSE),
+        "long": exp.func("coalesce", _filled(long, name, type_), FALSE),
     }
-    groups = _about(GROUPS_OF_LONG, name, type_, words)
+    groups = _filled(GROUPS_OF_LONG, name, type_, words)
     query = exp.select(LOST).from_(exp.Subquery(this=groups))
     ((lost,),) = engine.query(query, dataset.name)
     return merged, lost
 
 
-def _distinct(engine: Engine, dataset: Dataset, name: str) -> int:
+def _count_distinct(engine: Engine, dataset: Dataset, name: str) -> int:
     column = exp.column(identifier(name))
     values = exp.select(column).distinct().from_(relation(dataset)).subquery()
     return int(engine.query(exp.select("count(*)").from_(values), dataset.name)[0][0])
 
 
-def _about(
+def _filled(
     template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
 ) -> exp.Expr:
     """Return a template with its words replaced by a column, casts to a type, and ``extras``."""

@@ -133,17 +133,17 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
     ]
     operands = [operand for node in nodes for operand in operands_of(node)]
     types: list[str] = [""] * len(operands)
-    for form in (_with_all, _of_rows):
+    for form in (_grouped_only, _ungrouped):
         untyped = [i for i, type_ in enumerate(types) if not type_]
         if not untyped:
             break
         try:
-            answers = _ask(form, select, [operands[i] for i in untyped], describe)
+            answers = _types_of(form, select, [operands[i] for i in untyped], describe)
         except QifError:
             answers = []
             for i in untyped:
                 try:
-                    answers += _ask(form, select, [operands[i]], describe)
+                    answers += _types_of(form, select, [operands[i]], describe)
                 except QifError:
                     answers.append("")
         for i, type_ in zip(untyped, answers, strict=True):
@@ -153,7 +153,7 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
         node.meta[OPERANDS] = tuple(next(answers_of_all) for _ in operands_of(node))
 
 
-def _ask(
+def _types_of(
     form: Callable[[exp.Select], exp.Select],
     select: exp.Select,
     operands: Sequence[exp.Expr],
@@ -165,7 +165,7 @@ def _ask(
     return [type_ for _, type_ in describe(query)[-len(operands) :]]
 
 
-def _with_all(select: exp.Select) -> exp.Select:
+def _grouped_only(select: exp.Select) -> exp.Select:
     """Return a SELECT without what follows its groups: aggregates and aliases may be read."""
     query = select.copy()
     for clause in ("order", "limit", "having", "qualify", "distinct"):
@@ -173,7 +173,7 @@ def _with_all(select: exp.Select) -> exp.Select:
     return query
 
 
-def _of_rows(select: exp.Select) -> exp.Select:
+def _ungrouped(select: exp.Select) -> exp.Select:
     """Return a SELECT of the rows before they are grouped: arguments of aggregates are read."""
     query = exp.select()
     for clause in ("from_", "joins", "with_"):

@@ -93,12 +93,12 @@ class Spark:
         )
         self._entries: dict[tuple[str, str], KeptTable] = {}
         self._number = 0
-        self._placing = Placing(self._local, self._view, self._is_data)
+        self._placing = Placing(self._local, self._view, self._is_source)
         try:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
             self._views = SparkViews(
-                self._spark, self._local, self._folders, act=self.act, name=self._name
+                self._spark, self._local, self._folders, act=self.act, name=self._new_name
             )
         except BaseException:
             self._local.close()
@@ -126,15 +126,15 @@ class Spark:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._clear()
+        self._drop_all()
         self._local.__exit__(kind, error, trace)
 
     def close(self) -> None:
         """Remove the views and folders of this engine; the session stays open for others."""
-        self._clear()
+        self._drop_all()
         self._local.close()
 
-    def _clear(self) -> None:
+    def _drop_all(self) -> None:
         self._folders.remove()
         self._entries.clear()
 
@@ -185,11 +185,11 @@ class Spark:
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a plan as Python values, exact for numbers of any size."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            return self._here(local, lambda p: self._local.rows(p, what, where))
+            return self._run_here(local, lambda p: self._local.rows(p, what, where))
         text, columns = self._placing.text(plan, where)
         kinds = [type_ for _, type_ in columns]
         rows = self.act(what, where, lambda: self._spark.sql(text).collect())
-        return [tuple(map(_value, row, kinds)) for row in rows]
+        return [tuple(map(_as_in_duckdb, row, kinds)) for row in rows]
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
@@ -198,23 +198,23 @@ class Spark:
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            yield from self._here_batches(local, what, where, rows)
+            yield from self._run_batches_here(local, what, where, rows)
             return
         text, columns = self._placing.text(plan, where)
         names, kinds = [n for n, _ in columns], [t for _, t in columns]
         records = self.act(what, where, lambda: self._spark.sql(text).collect())
         for first in range(0, max(len(records), 1), rows):
-            chunk = [tuple(map(_value, row, kinds)) for row in records[first : first + rows]]
+            chunk = [tuple(map(_as_in_duckdb, row, kinds)) for row in records[first : first + rows]]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            return self._here(
+            return self._run_here(
                 local, lambda p: self._local.copy(p, path, what=what, where=where, note=note)
             )
-        name = self._name("copied")
-        self._write(name, plan, what, where, catalog=LOADED)
+        name = self._new_name("copied")
+        self._keep_on_spark(name, plan, what, where, catalog=LOADED)
         read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
         rows = self._local.copy(read, path, what=what, where=where, note=note)
         self.drop(name, LOADED)
@@ -233,13 +233,13 @@ class Spark:
             def kept_here(here: Plan) -> str:
                 return self._local.keep(name, here, what, where, catalog=catalog)
 
-            statement = self._here(local, kept_here)
+            statement = self._run_here(local, kept_here)
             columns = self._local.describe(self._table(catalog, name), where)
             count = exp.select("count(*)").from_(self._table(catalog, name))
             ((rows,),) = self._local.query(count, where)
             self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, here=True)
             return statement
-        self._write(name, plan, what, where, catalog=catalog)
+        self._keep_on_spark(name, plan, what, where, catalog=catalog)
         return render.keeping(plan, name, catalog)
 
     def run(self, statement: str, what: str, where: str) -> None:
@@ -250,7 +250,7 @@ class Spark:
             return
         table = create.this
         plan = Plan((), create.expression)
-        name = self._name("next")
+        name = self._new_name("next")
         self.keep(name, plan, what, where, catalog=LOADED)
         if (table.catalog, table.name) in self._entries:
             self.drop(table.name, table.catalog)
@@ -351,12 +351,12 @@ class Spark:
 
     def _upload(self, entry: KeptTable, where: str) -> str:
         """Return the view of Spark of a table that DuckDB here has."""
-        view = self._name("kept")
+        view = self._new_name("kept")
         folder = self._views.convert(self._table(entry.catalog, entry.name), view, where)
         self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
         return view
 
-    def _is_data(self, table: exp.Table) -> bool:
+    def _is_source(self, table: exp.Table) -> bool:
         """Return whether a table is a source, not a kept table or a step."""
         bare = bare_table(table)
         return is_function(bare, "READ_PARQUET") or self._views.has(bare)
@@ -366,11 +366,11 @@ class Spark:
         entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
         if entry is not None:
             return entry.rows > SMALL
-        return self._is_data(table)
+        return self._is_source(table)
 
     def _local_plan(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
-    ) -> "Here | None":
+    ) -> "PlanHere | None":
         """Return the plan for DuckDB here where Spark has no part in its last step, or None.
 
         The steps that it reads were then computed by Spark.
@@ -383,7 +383,7 @@ class Spark:
         names = {step.name for step in plan.steps}
         tables = [t for t in tables if t.db or t.name not in names]
         if not any(self._is_large(t) for t in tables):
-            return Here(plan, ())
+            return PlanHere(plan, ())
         placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
             self._placing.last = plan, placed
@@ -399,9 +399,9 @@ class Spark:
                         taken.append(table.name)
                 elif self._is_large(table) and (table.db or table.name not in names):
                     self._check_here(table, placed.reasons[step.name], where)
-        names_here = [self._take(name, plan, placed, what, where) for name in taken]
+        names_here = [self._compute(name, plan, placed, what, where) for name in taken]
         rest = tuple(s for s in placed.local if s.name in needed)
-        return Here(Plan(rest, plan.result), tuple(zip(taken, names_here, strict=True)))
+        return PlanHere(Plan(rest, plan.result), tuple(zip(taken, names_here, strict=True)))
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
         """Refuse to read a large table here: for what is not the same on Spark."""
@@ -417,19 +417,19 @@ class Spark:
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
             )
 
-    def _take(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
+    def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
         """Compute a step on Spark and keep it; return the name of the table."""
         index = [s.name for s in plan.steps].index(step)
         steps = plan.steps[:index]
-        name = self._name("taken")
+        name = self._new_name("taken")
         query = plan.steps[index].query
-        self._write(name, Plan(steps, query), what, where, catalog=LOADED)
+        self._keep_on_spark(name, Plan(steps, query), what, where, catalog=LOADED)
         entry = self._entries[LOADED, name]
         if entry.rows > MAX_COUNTS:
             self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
 
-    def _here(self, here: "Here", call: Callable[[Plan], T]) -> T:
+    def _run_here(self, here: "PlanHere", call: Callable[[Plan], T]) -> T:
         """Run a plan in DuckDB here, with the tables that Spark computed for it."""
         try:
             return call(here.complete)
@@ -437,8 +437,8 @@ class Spark:
             for _, table in here.tables:
                 self.drop(table, LOADED)
 
-    def _here_batches(
-        self, here: "Here", what: str, where: str, rows: int
+    def _run_batches_here(
+        self, here: "PlanHere", what: str, where: str, rows: int
     ) -> Iterator[pl.DataFrame]:
         try:
             yield from self._local.batches(here.complete, what, where, rows)
@@ -446,10 +446,10 @@ class Spark:
             for _, table in here.tables:
                 self.drop(table, LOADED)
 
-    def _write(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
+    def _keep_on_spark(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
         text, columns = self._placing.text(plan, where, lasting=True)
-        view = self._name("kept")
+        view = self._new_name("kept")
         folder = self._folders.make(view)
         types = dict(columns)
 
@@ -487,7 +487,7 @@ class Spark:
     def _table(self, catalog: str, name: str) -> exp.Table:
         return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
-    def _name(self, kind: str) -> str:
+    def _new_name(self, kind: str) -> str:
         self._number += 1
         return f"qifsql_{kind}_{self._number}"
 
@@ -504,7 +504,7 @@ class Spark:
         """
         outcome: list[T] = []
         context = self._spark.sparkContext
-        tag = f"{self.scratch.name}-{self._name('action')}"
+        tag = f"{self.scratch.name}-{self._new_name('action')}"
 
         def act() -> None:
             context.addJobTag(tag)
@@ -536,7 +536,7 @@ class Spark:
 
 
 @dataclass(frozen=True)
-class Here:
+class PlanHere:
     """A plan for DuckDB here, and the tables that Spark computed for it, by the names of steps."""
 
     plan: Plan
@@ -561,7 +561,7 @@ def not_on_spark(command: str) -> str:
     )
 
 
-def _value(value: Any, type_: str) -> Any:
+def _as_in_duckdb(value: Any, type_: str) -> Any:
     """Return a value of Spark as the value that DuckDB returns for this type."""
     if isinstance(value, Decimal) and not type_.startswith("DECIMAL"):
         return int(value)

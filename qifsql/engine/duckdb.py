@@ -104,7 +104,7 @@ class DuckDB:
         options["preserve_insertion_order"] = self.ordered
         self._connection = duckdb.connect(config=options)
         aside = UNCOUNTED if files else 0
-        self._connection.execute(setting("memory_limit", self._counted(aside)))
+        self._connection.execute(setting("memory_limit", self._duckdb_limit(aside)))
         with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
             self._connection.execute("SET enable_progress_bar = true")
             self._connection.execute("SET enable_progress_bar_print = false")
@@ -112,14 +112,14 @@ class DuckDB:
         self._connection.execute(";".join(lock(self.sources, files, [self.scratch, *folders])))
         register(self._connection, self._frames)
 
-    def _counted(self, aside: int) -> exp.Literal:
+    def _duckdb_limit(self, aside: int) -> exp.Literal:
         """Return the limit for memory that DuckDB counts, without so many bytes, or a third."""
         limit = min(self.memory, machine_memory() or self.memory)
         return exp.Literal.string(f"{(limit - min(limit // 3, aside)) // 2**10}KiB")
 
     def set_aside(self, size: int) -> None:
         """Take bytes from the memory limit, for what DuckDB does not count; at most a third."""
-        self._fetch(setting("memory_limit", self._counted(size)))
+        self._fetch(setting("memory_limit", self._duckdb_limit(size)))
 
     def __enter__(self) -> Self:
         try:
@@ -128,7 +128,7 @@ class DuckDB:
             for dataset in {d.copy_name: d for d in datasets_of(self.sources)}.values():
                 if dataset.copy_name:
                     sql = convert(self, dataset)
-                    self._guarded(dataset.name, partial(self._fetch, sql))
+                    self._look_up(dataset.name, partial(self._fetch, sql))
         except BaseException as e:
             self.close()
             if isinstance(e, KeyboardInterrupt):
@@ -214,7 +214,7 @@ class DuckDB:
         where = path.name if path else "kept tables"
         new = path is not None and not path.exists()
         try:
-            self._guarded(where, lambda: self._fetch(attach))
+            self._look_up(where, lambda: self._fetch(attach))
             return self._tables(STORE, where) if path else set()
         except EngineError:
             if path is not None and new:
@@ -230,7 +230,7 @@ class DuckDB:
     def probe(self, path: Path) -> tuple[set[str], QifError | None]:
         """Return the tables in a file of kept tables, and the error if it cannot be opened."""
         try:
-            self._guarded(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
+            self._look_up(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
         except QifError as e:
             return set(), e
         try:
@@ -373,13 +373,13 @@ class DuckDB:
         """Return the engine's names and types of the columns of a relation or query."""
         query = table if isinstance(table, exp.Query) else exp.select("*").from_(table.copy())
         sql = render(exp.Describe(this=query))
-        return [(r[0], r[1]) for r in self._guarded(where, lambda: self._fetch(sql))]
+        return [(r[0], r[1]) for r in self._look_up(where, lambda: self._fetch(sql))]
 
     def attach(self, dataset: Dataset | Collection) -> None:
         """Open the files of DuckDB tables, read-only; other datasets need no opening."""
         for sql in openings(dataset):
             if sql not in self._attached:
-                self._guarded(dataset.name, partial(self._fetch, sql))
+                self._look_up(dataset.name, partial(self._fetch, sql))
                 self._attached.add(sql)
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
@@ -393,7 +393,7 @@ class DuckDB:
 
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a small query about the data or the engine."""
-        return self._guarded(where, lambda: self._fetch(render(tree)))
+        return self._look_up(where, lambda: self._fetch(render(tree)))
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
         try:
@@ -401,7 +401,7 @@ class DuckDB:
         except UnicodeDecodeError as e:  # of a message of the engine that cuts a character
             raise duckdb.InvalidInputException("a function gives a text that is no UTF-8") from e
 
-    def _guarded(self, where: str, call: Callable[[], T]) -> T:
+    def _look_up(self, where: str, call: Callable[[], T]) -> T:
         return self._run(LOOKING, where, call)
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:

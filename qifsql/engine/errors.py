@@ -72,11 +72,11 @@ def translated(
             f"reading {where}; name a folder with more room with --temp",
             detail=words,
         )
-    kind, says = _of_input(error, where, words, message)
+    kind, says = _input_error(error, where, words, message)
     return kind(says, detail=words)
 
 
-def _of_input(
+def _input_error(
     error: BaseException, where: str, words: str, message: str
 ) -> tuple[type[QifError], str]:
     if isinstance(error, duckdb.PermissionException):
@@ -92,7 +92,7 @@ def _of_input(
         )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
         return DatasetError, (
-            f"{where} is not UTF-8{_line(words)}; name its encoding with --encoding, "
+            f"{where} is not UTF-8{_in_line(words)}; name its encoding with --encoding, "
             "such as latin-1"
         )
     if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
@@ -107,7 +107,7 @@ def _of_input(
         )
     if "sniff" in message or "CSV Error" in message:
         return DatasetError, (
-            f"{where} is not a regular CSV table{_line(words)}: lines differ in their number of "
+            f"{where} is not a regular CSV table{_in_line(words)}: lines differ in their number of "
             "fields, or a quote is not closed; correct the file or name its --delimiter"
         )
     if "encoding" in message:
@@ -130,6 +130,6 @@ def _of_input(
     )
 
 
-def _line(words: str) -> str:
+def _in_line(words: str) -> str:
     m = re.search(r"on Line: (\d+)", words)
     return f" (line {m[1]})" if m else ""

@@ -79,7 +79,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
         return lengths[names[0]] if names else CELL
     if node.get("class") != "FUNCTION":
         size = sum(_size(child, what, lengths) for child in node.values())
-        return _checked(size * 4 if node.get("class") == "CAST" else size, what)
+        return _check_size(size * 4 if node.get("class") == "CAST" else size, what)
     name = str(node["function_name"])
     arguments = [argument["expression"] for argument in node["arguments"]]
     sizes = [_size(argument, what, lengths) for argument in arguments]
@@ -90,30 +90,30 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
             f"{what}: {name} would compare texts of up to {max(sizes[:2]):,} characters; shorten "
             "them, as in left(NAME, 1000)"
         )
-    return _checked(_of_function(name, arguments, sizes, what), what)
+    return _check_size(_size_of_call(name, arguments, sizes, what), what)
 
 
-def _of_function(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
     if name in LENGTH_ARGUMENTS and len(arguments) > LENGTH_ARGUMENTS[name]:
-        stated = _stated(arguments[LENGTH_ARGUMENTS[name]], name, what)
+        stated = _stated_length(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":
             return sizes[0] * stated
         return max(*sizes, stated) + (
             stated * sizes[2] if name.endswith("_resize") and sizes[2:] else 0
         )
     if name in RANGES:
-        return SMALL * _items(arguments, name, what)
+        return SMALL * _count_items(arguments, name, what)
     if name in ("left", "right", "left_grapheme", "right_grapheme") and len(arguments) == 2:
         number = _number(arguments[1])
         return sizes[0] if number is None or number < 0 else min(sizes[0], number)
     if name in ("replace", "regexp_replace") and len(sizes) > 2:
         return (sizes[0] + 1) * max(1, sizes[2])
     if name in WRITTEN:
-        return _formatted(arguments, sizes, what)
+        return _formatted_length(arguments, sizes, what)
     return sum(sizes) * FACTORS.get(name, 1) + SMALL
 
 
-def _checked(size: int, what: str) -> int:
+def _check_size(size: int, what: str) -> int:
     if size > LONGEST:
         raise ExpressionError(
             f"{what} may have values of more than {LONGEST:,} characters or items, which are made "
@@ -135,7 +135,7 @@ def _number(node: Node) -> int | None:
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 
-def _stated(node: Node, name: str, what: str) -> int:
+def _stated_length(node: Node, name: str, what: str) -> int:
     """Return the length that a function is told; ExpressionError if it is not small and written."""
     number = _number(node)
     if number is None or number > STATED:
@@ -145,7 +145,7 @@ def _stated(node: Node, name: str, what: str) -> int:
     return max(0, number)
 
 
-def _items(arguments: Sequence[Node], name: str, what: str) -> int:
+def _count_items(arguments: Sequence[Node], name: str, what: str) -> int:
     """Return how many items a range has; ExpressionError if it is not small and written out."""
     ends = [_number(argument) for argument in arguments]
     numbers = [end for end in ends if end is not None]
@@ -174,7 +174,7 @@ def _check_pattern(node: Node, what: str) -> None:
         )
 
 
-def _formatted(arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+def _formatted_length(arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
     """Return how long a formatted text is; refuse a format that is not written out, or wide."""
     texts = [str(_literal(node)) for node in arguments if node.get("class") == "CONSTANT"]
     if not texts:

@@ -58,9 +58,9 @@ def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     columns = _columns(engine, dataset)
     times = [(name, type_) for name, type_ in columns if type_ in TIMES]
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
-    same = _that(engine, dataset, times, SAME)
-    short = _that(engine, dataset, floats, SHORT)
-    integral = _that(
+    same = _passing(engine, dataset, times, SAME)
+    short = _passing(engine, dataset, floats, SHORT)
+    integral = _passing(
         engine, dataset, [pair for pair in floats if pair[0] not in short], ARE_INTEGERS
     )
     types: dict[str, str] = {}
@@ -104,7 +104,7 @@ def _check_end(path: str) -> None:
 def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
     """Return the names and types of all columns, as DuckDB finds them in all records."""
     try:
-        _check_number(engine, dataset)
+        _check_name_count(engine, dataset)
         columns = engine.describe(_rows(dataset), dataset.name)
     except DatasetError as e:
         if "expected records" not in (e.detail or ""):
@@ -117,18 +117,18 @@ def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
     check_names(names, dataset.name)
     renamed = {name for name in names if re.sub(r"_\d+$", "", name).casefold() in _folded(names)}
     if {name for name in names if re.search(r"_\d+$", name)} & renamed:
-        keys = engine.query(_of_objects(KEYS, dataset), dataset.name)
+        keys = engine.query(_query_of_objects(KEYS, dataset), dataset.name)
         check_names([key for (key,) in keys], dataset.name)
     return columns
 
 
-def _check_number(engine: Reader, dataset: Dataset) -> None:
+def _check_name_count(engine: Reader, dataset: Dataset) -> None:
     """Refuse records that together have too many names, as those have whose names are data."""
     objects = _function("read_json_objects", dataset, [])
     first = exp.alias_(exp.Subquery(this=filled(FIRST, {"objects": objects})), "first", table=True)
     ((names,),) = engine.query(_query(filled(MANY, {"objects": first})), dataset.name)
     if names > SOME:
-        ((names,),) = engine.query(_of_objects(MANY, dataset), dataset.name)
+        ((names,),) = engine.query(_query_of_objects(MANY, dataset), dataset.name)
     if names > MAX_NAMES:
         raise DatasetError(
             f"{dataset.name} has records with {names:,} different names in all, and at most "
@@ -137,7 +137,7 @@ def _check_number(engine: Reader, dataset: Dataset) -> None:
         )
 
 
-def _of_objects(template: str, dataset: Dataset) -> exp.Query:
+def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
     """Return a query of the records as JSON."""
     objects = _function("read_json_objects", dataset, [])
     return _query(filled(template, {"objects": objects}))
@@ -153,7 +153,7 @@ def _folded(names: Iterable[str]) -> set[str]:
     return {name.casefold() for name in names}
 
 
-def _that(
+def _passing(
     engine: Reader, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
 ) -> set[str]:
     """Return the columns for which a test of their cells as JSON or text is true."""

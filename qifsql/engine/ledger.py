@@ -34,7 +34,7 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
 
     Call this in the transaction that stores or deletes the rows.
     """
-    count, digest = _sums()
+    count, digest = _sum_columns()
     if gone:
         count, digest = exp.Neg(this=count), exp.Neg(this=digest)
     title = exp.alias_(exp.Literal.string(name), "name")
@@ -60,7 +60,7 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
         entries = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
         stored = {name: sums for name, *sums in stream.rows(render(entries.group_by("name")))}
         if not set(stored) <= tables or any(
-            stream.rows(render(exp.select(*_sums()).from_(_source(name)))) != [tuple(sums)]
+            stream.rows(render(exp.select(*_sum_columns()).from_(_source(name)))) != [tuple(sums)]
             for name, sums in stored.items()
         ):
             raise DatasetError(damaged)
@@ -70,7 +70,7 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
 def sums(stream: Stream, table: str) -> list[int]:
     """Return the number of rows of a table and their digest, whatever their order."""
     source = exp.alias_(exp.to_table(table), _ROWS, table=True)
-    return list(stream.rows(render(exp.select(*_sums()).from_(source)))[0])
+    return list(stream.rows(render(exp.select(*_sum_columns()).from_(source)))[0])
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def readable(damaged: str) -> Iterator[None]:
         raise DatasetError(damaged, detail=detail) from e
 
 
-def _sums() -> tuple[exp.Expr, exp.Expr]:
+def _sum_columns() -> tuple[exp.Expr, exp.Expr]:
     """Return the number of rows and their digest, for rows in any order.
 
     The digest includes the types and names of the columns. Hashes are added, because two equal

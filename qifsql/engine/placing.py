@@ -89,7 +89,7 @@ class Placing:
                     self.local.run(stub(step.name, columns), "counting", where)
         finally:
             for name in names:
-                self.local.run(_dropping(name), "counting", where)
+                self.local.run(_drop_view(name), "counting", where)
         return Placed(translated, tuple(local.values()), result, columns, reasons)
 
     def _translated(
@@ -226,7 +226,7 @@ def typed(value: exp.Expr, type_: str) -> exp.Expr:
     return exp.cast(value, type_.replace(rewrites.NULL, "INTEGER"), dialect="duckdb")
 
 
-def _dropping(name: str) -> str:
+def _drop_view(name: str) -> str:
     view = exp.table_(identifier(name), db="main", catalog="temp")
     return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
 

@@ -123,13 +123,13 @@ def _cast(node: exp.Cast) -> exp.Expr:
     if after.startswith("U") and before != after:
         raise Unlike(f"a cast to {after}")
     if source in ("double", "float") and target == "large" and not tried:
-        return _exact(_as(value, "DOUBLE"))
+        return _double_as_integer(_as(value, "DOUBLE"))
     if source in ("double", "float") and target == "whole":
         value = exp.Anonymous(this="rint", expressions=[_as(value, "DOUBLE")])
     elif source == "decimal" and target in ("whole", "large"):
         value = exp.Anonymous(this="round", expressions=[value])
     elif (source, target) not in CASTS and not _is_plain(node.this, target):
-        raise Unlike(f"a cast of {_short(before)} to {_short(after)}")
+        raise Unlike(f"a cast of {_without_parameters(before)} to {_without_parameters(after)}")
     kind = exp.TryCast if tried else exp.Cast
     return kind(this=value, to=exp.DataType.build(spark_type(after), dialect=SPARK))
 
@@ -142,7 +142,7 @@ def _is_plain(value: exp.Expr, target: str) -> bool:
     return form is not None and re.fullmatch(form, value.name) is not None
 
 
-def _exact(value: exp.Expr) -> exp.Expr:
+def _double_as_integer(value: exp.Expr) -> exp.Expr:
     """Return a DOUBLE as a 128-bit whole number with all its digits; an error above 2^126.
 
     Spark would convert the shortest text of the number. Division by a power of two is exact.
@@ -166,7 +166,7 @@ def _exact(value: exp.Expr) -> exp.Expr:
     return _as(exp.Case().when(missing, exp.null()).when(least, number).else_(error), LONG)
 
 
-def _short(type_: str) -> str:
+def _without_parameters(type_: str) -> str:
     return type_.partition("(")[0]
 
 
@@ -196,7 +196,7 @@ def _is_cast_to_bigint(node: exp.Expr) -> bool:
     )
 
 
-def _divided(node: exp.Expr) -> exp.Expr:
+def _division(node: exp.Expr) -> exp.Expr:
     """Divide doubles: Spark would divide decimals, and refuse a zero that gives infinity."""
     left_type, right_type = _types(node)
     if "float" in (_family(left_type), _family(right_type)):
@@ -268,7 +268,7 @@ def _widened(node: exp.Expr) -> exp.Expr:
     return _as(node, LONG)
 
 
-def _compared(node: exp.Expr) -> exp.Expr:
+def _comparison(node: exp.Expr) -> exp.Expr:
     """Refuse comparisons of different kinds of values, which are converted differently."""
     types = _types(node)
     families = {_family(t) for t in types} - {NULL.casefold()}
@@ -365,7 +365,7 @@ def _is_whole(node: exp.Expr) -> bool:
     return isinstance(node, exp.Floor) or (node.is_number and node.name.isdecimal())
 
 
-def _numbered(node: exp.Expr) -> exp.Expr:
+def _row_number(node: exp.Expr) -> exp.Expr:
     """Refuse numbers of rows in no order, which two readers may not find the same."""
     if is_unordered(node):
         raise Unlike("a number of rows in no order")
@@ -415,11 +415,11 @@ CASTS = {  # families of types that are converted in the same way
 }  # fmt: skip
 REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Sum: _sum,
-    exp.Div: _divided,
+    exp.Div: _division,
     exp.IntDiv: _whole_division,
     **dict.fromkeys(ARITHMETIC, _arithmetic),
-    **dict.fromkeys(COMPARISONS, _compared),
-    exp.Between: _compared,
+    **dict.fromkeys(COMPARISONS, _comparison),
+    exp.Between: _comparison,
     exp.AnyValue: _any_value,
     exp.ArgMax: _extreme,
     exp.ArgMin: _extreme,
@@ -431,5 +431,5 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     **dict.fromkeys(PARTS_OF_DATES, _part_of_date),
     exp.Anonymous: _function,
     exp.Pow: _power,
-    exp.Window: _numbered,
+    exp.Window: _row_number,
 }

@@ -110,8 +110,8 @@ def session(settings: Settings) -> Any:
             ) from e
         _check_version(user_session)
         return _with_settings(user_session)
-    if _PROCESS.session is None or _PROCESS.options != options or not _runs(_PROCESS.session):
-        _open(settings, options)
+    if _PROCESS.session is None or _PROCESS.options != options or not _is_running(_PROCESS.session):
+        _open_session(settings, options)
     return _with_settings(_PROCESS.session.newSession())
 
 
@@ -159,7 +159,7 @@ def _with_settings(spark: Any) -> Any:
     return spark
 
 
-def _runs(spark: Any) -> bool:
+def _is_running(spark: Any) -> bool:
     """Return whether a session was not stopped meanwhile."""
     try:
         return not spark.sparkContext._jsc.sc().isStopped()
@@ -189,14 +189,14 @@ def _check_java() -> None:
         raise InputError(NO_JAVA)
 
 
-def _open(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
+def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     """Open the session of this process; close one with other options before."""
     _pyspark()
     _check_java()
     from pyspark.sql import SparkSession
 
     _PROCESS.close()
-    if (active := SparkSession.getActiveSession()) is not None and _runs(active):
+    if (active := SparkSession.getActiveSession()) is not None and _is_running(active):
         raise InputError(
             "a SparkSession is open in this process; give it to qifsql: Settings(session=spark)"
         )
@@ -204,10 +204,10 @@ def _open(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     folder = private_folder(parent)
     try:
         opened = _builder(settings, dict(options), folder.path)
-        with _log(folder.path / "spark.log"), _python():
+        with _errors_into(folder.path / "spark.log"), _set_python():
             spark = opened.getOrCreate()
     except BaseException as e:
-        words = _tail(folder.path / "spark.log")
+        words = _last_lines(folder.path / "spark.log")
         folder.remove()
         if not isinstance(e, Exception):
             raise
@@ -312,7 +312,7 @@ def failure(error: BaseException, where: str) -> QifError:
 
 
 @contextmanager
-def _log(path: Path) -> Iterator[None]:
+def _errors_into(path: Path) -> Iterator[None]:
     """Start programs inside the context with this file, which only the user can read, as stderr.
 
     Java's messages may quote cells.
@@ -330,7 +330,7 @@ def _log(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _python() -> Iterator[None]:
+def _set_python() -> Iterator[None]:
     """Let executors on this machine run this Python, unless the user names another one."""
     before = os.environ.get(PYTHON)
     os.environ.setdefault(PYTHON, sys.executable)
@@ -341,7 +341,7 @@ def _python() -> Iterator[None]:
             del os.environ[PYTHON]
 
 
-def _tail(path: Path, lines: int = 20) -> str:
+def _last_lines(path: Path, lines: int = 20) -> str:
     """Return the last lines of a log, for --debug."""
     try:
         text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -171,7 +171,7 @@ def _kinds(
     for i in range(0, len(names), TOGETHER):
         some = names[i : i + TOGETHER]
         counts = [
-            _about(template, name)
+            _filled(template, name)
             for name in some
             for template in (
                 *(COUNT.replace("kind", f"'{kind}'") for kind in KINDS),
@@ -185,7 +185,7 @@ def _kinds(
             yield name, contents.kind(name, where)
 
 
-def _about(template: str, name: str) -> exp.Expr:
+def _filled(template: str, name: str) -> exp.Expr:
     return filled(template, {"field": exp.column(identifier(name))}, "sqlite")
 
 

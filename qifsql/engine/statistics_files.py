@@ -46,7 +46,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         schemas: list[pl.Schema] = []
         for frame, _ in chunks:
             chunk = _without_empty(frame, path)
-            chunk.write_parquet(folder / _name(len(schemas)))
+            chunk.write_parquet(folder / _chunk_name(len(schemas)))
             schemas.append(chunk.schema)
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
     except (DatasetError, MemoryError):
@@ -83,12 +83,12 @@ def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Typ
         types[name] = present.pop() if len(present) == 1 else pl.Float64 if present else default
     schema = pl.Schema(types)
     if not schemas:
-        pl.DataFrame(schema=schema).write_parquet(folder / _name(0))
+        pl.DataFrame(schema=schema).write_parquet(folder / _chunk_name(0))
     for i, chunk_schema in enumerate(schemas):
         if chunk_schema != schema:
-            file = folder / _name(i)
+            file = folder / _chunk_name(i)
             pl.read_parquet(file).cast(schema).write_parquet(file)
 
 
-def _name(chunk: int) -> str:
+def _chunk_name(chunk: int) -> str:
     return f"rows_{chunk:06}.parquet"

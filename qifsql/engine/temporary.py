@@ -37,11 +37,12 @@ class PrivateFolder:
         while True:
             path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
             handle = os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-            if not locked(handle, wait=True):
+            if not lock_file(handle, wait=True):
                 os.close(handle)
                 (path / LOCK).unlink(missing_ok=True)
                 return cls(path, None)
-            if _is(path / LOCK, handle):  # no other process removed the folder before it had a lock
+            # Without its lock, another process may have removed the folder.
+            if _is_at(path / LOCK, handle):
                 return cls(path, handle)
             os.close(handle)
 
@@ -67,7 +68,7 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
         else:
             file = path
             handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if not locked(handle, wait=True) or _is(file, handle):
+        if not lock_file(handle, wait=True) or _is_at(file, handle):
             break
         os.close(handle)
     try:
@@ -82,12 +83,12 @@ def remove_outputs(folder: Path) -> None:
     with suppress(OSError):
         for path in _list_entries(folder, f".{PREFIX}"):
             if path.is_file() and not path.is_symlink():
-                with _abandoned(path) as dead:
+                with _lock_abandoned(path) as dead:
                     if dead:
                         path.unlink(missing_ok=True)
 
 
-def locked(handle: int, *, wait: bool = False) -> bool:
+def lock_file(handle: int, *, wait: bool = False) -> bool:
     """Lock an open file; return whether this handle now holds the lock."""
     try:
         import fcntl
@@ -116,7 +117,7 @@ def _remove_folder(path: Path) -> None:
         if time.time() - status.st_mtime > YOUNG:
             path.rmdir()  # which refuses unless it is empty
         return
-    with _abandoned(path / LOCK) as dead:
+    with _lock_abandoned(path / LOCK) as dead:
         if dead:
             _end_commands(path)
             shutil.rmtree(path, ignore_errors=True)
@@ -135,7 +136,7 @@ def _list_entries(folder: Path, prefix: str) -> list[Path]:
 
 
 @contextmanager
-def _abandoned(path: Path) -> Iterator[bool]:
+def _lock_abandoned(path: Path) -> Iterator[bool]:
     """Yield whether no running process holds the lock of a file; hold the lock meanwhile."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -143,12 +144,12 @@ def _abandoned(path: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield locked(handle) and _is(path, handle)
+        yield lock_file(handle) and _is_at(path, handle)
     finally:
         os.close(handle)
 
 
-def _is(path: Path, handle: int) -> bool:
+def _is_at(path: Path, handle: int) -> bool:
     """Return whether a path still names this open file."""
     try:
         there = path.lstat()

@@ -64,7 +64,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     TEXT: (str | None, lambda text: text),
     CHANCE: (str | None, lambda text: text),
     SIZES: (str | None, lambda text: text),
-    NAME: (str | None, texts.single),
+    NAME: (str | None, texts.unquoted),
     GROUPS: (list[str] | None, texts.one_column),
     NAMES: (list[str] | None, names),
     COUNTS: (str | None, texts.numbers),
@@ -98,7 +98,7 @@ OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
 ALONE = "[SHARE]"
-"""The word for a value that may be left out: it is 1 then (see ``completed``)."""
+"""The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
 
 
 PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
@@ -131,7 +131,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             options |= typed
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
     parameters = [
-        p.replace(annotation=_translated(p.annotation)) for p in sorted(parameters, key=_rank)
+        p.replace(annotation=_translated(p.annotation))
+        for p in sorted(parameters, key=_place_in_help)
     ]
 
     @functools.wraps(command)
@@ -149,7 +150,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
+def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
     """Return the place in help texts: arguments as declared, options by panel, required first."""
     options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
     option = next(options, None)
@@ -159,7 +160,7 @@ def _rank(parameter: inspect.Parameter) -> tuple[int, bool]:
     return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
 
 
-def completed(words: Sequence[str], alone: Collection[str]) -> list[str]:
+def with_bare_values(words: Sequence[str], alone: Collection[str]) -> list[str]:
     """Return typed words with a value behind each option of ``alone`` that has none.
 
     >>> completed(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
@@ -203,11 +204,11 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if needed else default,
-        annotation=Annotated[kind, _described(name, option)],
+        annotation=Annotated[kind, _typer_option(name, option)],
     )
 
 
-def _described(name: str, option: Option) -> Any:
+def _typer_option(name: str, option: Option) -> Any:
     """Return an option as typer declares it, with its flags and help text."""
     return typer.Option(
         *flags(name, option),
@@ -224,9 +225,9 @@ def flags(name: str, option: Option) -> tuple[str, ...]:
     return option.flags or (f"--{name.replace('_', '-')}",)
 
 
-def described(options: type, name: str) -> Any:
+def single_option(options: type, name: str) -> Any:
     """Return one declared option for typer, for a command without the rest of its group."""
-    return _described(name, declared(options)[name])
+    return _typer_option(name, declared(options)[name])
 
 
 def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class Data:
         """Return the named dataset, or that of ``file``, read with the same options if CSV."""
         path = self.file if file is None else file
         from_input = path == standard_input.NAME
-        source: str | Path = standard_input.spooled() if from_input else path
+        source: str | Path = standard_input.private_copy() if from_input else path
         if file is not None and Dataset.open(source).format != "csv":
             dataset = Dataset.open(source)
         else:
@@ -129,7 +129,7 @@ class Auxiliary:
         return [data.dataset(), *(data.dataset(file) for file in auxiliary)]
 
 
-def named(datasets: Sequence[Dataset]) -> str:
+def title_of(datasets: Sequence[Dataset]) -> str:
     """Return the names of datasets, for titles."""
     return " + ".join(dataset.name for dataset in datasets)
 
@@ -192,7 +192,7 @@ class Talk:
     debug: Annotated[bool, option("Also show the cause of an error.", "--debug", panel=RUN)] = False
 
 
-def _named(path: Path | None) -> Path | None:
+def _result_file(path: Path | None) -> Path | None:
     """Return the file of a result; None for standard output, where results go without a file."""
     return None if path is not None and str(path) == standard_input.NAME else path
 
@@ -211,6 +211,6 @@ class Output:
             "--out",
             "-o",
             panel=RUN,
-            callback=_named,
+            callback=_result_file,
         ),
     ] = None

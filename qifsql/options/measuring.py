@@ -44,7 +44,7 @@ class Charts:
         tables = getattr(result, "details", {})
         drawn = room.charts(result.frame, tables, result.origin.spec) if room else {}
         written = save_charts(drawn, self.charts, self.chart_format, result.origin)
-        runtime.remarks([f"written: {path}" for path in written], quiet=quiet)
+        runtime.print_notes([f"written: {path}" for path in written], quiet=quiet)
 
 
 Out = Annotated[
@@ -80,5 +80,5 @@ class Summary:
         show.check(output)
         if self.summary is not None:
             check_place(self.summary, inputs)
-            show.differ(self.summary, "--summary", out, "-o")
+            show.check_differ(self.summary, "--summary", out, "-o")
         return output

@@ -58,24 +58,24 @@ def run(
     """
     groups: dict[type, Any] = {type(group): group for group in arguments.values()}
     talk = groups.get(Limits) or groups[Talk]
-    written, stores = (_files(form, arguments, options) for form in (WRITTEN, STORE))
-    output = _output(groups, arguments.get("out"), written)
+    written, stores = (_files_of_form(form, arguments, options) for form in (WRITTEN, STORE))
+    output = _checked_output(groups, arguments.get("out"), written)
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
         charts.check()
     _read_data(command, arguments, options)
     with ExitStack() as stack:
         for store in stores.values():
-            stack.enter_context(runtime.store(store, quiet=talk.quiet))
+            stack.enter_context(runtime.noting_created(store, quiet=talk.quiet))
         supplies: dict[str, Any] = {}
         if "settings" in arguments:
             supplies["settings"] = stack.enter_context(talk.settings())
         if "tell" in command.__annotations__:
-            supplies["tell"] = lambda note: runtime.remarks([note], quiet=talk.quiet)
+            supplies["tell"] = lambda note: runtime.print_notes([note], quiet=talk.quiet)
         answer = command(**{**arguments, **supplies})
     if answer is None:
         return
-    runtime.remarks([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
+    runtime.print_notes([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
     if charts is not None:
         charts.draw(command.__name__, answer.result, quiet=talk.quiet)
     if answer.text:
@@ -101,7 +101,7 @@ def _read_data(
                 arguments[name][option] = data.dataset(str(file))
 
 
-def _files(
+def _files_of_form(
     form: Form, arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> dict[str, str | Path]:
     """Return the files that are named by options of a form."""
@@ -113,7 +113,7 @@ def _files(
     }
 
 
-def _output(
+def _checked_output(
     groups: Mapping[type, Any], release: Path | None, written: Mapping[str, str | Path]
 ) -> Output | None:
     """Return the output, after refusing one that cannot be written, or is another file."""
@@ -147,7 +147,7 @@ def _show(answer: Answer, output: Output, *, quiet: bool) -> None:
     met = bool(answer.result) if answer.met is None else answer.met
     with (
         masks.private_outputs(when=answer.private),
-        runtime.store(output.out if answer.private else None, quiet=quiet),
+        runtime.noting_created(output.out if answer.private else None, quiet=quiet),
     ):
         try:
             show.show(display, output, met=met, unmet=answer.unmet)

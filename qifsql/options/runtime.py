@@ -28,7 +28,7 @@ PER_CORE = 2**27  # bytes of address space for the threads of each further core
 BROKEN_OFF = "Query interrupted"  # how DuckDB reports Ctrl-C in a statement of the main thread
 
 
-def remarks(notes: Sequence[str], *, quiet: bool) -> None:
+def print_notes(notes: Sequence[str], *, quiet: bool) -> None:
     """Print notes for the reader on stderr."""
     if not quiet:
         for note in notes:
@@ -36,7 +36,7 @@ def remarks(notes: Sequence[str], *, quiet: bool) -> None:
 
 
 @contextmanager
-def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
+def noting_created(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
     """Print a note if a file is created inside the context: it holds values of cells."""
     new = path is not None and not Path(path).exists()
     try:
@@ -45,7 +45,7 @@ def store(path: str | Path | None, *, quiet: bool) -> Iterator[None]:
         if new and Path(str(path)).exists():
             note = f"{path} holds values of cells, which only you can read; "
             note += "delete it when it is done"
-            remarks([note], quiet=quiet)
+            print_notes([note], quiet=quiet)
 
 
 def talk(text: str) -> None:
@@ -54,7 +54,7 @@ def talk(text: str) -> None:
         sys.stderr.write(printable(text, "\n") + "\n")
 
 
-def guarded(command: Callable[[], int | None], *, debug: bool) -> int:
+def run_guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     """Run a command; print any error as one line, and return the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:

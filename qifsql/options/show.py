@@ -28,10 +28,10 @@ def check(output: Output, **files: str | Path | None) -> None:
         check_ending(output.out)
         check_place(output.out, ())
         for option, path in files.items():
-            differ(output.out, "-o", path, f"--{option}")
+            check_differ(output.out, "-o", path, f"--{option}")
 
 
-def differ(path: Path, option: str, other_path: str | Path | None, other_option: str) -> None:
+def check_differ(path: Path, option: str, other_path: str | Path | None, other_option: str) -> None:
     """Refuse two options that name the same file: one output would overwrite the other."""
     if other_path is not None and os.path.realpath(path) == os.path.realpath(other_path):
         raise OutputError(f"{option} and {other_option} both name {path}; name two files")

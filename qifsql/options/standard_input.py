@@ -50,7 +50,7 @@ def standard_input(temp: Path | None) -> Iterator[None]:
             current.folder.remove()
 
 
-def spooled() -> Path:
+def private_copy() -> Path:
     """Return the private file with the data of standard input, which are read once.
 
     Raises DatasetError if there are none, or if they are neither CSV nor Parquet.
@@ -62,11 +62,11 @@ def spooled() -> Path:
                 f"standard input ({NAME}) is a terminal; give it data, as in {NAME} < data.csv"
             )
         current.folder = private_folder(current.temp)
-        current.file = _write(sys.stdin.buffer, current.folder.path)
+        current.file = _write_copy(sys.stdin.buffer, current.folder.path)
     return current.file
 
 
-def _write(data: BinaryIO, folder: Path) -> Path:
+def _write_copy(data: BinaryIO, folder: Path) -> Path:
     first = data.read(BLOCK)
     if not first:
         raise DatasetError(f"{STANDARD_INPUT} is empty: it has no bytes at all")

@@ -33,7 +33,7 @@ def left_out_model(typed: Mapping[str, Any]) -> list[str]:
     return ["crs,cas" if typed.get("secret") else "crs"]
 
 
-def single(value: str | None) -> str | None:
+def unquoted(value: str | None) -> str | None:
     """Return a name without the double quotes that it has in a row of CSV."""
     fields = csv_row(value) if value and value[0] == value[-1] == '"' else []
     return fields[0] if len(fields) == 1 else value
@@ -43,7 +43,7 @@ def one_column(values: Sequence[str] | None) -> str | None:
     """Return the only column of groups, None without one; InputError if there are several."""
     if values and len(values) > 1:
         raise InputError("groups are made by one column; combine several in one NAME=EXPRESSION")
-    return single(values[0]) if values else None
+    return unquoted(values[0]) if values else None
 
 
 def seconds(text: str | None, option: str = "--time-budget") -> float | None:
@@ -56,7 +56,7 @@ def seconds(text: str | None, option: str = "--time-budget") -> float | None:
     return float(match[1]) * SECONDS[match[2]]
 
 
-def assigned(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
+def split_assignment(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
     """Return the name and the value of ``NAME=VALUE``; None if there is no equals sign.
 
     A name that contains an equals sign must be in double quotes, or be one of ``columns``.
@@ -94,7 +94,7 @@ def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
     for phrase, value in PHRASES.items():
         if match := re.fullmatch(rf"{QUOTED}{phrase}", text, re.S | re.I):
             return match[1].replace('""', '"'), value
-    pair = assigned(text)
+    pair = split_assignment(text)
     if pair and pair[0]:
         return pair
     for phrase, value in PHRASES.items():
@@ -113,7 +113,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def labels(texts: Sequence[str]) -> dict[str, str]:
     """Return other names of columns from COLUMN="another name"."""
-    names = dict(assigned(text) or ("", "") for text in texts)
+    names = dict(split_assignment(text) or ("", "") for text in texts)
     if not all(names.keys()) or not all(names.values()):
         raise InputError('a --label is written COLUMN="another name"')
     return names
@@ -123,7 +123,7 @@ def hierarchies(texts: Sequence[str], qids: Sequence[str]) -> dict[str, str]:
     """Return files by column from COLUMN=FILE; names of columns may contain equals signs."""
     files: dict[str, str] = {}
     for text in texts:
-        name, path = assigned(text, qids) or ("", "")
+        name, path = split_assignment(text, qids) or ("", "")
         if not name or not path:
             raise InputError(f"hierarchy {quoted(text)} is not COLUMN=FILE; write it like that")
         if name in files:
@@ -137,7 +137,7 @@ def hierarchies_of_secrets(values: Iterable[str], secrets: Sequence[str]) -> dic
     names = [(split_name(secret) or (secret, ""))[0] for secret in secrets]
     files: dict[str, str] = {}
     for text in values:
-        pair = assigned(text, names)
+        pair = split_assignment(text, names)
         if len(names) == 1 and (pair is None or Path(text).is_file()):
             pair = names[0], text
         if pair is None:

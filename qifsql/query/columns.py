@@ -19,7 +19,7 @@ SHOWABLE = (  # types whose values every format and library shows in the same wa
 STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", "BLOB")
 
 
-def written(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
+def as_native(value: exp.Expr, attribute: Attribute, native: Collection[str]) -> exp.Expr:
     """Return a value in a type that can be shown or written: text if it is not ``native``."""
     return value if family(attribute.type) in native else exp.cast(value, "VARCHAR")
 

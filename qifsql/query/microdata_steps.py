@@ -37,7 +37,7 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
         if microdata.weight.floating:
             steps.append(_weight_scale(microdata, w))
             scale = exp.select("scale").from_("weight_scale").subquery()
-            w = exp.Mul(this=exp.cast(_wrapped(w), "DOUBLE"), expression=scale)
+            w = exp.Mul(this=exp.cast(_in_brackets(w), "DOUBLE"), expression=scale)
         if microdata.weight.type.startswith("DECIMAL"):  # its digits, without the point
             marks = map(exp.Literal.string, (".", ""))
             w = exp.func("replace", exp.cast(w, "VARCHAR"), *marks)
@@ -54,11 +54,11 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     query = _from_source(microdata, columns, people=True)
     if microdata.person is not None:
         doc = "One row per record: its person, what the adversary knows of it, its secrets."
-        return [*steps, Step("records", doc, query), _sets(microdata)]
+        return [*steps, Step("records", doc, query), _people_as_sets(microdata)]
     return [*steps, Step("microdata", "One row per individual.", query)]
 
 
-def _sets(microdata: Microdata) -> Step:
+def _people_as_sets(microdata: Microdata) -> Step:
     """Return the step of the people whose records are sets.
 
     The quasi-identifiers of all records of a person are one value, the sorted list of their tuples.
@@ -85,7 +85,7 @@ def everybody(microdata: Microdata) -> Step:
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
         *(
-            exp.alias_(_where_kept(microdata, a), f"qid_{i}")
+            exp.alias_(_on_filtered(microdata, a), f"qid_{i}")
             for i, a in enumerate(microdata.qids, 1)
         ),
         *([exp.alias_(normal(microdata.key), "key")] if microdata.key else []),
@@ -97,7 +97,7 @@ def everybody(microdata: Microdata) -> Step:
     return Step("everybody", "One row per record, by its position in the input.", query)
 
 
-def _where_kept(microdata: Microdata, attribute: Attribute) -> exp.Expr:
+def _on_filtered(microdata: Microdata, attribute: Attribute) -> exp.Expr:
     """Return the attribute, evaluated only on records that the filter keeps.
 
     Its expression may fail on the other records.
@@ -114,23 +114,23 @@ def normal(attribute: Attribute) -> exp.Expr:
     If absent people are distinguished from missing values, the value of a person who is present
     becomes a list of one element.
     """
-    value = _value(attribute)
+    value = _with_one_nan(attribute)
     if attribute.there is None:
         return value
     return exp.Case().when(attribute.there.copy(), exp.Array(expressions=[value]))
 
 
-def _value(attribute: Attribute) -> exp.Expr:
+def _with_one_nan(attribute: Attribute) -> exp.Expr:
     tree = attribute.expression.copy()
     return with_one_missing(tree) if attribute.floating else tree
 
 
 def _weighs(weight: Attribute) -> exp.Expr:
     """Return the condition that the weight of a record is above 0."""
-    return exp.GT(this=_wrapped(weight.expression.copy()), expression=exp.Literal.number(0))
+    return exp.GT(this=_in_brackets(weight.expression.copy()), expression=exp.Literal.number(0))
 
 
-def _wrapped(tree: exp.Expr) -> exp.Expr:
+def _in_brackets(tree: exp.Expr) -> exp.Expr:
     return tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
 
 
@@ -187,7 +187,7 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
     """Return the conditions that no quasi-identifier or secret is missing; absence is allowed."""
     conditions: list[exp.Expr] = []
     for attribute in (*microdata.qids, *microdata.secrets):
-        there: exp.Expr = exp.not_(exp.paren(_value(attribute)).is_(exp.null()))
+        there: exp.Expr = exp.not_(exp.paren(_with_one_nan(attribute)).is_(exp.null()))
         if attribute.there is not None:
             there = exp.paren(exp.or_(there, exp.not_(attribute.there.copy())))
         conditions.append(there)
@@ -237,7 +237,7 @@ def weights_plan(microdata: Microdata) -> Plan:
     largest weight.
     """
     assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
-    w = _wrapped(microdata.weight.expression.copy())
+    w = _in_brackets(microdata.weight.expression.copy())
     negative = exp.LT(this=w.copy(), expression=exp.Literal.number(0))
     unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), negative)
     if microdata.weight.floating:

@@ -25,7 +25,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
     Tables without a schema are steps that it reads, with the names of their files.
     """
     if name == "asked":
-        return Step(name, "One row: what was asked for.", _request(attack, secret, gain))
+        return Step(name, "One row: what was asked for.", _request_row(attack, secret, gain))
     if name == "beliefs":
         doc = "One row per value of the secret: how strongly the adversary believes in it before."
         return Step(name, doc, attack.beliefs[secret])
@@ -44,7 +44,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
     return None
 
 
-def _request(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
+def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
     bound = attack.gains[gain - 1].gain if gain else None
     kind = bound.kind if bound else "identity"
     number = (bound.number if bound else None) or Fraction(0)
@@ -79,24 +79,24 @@ def _is_integer(secret: Attribute) -> bool:
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
-        return Step("pairs", PAIRS, _computed(bound.expressions[secret]))
+        return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))
     if bound.gain.kind != "worth":
-        return Step("pairs", PAIRS, _named("listed.guess"))
+        return Step("pairs", PAIRS, _listed_gains("listed.guess"))
     if bound.gain.number is None:
-        named = _named("secret_values.code AS guess")
-        return Step("pairs", PAIRS, exp.union(named, _rest(), distinct=False))
+        named = _listed_gains("secret_values.code AS guess")
+        return Step("pairs", PAIRS, exp.union(named, _unlisted_gains(), distinct=False))
     worth = exp.alias_(exp.cast(_decimal(bound.gain.number), "DOUBLE"), "gain")
     query = exp.select("code AS guess", "code", worth).from_("secret_values")
     return Step("pairs", "One row per value: what guessing it right gains.", query)
 
 
-def _named(guess: str) -> exp.Select:
+def _listed_gains(guess: str) -> exp.Select:
     """Return the gains of the values that are named in a file."""
     query = exp.select(guess, "secret_values.code", "listed.gain").from_("listed AS listed")
-    return query.join("secret_values AS secret_values", on=_same())
+    return query.join("secret_values AS secret_values", on=_is_listed())
 
 
-def _same() -> exp.Expr:
+def _is_listed() -> exp.Expr:
     """Return the condition that a line of a file names a value; a text of another type does not."""
     value = exp.column("value", "listed")
     unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
@@ -104,7 +104,7 @@ def _same() -> exp.Expr:
     return exp.and_(same, exp.not_(exp.paren(unfit)))
 
 
-def _rest() -> exp.Select:
+def _unlisted_gains() -> exp.Select:
     """Return the worth of the values that no line names, which is that of the line ``*``.
 
     If ``*`` is a value of the secret, the line names only this value.
@@ -112,14 +112,14 @@ def _rest() -> exp.Select:
     listed, values = "listed AS listed", "secret_values AS secret_values"
     star = exp.EQ(this=exp.column("raw", "listed"), expression=exp.Literal.string(REST))
     rest = exp.select("listed.gain AS gain").from_(listed)
-    rest = rest.join(values, on=_same(), join_type="anti").where(star)
+    rest = rest.join(values, on=_is_listed(), join_type="anti").where(star)
     unnamed = exp.select("secret_values.code").from_(values)
-    unnamed = unnamed.join(listed, on=_same(), join_type="anti")
+    unnamed = unnamed.join(listed, on=_is_listed(), join_type="anti")
     query = exp.select("unnamed.code AS guess", "unnamed.code AS code", "rest.gain")
     return query.from_(unnamed.subquery("unnamed")).join(rest.subquery("rest"), join_type="cross")
 
 
-def _computed(expression: exp.Expr) -> exp.Select:
+def _computed_gains(expression: exp.Expr) -> exp.Select:
     """Return the gain of every guess for every value of the secret; a guess is a value's code."""
     columns = ("guesses.code AS guess_code", "guesses.value AS guess", "secrets.code")
     both = exp.select(*columns, "secrets.value AS secret").from_("secret_values AS guesses")

@@ -36,7 +36,7 @@ class Plan:
     keeps: tuple[str, str] | None = None
 
 
-def counted(query: exp.Select, limit: int) -> exp.Select:
+def count_up_to(query: exp.Select, limit: int) -> exp.Select:
     """Return the query of the number of rows of a query; it stops behind ``limit`` rows."""
     return exp.select("count(*)").from_(query.limit(limit).subquery("counted"))
 

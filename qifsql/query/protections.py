@@ -73,29 +73,29 @@ class Protection:
         """Return the least count behind a published one."""
         if self.kind == "round":
             down = self.number - 1 if self.variant else self.number // 2
-            return exp.func("greatest", number(0), _minus(published, down))
+            return exp.func("greatest", number(0), _subtract_number(published, down))
         if self.kind == "noise":
-            return exp.func("greatest", number(0), _minus(published, self.number))
+            return exp.func("greatest", number(0), _subtract_number(published, self.number))
         return published
 
     def upper(self, published: exp.Expr) -> exp.Expr:
         """Return the largest count behind a published one; NULL: there is none."""
         if self.kind == "round":
             up = self.number - 1 if self.variant else (self.number + 1) // 2 - 1
-            return _plus(published, up)
+            return _add_number(published, up)
         if self.kind == "noise":
-            return _plus(published, self.number)
+            return _add_number(published, self.number)
         if self.kind == "atleast":
             open_end = exp.GTE(this=published, expression=number(self.number))
             return exp.case().when(open_end, exp.null()).else_(published)
         return published
 
 
-def _plus(tree: exp.Expr, more: int) -> exp.Expr:
+def _add_number(tree: exp.Expr, more: int) -> exp.Expr:
     return exp.Add(this=tree, expression=number(more))
 
 
-def _minus(tree: exp.Expr, less: int) -> exp.Expr:
+def _subtract_number(tree: exp.Expr, less: int) -> exp.Expr:
     return exp.Sub(this=tree, expression=number(less))
 
 

@@ -77,21 +77,21 @@ def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement."""
     if pretty or plan.result.args.get("with_"):
         return render(_with_statement(plan), pretty=pretty, copy=False)
-    steps = ", ".join(map(_named_once, plan.steps))
+    steps = ", ".join(map(_step_text_once, plan.steps))
     result = render(plan.result)
     return f"WITH {steps} {result}" if steps else result
 
 
-def named(step: Step) -> str:
+def step_text(step: Step) -> str:
     """Return a step as text, ``name AS (SELECT ...)``."""
     how = "MATERIALIZED " if step.materialized else ""
     return f"{render(exp.to_identifier(step.name))} AS {how}({render(step.query)})"
 
 
-def _named_once(step: Step) -> str:
+def _step_text_once(step: Step) -> str:
     """Return the text of a step, which is made once for all its plans."""
     if (text := _texts.get(step)) is None:
-        text = _texts[step] = named(step)
+        text = _texts[step] = step_text(step)
     return text
 
 

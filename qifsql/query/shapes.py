@@ -33,14 +33,14 @@ def frozen(value: Shape) -> Frozen:
     raise InternalError("the shape of a template has whole numbers only")
 
 
-def varies(code: str) -> bool:
+def is_template(code: str) -> bool:
     """Return whether the text of a view is a template."""
     return "{%" in code or "{{" in code
 
 
-def written(code: str, shape: Mapping[str, Frozen]) -> str:
+def in_shape(code: str, shape: Mapping[str, Frozen]) -> str:
     """Return the text of a view in one shape."""
-    if varies(code):
+    if is_template(code):
         from jinja2 import TemplateError
 
         try:

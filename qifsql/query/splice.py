@@ -126,14 +126,14 @@ def splice(
     ):
         raise InternalError(f"sql/{template.name}.sql uses qid where a tuple cannot stand")
     if "added(" in template.text or domain is not None:
-        _functions(query, domain)
+        _fill_functions(query, domain)
     columns = dict(columns or {})
     if secret is not None:
         columns["secret"] = f"secret_{secret}"
     if words is not None:
         columns["word"] = "word_1"
-    _columns(query, columns, numbers or {}, rows or {})
-    _tables(query, tables or {}, rows or {})
+    _fill_columns(query, columns, numbers or {}, rows or {})
+    _fill_tables(query, tables or {}, rows or {})
     return query
 
 
@@ -150,16 +150,16 @@ def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
     family = next((families[name] for name in PLACES if name in families), None)
     for node in list(query.find_all(exp.Anonymous)) if family else ():
         if node.name.casefold() == "each" and family:
-            together = _all(node.expressions[0], family)
+            together = _conjunction(node.expressions[0], family)
             node.replace(exp.paren(together) if family.copies else together)
     for equal in list(query.find_all(exp.NullSafeEQ)) if "qid" in families else ():
         if _is_qid(equal.this) and _is_qid(equal.expression) and _in_join(equal):
-            together = _all(equal, families["qid"])
+            together = _conjunction(equal, families["qid"])
             in_brackets = isinstance(equal.parent, exp.Not)
             equal.replace(exp.paren(together) if in_brackets else together)
 
 
-def _all(condition: exp.Expr, family: _Family) -> exp.Expr:
+def _conjunction(condition: exp.Expr, family: _Family) -> exp.Expr:
     conditions = [_copied(condition, family, copy) for copy in family.copies]
     return exp.and_(*conditions) if conditions else exp.true()
 
@@ -176,19 +176,19 @@ def _in_join(node: exp.Expr) -> bool:
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
-            join.set("using", _items(join, using, families))
+            join.set("using", _repeated_items(join, using, families))
     for window in query.find_all(exp.Window):
         if by := window.args.get("partition_by"):
-            window.set("partition_by", _items(window, by, families))
+            window.set("partition_by", _repeated_items(window, by, families))
     # Inner lists first: each copy of an outer item renames the placeholders in its lists.
     for holder in sorted(query.find_all(*EVERYWHERE), key=lambda node: -node.depth):
         before = holder.expressions
-        holder.set("expressions", _items(holder, before, families))
+        holder.set("expressions", _repeated_items(holder, before, families))
         if before and not holder.expressions:
-            _empty(holder)
+            _drop_empty(holder)
 
 
-def _empty(holder: exp.Expr) -> None:
+def _drop_empty(holder: exp.Expr) -> None:
     """Remove a GROUP BY or ORDER BY without items."""
     if isinstance(holder, exp.Order) and holder.this:  # of an aggregate: list(x ORDER BY qid)
         holder.replace(holder.this)
@@ -196,7 +196,7 @@ def _empty(holder: exp.Expr) -> None:
         holder.pop()
 
 
-def _items(
+def _repeated_items(
     holder: exp.Expr, items: Sequence[exp.Expr], families: Mapping[str, _Family]
 ) -> list[exp.Expr]:
     expressions: list[exp.Expr] = []
@@ -239,7 +239,7 @@ def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
     return inner.pop()
 
 
-def _functions(query: exp.Select, domain: Domain | None) -> None:
+def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
     """Replace the placeholders that look like functions: ``added`` and ``comparable``."""
     for node in list(query.find_all(exp.Anonymous)):
         name = node.name.casefold()
@@ -251,7 +251,7 @@ def _functions(query: exp.Select, domain: Domain | None) -> None:
             node.replace(with_one_missing(cast) if domain.kind == "floating" else cast)
 
 
-def _columns(
+def _fill_columns(
     query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
     if not columns and not numbers and not rows:
@@ -266,7 +266,9 @@ def _columns(
             column.set("this", exp.to_identifier(columns[column.name]))
 
 
-def _tables(query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]) -> None:
+def _fill_tables(
+    query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]
+) -> None:
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():

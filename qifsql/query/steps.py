@@ -104,7 +104,7 @@ class Steps:
 
     def need(self, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False) -> str:
         """Add a step and all steps that it reads; return its name."""
-        return self._need(name, About(secret, gain, prior))
+        return self._add_needed(name, About(secret, gain, prior))
 
     def push(self, step: Step) -> str:
         """Add a finished step unless it is already in the plan; return its name."""
@@ -112,10 +112,10 @@ class Steps:
             self.steps.append(step)
         return step.name
 
-    def _need(self, name: str, about: About) -> str:
+    def _add_needed(self, name: str, about: About) -> str:
         if name == "microdata":
             return self._people(about)
-        actual = _actual(name, about)
+        actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
         if actual in self.catalogs:
@@ -136,7 +136,7 @@ class Steps:
         query = query.copy()
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
-            table.set("this", exp.to_identifier(self._need(table.name, about)))
+            table.set("this", exp.to_identifier(self._add_needed(table.name, about)))
         return query
 
     def _people(self, about: About) -> str:
@@ -208,17 +208,17 @@ class Steps:
         """Add the step that a name in the FROM clause of a file means; return its name."""
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:
-                self._need("secret_values", About(j))
+                self._add_needed("secret_values", About(j))
             return table
         if table == "prior":
-            return self._need("profile", replace(about, prior=True))
+            return self._add_needed("profile", replace(about, prior=True))
         if table.startswith("prior_"):
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
         if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
             table = {"cells": "believed", "members": "believed_members"}.get(table, table)
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
-        return self._need(table, about)
+        return self._add_needed(table, about)
 
 
 @lru_cache(maxsize=1024)
@@ -248,7 +248,7 @@ def _spliced(
     return Step(actual, template.doc, query, materialized)
 
 
-def _actual(name: str, about: About) -> str:
+def _numbered_name(name: str, about: About) -> str:
     """Return the name of a step, with the numbers of its secret and gain if it depends on them."""
     if name in SHARED or name == "microdata":
         return name

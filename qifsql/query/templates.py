@@ -53,12 +53,12 @@ def load(name: str, **shape: Shape) -> Template:
 
     One whose columns vary is written for its ``shape``.
     """
-    return _loaded(name, tuple((key, shapes.frozen(value)) for key, value in shape.items()))
+    return _load_shape(name, tuple((key, shapes.frozen(value)) for key, value in shape.items()))
 
 
 @lru_cache(maxsize=4096)
-def _loaded(name: str, shape: tuple[tuple[str, Frozen], ...]) -> Template:
-    return read(name, shapes.written(text(name), dict(shape)))
+def _load_shape(name: str, shape: tuple[tuple[str, Frozen], ...]) -> Template:
+    return read(name, shapes.in_shape(text(name), dict(shape)))
 
 
 def read(name: str, code: str) -> Template:
@@ -72,7 +72,7 @@ def read(name: str, code: str) -> Template:
     lines = [line[2:].strip() for line in code.splitlines() if line.startswith("--")]
     for node in query.walk():
         node.comments = None
-    return Template(view, " ".join(lines), _exact(query), code)
+    return Template(view, " ".join(lines), _keep_log2(query), code)
 
 
 def text(name: str) -> str:
@@ -122,7 +122,7 @@ def script(name: str) -> list[str]:
     return [part.strip() for part in lines.split(";") if part.strip()]
 
 
-def _exact(query: exp.Select) -> exp.Select:
+def _keep_log2(query: exp.Select) -> exp.Select:
     """Return the query with ``log2(x)`` as it is written.
 
     The parser turns it into ``LOG(2, x)``, which differs in the last digit.

@@ -190,7 +190,7 @@ ALL = ("bayes", *MEASURES)
 OF_RECORDS = ("shannon", "guessing")
 
 
-def together(parts: Sequence[Result]) -> Result:
+def combined(parts: Sequence[Result]) -> Result:
     """Return one result with the rows and details of several attacks, in their order."""
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)
@@ -204,9 +204,9 @@ def together(parts: Sequence[Result]) -> Result:
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
-def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
+def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """Return the measures that one record can have; refuse others unless all were requested."""
-    names = chosen(measures)
+    names = named_measures(measures)
     text = measures if isinstance(measures, str) else ",".join(measures)
     unsuitable = [name for name in names if name not in OF_RECORDS]
     if unsuitable and "all" not in text.casefold():
@@ -216,7 +216,7 @@ def doubts(measures: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in OF_RECORDS)
 
 
-def chosen(measures: str | Sequence[str]) -> tuple[str, ...]:
+def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """Return names of measures in their order, ``all`` for all; InputError if one is unknown."""
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]

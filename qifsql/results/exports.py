@@ -12,7 +12,7 @@ from polars.selectors import by_name
 
 from qifsql.presentation import figures, markdown
 from qifsql.presentation.theme import Chart
-from qifsql.results.storage import Content, Origin, atomic_file, check_ending, inert
+from qifsql.results.storage import Content, Origin, atomic_file, check_ending, without_formulas
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -27,20 +27,20 @@ def as_workbook(tables: Tables, started: str) -> bytes:
 
 def as_files(out: Path, frame: pl.DataFrame, details: Tables) -> dict[Path, Content]:
     """Return a table and its details as files of Parquet or CSV, by path."""
-    tables = {out: frame} | {beside(out, name): table for name, table in details.items()}
+    tables = {out: frame} | {detail_file(out, name): table for name, table in details.items()}
     if out.suffix.casefold() == ".parquet":
         return dict(tables)
     return {path: comma_separated(table) for path, table in tables.items()}
 
 
-def beside(out: Path, name: str) -> Path:
+def detail_file(out: Path, name: str) -> Path:
     """Return the file of a table of details: ``risk.histogram.csv`` next to ``risk.csv``."""
     return out.with_name(f"{out.stem}.{name}{out.suffix}")
 
 
 def as_json(document: Mapping[str, object], tables: Tables) -> str:
     """Return a document with tables as lists of records, in one line of JSON."""
-    content = dict(document) | {name: _records(frame) for name, frame in tables.items()}
+    content = dict(document) | {name: _json_records(frame) for name, frame in tables.items()}
     written = json.dumps(content, default=str, ensure_ascii=False, allow_nan=False)
     hidden = {c for c in set(written) if not c.isprintable()}  # controls, marks of direction
     return written.translate({ord(c): json.dumps(c)[1:-1] for c in hidden}) + "\n"
@@ -54,7 +54,7 @@ def as_text(frames: Iterable[pl.DataFrame], kind: str) -> str:
 
 def comma_separated(frame: pl.DataFrame) -> str:
     """Return the frame as CSV, without lists and without formulas that a spreadsheet would run."""
-    return inert(flattened(frame).lazy()).collect().write_csv()
+    return without_formulas(flattened(frame).lazy()).collect().write_csv()
 
 
 def flattened(frame: pl.DataFrame) -> pl.DataFrame:
@@ -66,13 +66,13 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
         elif dtype == pl.List(pl.Int64()):
             columns.append(by_name(name).cast(pl.List(pl.String())).list.join("+"))
         elif isinstance(dtype, pl.List):
-            columns.append(pl.Series(name, [_joined(v) for v in frame[name].to_list()]))
+            columns.append(pl.Series(name, [_counts_as_text(v) for v in frame[name].to_list()]))
         else:
             columns.append(by_name(name))
     return frame.select(columns)
 
 
-def _joined(counts: list[dict[str, object]] | None) -> str | None:
+def _counts_as_text(counts: list[dict[str, object]] | None) -> str | None:
     if counts is None:
         return None
     return "; ".join(
@@ -80,11 +80,11 @@ def _joined(counts: list[dict[str, object]] | None) -> str | None:
     )
 
 
-def _records(frame: pl.DataFrame) -> list[dict[str, object]]:
-    return [{k: _plain(v) for k, v in row.items()} for row in frame.to_dicts()]
+def _json_records(frame: pl.DataFrame) -> list[dict[str, object]]:
+    return [{k: _json_value(v) for k, v in row.items()} for row in frame.to_dicts()]
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     """Return a value for JSON: infinity becomes a text, a whole decimal an integer."""
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         return int(value)

@@ -46,7 +46,7 @@ def as_text(type_: str, kind: str) -> bool:
     return family(type_) not in SHOWABLE
 
 
-def changed(columns: Sequence[Column]) -> list[str]:
+def note_changed_types(columns: Sequence[Column]) -> list[str]:
     """Return remarks on the columns that are written to Parquet as text."""
     return [
         f"column {quoted(c.name)} is written as text, because Parquet would change its values "
@@ -73,13 +73,13 @@ def write(
     """
     dataset = str(origin.spec["dataset"])
     with atomic_file(path, origin, engine.partial) as temporary:
-        written = put(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
+        written = write_rows(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
 
 
-def put(
+def write_rows(
     engine: Engine, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
 ) -> int:
     """Write the rows of a plan to a file of a kind, without a manifest; return their number."""
@@ -89,11 +89,11 @@ def put(
     if kind != ".parquet":
         _write_csv(target, path, names, zipped=kind == ".csv.gz")
     elif not direct:
-        _rename(target, path, names)
+        _copy_renamed(target, path, names)
     return written
 
 
-def _rename(source: Path, target: Path, names: Sequence[str]) -> None:
+def _copy_renamed(source: Path, target: Path, names: Sequence[str]) -> None:
     """Copy a Parquet file with other names for its columns, some rows at a time."""
     with pq.ParquetFile(source) as file:
         original = file.schema_arrow

@@ -93,7 +93,7 @@ class Origin:
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """Return the origin of the result of a bound attack, with its time so far."""
         paths = (*attack.microdata.dataset.paths, *attack.files)
-        return self.about(_plain(attack, spec) | more, paths, *plans).listing(
+        return self.about(_request(attack, spec) | more, paths, *plans).listing(
             attack.microdata.columns
         )
 
@@ -115,7 +115,7 @@ class Origin:
         return replace(self, spec=spec, plans=plans, paths=paths, seconds=seconds)
 
 
-def _plain(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
+def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """Return the request as plain data for manifests and JSON."""
     return {
         "models": [m.acronym for m in attack.models],
@@ -289,7 +289,7 @@ def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:
     return {path: path.with_name(path.name + ENDING) for path in plain}
 
 
-def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
+def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Return the frame for CSV, with texts that no spreadsheet reads as a formula.
 
     Texts and names that begin with a tab, a line break, =, +, - or @ (even after blanks and marks
@@ -303,10 +303,10 @@ def inert(frame: pl.LazyFrame) -> pl.LazyFrame:
             new = f"'{new}"
         names[name] = new
     texts = [by_name(name) for name, kind in schema.items() if kind == pl.String]
-    return frame.with_columns(_inert(text) for text in texts).rename(names)
+    return frame.with_columns(_without_formula(text) for text in texts).rename(names)
 
 
-def _inert(text: pl.Expr) -> pl.Expr:
+def _without_formula(text: pl.Expr) -> pl.Expr:
     formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
     return pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
 

@@ -74,11 +74,11 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
     results: list[Stored] = []
     for source in places:
         if isinstance(source, Result):
-            results += [_of(name, part) for name, part in source.parts.items()]
+            results += [_as_stored(name, part) for name, part in source.parts.items()]
             continue
         place = Path(source)
         if place.is_dir():
-            contents = _in_folder(place)
+            contents = _read_folder(place)
             if not contents:
                 raise DatasetError(
                     f"folder {place} has no results; store some with -o FILE.parquet"
@@ -86,7 +86,7 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
             results += contents
         else:
             results.append(_read(place))
-    return _told_apart(results)
+    return _with_distinct_names(results)
 
 
 def is_result(path: Path) -> bool:
@@ -98,14 +98,14 @@ def is_result(path: Path) -> bool:
     return isinstance(note, dict) and kind_of(str(note.get("result"))) is not None
 
 
-def _of(name: str, result: Result) -> Stored:
+def _as_stored(name: str, result: Result) -> Stored:
     """Return a result as if it had been stored and read."""
     origin = replace(result.origin, notes=result.notes)
     note = json.loads(json.dumps(manifest(origin), default=str))
     return Stored(name, result.kind, result.frame, result.details, note)
 
 
-def _told_apart(results: Sequence[Stored]) -> list[Stored]:
+def _with_distinct_names(results: Sequence[Stored]) -> list[Stored]:
     """Return the results, with numbers added to repeated names."""
     named: dict[str, Stored] = {}
     for stored in results:
@@ -115,7 +115,7 @@ def _told_apart(results: Sequence[Stored]) -> list[Stored]:
     return list(named.values())
 
 
-def _in_folder(folder: Path) -> list[Stored]:
+def _read_folder(folder: Path) -> list[Stored]:
     """Return all results in a folder; of a result in several formats, only the Parquet file."""
     by_stem: dict[str, Stored] = {}
     for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
@@ -150,7 +150,7 @@ def _read(path: Path) -> Stored:
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
     malformed = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
     try:
-        stored = _parquet(path) if ending == ".parquet" else _json(path)
+        stored = _read_parquet(path) if ending == ".parquet" else _read_json(path)
     except (*parquet.UNREADABLE, *malformed, pl.exceptions.PolarsError) as e:
         raise DatasetError(message, detail=str(e)) from e
     kind = kind_of(stored.kind)
@@ -160,7 +160,7 @@ def _read(path: Path) -> Stored:
     return stored
 
 
-def _parquet(path: Path) -> Stored:
+def _read_parquet(path: Path) -> Stored:
     note = parquet.manifest(path)
     details, files = {}, [str(path)]
     for detail_path in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
@@ -183,7 +183,7 @@ def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
     return note
 
 
-def _table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
+def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
     """Return rows of JSON as a table; empty columns get the type that they have in results."""
     frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
     types = TYPES | (dict(kind.types) if kind else {})
@@ -212,14 +212,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _json(path: Path) -> Stored:
+def _read_json(path: Path) -> Stored:
     document = parsed_json(path.read_text("utf-8"))
     note = parsed_json(path.with_name(path.name + ENDING).read_text("utf-8"))
     kind = kind_of(str(note["result"]))
     tables = {  # JSON does not say which columns a table without rows has
-        name: _table(rows, kind)
+        name: _json_table(rows, kind)
         for name, rows in document.items()
         if name not in JSON_KEYS and rows
     }
-    frame = _table(document["results"], kind)
+    frame = _json_table(document["results"], kind)
     return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

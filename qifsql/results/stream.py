@@ -12,8 +12,8 @@ from qifsql.results.storage import (
     Origin,
     atomic_file,
     check_ending,
-    inert,
     manifest,
+    without_formulas,
     write_manifest,
 )
 
@@ -31,6 +31,6 @@ def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str)
             return engine.copy(plan, temporary, what=what, where=where, note=note)
         between = engine.scratch / "rows.parquet"
         rows = engine.copy(plan, between, what=what, where=where, note=note)
-        inert(pl.scan_parquet(between)).sink_csv(temporary)
+        without_formulas(pl.scan_parquet(between)).sink_csv(temporary)
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
         return rows

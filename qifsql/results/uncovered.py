@@ -48,9 +48,9 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
     if columns is None:
         message = "This result does not say which other columns the file has; check the file again."
         return [said(message)]
-    sentences = _listed(str(spec.get("dataset", "")), columns, frame)
+    sentences = _list_uncovered(str(spec.get("dataset", "")), columns, frame)
     if frame is not None:
-        sentences += _measured(frame)
+        sentences += _measured_people(frame)
     if secrets := [c.name for c in columns if roles.IN_NO_RULE in c.roles]:
         message = "No rule measures the inference of {names}, although named as secret."
         sentences.append(said(message, names=_names(secrets)))
@@ -115,14 +115,14 @@ def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
         heads += [said("singled out with it"), said("share"), said("more than without")]
     listed = Table.of(heads, right=range(2, len(heads)))
     for column in columns:
-        numbers = _numbers(measured.get(column.name))
-        listed.add_row(escaping.cell(column.name), role(column.role), *numbers)
+        numbers = _people_cells(measured.get(column.name))
+        listed.add_row(escaping.cell(column.name), role_words(column.role), *numbers)
     if None in measured:
-        listed.add_row(said("(all columns without a rule)"), "", *_numbers(measured[None]))
+        listed.add_row(said("(all columns without a rule)"), "", *_people_cells(measured[None]))
     return listed
 
 
-def role(text: str) -> str:
+def role_words(text: str) -> str:
     """Return the roles of a column in the current language."""
     labels = {
         roles.QID: said("quasi-identifier"),
@@ -147,7 +147,7 @@ def role(text: str) -> str:
     return escaping.cell(text)
 
 
-def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
+def _list_uncovered(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
     rest = [(c.name, c.role) for c in columns if not c.covered]
     if frame is not None:
         rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
@@ -159,7 +159,7 @@ def _listed(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[
     return [counted(singular, plural, len(rest), dataset=escaping.cell(dataset), names=names)]
 
 
-def _measured(frame: pl.DataFrame) -> list[str]:
+def _measured_people(frame: pl.DataFrame) -> list[str]:
     """Return sentences on the people whom the columns single out, together and each alone.
 
     Further sentences name the columns that are not measured, and the reasons.
@@ -167,7 +167,7 @@ def _measured(frame: pl.DataFrame) -> list[str]:
     columns = frame.filter(pl.col("column").is_not_null())
     measured = columns.filter(pl.col("people").is_not_null()).height
     totals = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
-    sentences = [_together(row, measured) for row in totals]
+    sentences = [_joint_addition(row, measured) for row in totals]
     additions = columns.filter(pl.col("added") > 0).sort(
         "added", descending=True, maintain_order=True
     )
@@ -201,7 +201,7 @@ def _measured(frame: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _together(row: dict[str, int], columns: int) -> str:
+def _joint_addition(row: dict[str, int], columns: int) -> str:
     if not row["added"]:
         singular = "Together with the named quasi-identifiers, it singles out nobody else."
         plural = "Together with the named quasi-identifiers, they single out nobody else."
@@ -229,16 +229,16 @@ def _greatest_additions(additions: pl.DataFrame) -> str:
         f"{escaping.cell(name)} {words.count(n)}"
         for name, n in additions.head(NUMBERS).select("column", "singled_out").rows()
     ]
-    return ", ".join(phrases) + _left_out(additions.height - NUMBERS)
+    return ", ".join(phrases) + _and_more(additions.height - NUMBERS)
 
 
 def _names(names: Sequence[str]) -> str:
     """Return names for a sentence; of very many, only the first and the number of the rest."""
     cells = [escaping.cell(name) for name in names[: roles.NAMED]]
-    return ", ".join(cells) + _left_out(len(names) - roles.NAMED)
+    return ", ".join(cells) + _and_more(len(names) - roles.NAMED)
 
 
-def _left_out(n: int) -> str:
+def _and_more(n: int) -> str:
     if n <= 0:
         return ""
     singular = ", and {n} more, which is in the table of columns"
@@ -246,7 +246,7 @@ def _left_out(n: int) -> str:
 
 
 def _with_role(name: str, text: str) -> str:
-    return name if text == NOT_CONSIDERED else f"{name} ({role(text)})"
+    return name if text == NOT_CONSIDERED else f"{name} ({role_words(text)})"
 
 
 def _reason(why: str) -> str:
@@ -259,7 +259,7 @@ def _reason(why: str) -> str:
     return reasons.get(why, why)
 
 
-def _numbers(row: dict[str, int] | None) -> tuple[str, ...]:
+def _people_cells(row: dict[str, int] | None) -> tuple[str, ...]:
     if row is None:
         return ()
     if row["people"] is None:

@@ -21,7 +21,7 @@ from terminal import run, wait_for_work
 import qifsql
 from qifsql.engine.duckdb import DuckDB
 from qifsql.errors import InputError
-from qifsql.options.runtime import guarded
+from qifsql.options.runtime import run_guarded
 from qifsql.results.assessment import SCHEMA
 
 PEOPLE = str(SAMPLES / "thesis_table_3_2.csv")
@@ -347,7 +347,7 @@ def test_an_error_begins_on_its_own_line(capsys: pytest.CaptureFixture[str]):
     def command() -> None:
         raise InputError("\n is no file; name another")
 
-    assert guarded(command, debug=False) == 2
+    assert run_guarded(command, debug=False) == 2
     assert re.fullmatch(r"error: \S is no file; name another\n", capsys.readouterr().err)
 
 
@@ -357,7 +357,7 @@ def test_an_interruption_that_the_engine_reports(capsys: pytest.CaptureFixture[s
     def command() -> None:
         raise RuntimeError("Query interrupted")
 
-    assert guarded(command, debug=False) == 130
+    assert run_guarded(command, debug=False) == 130
     assert capsys.readouterr().err == "error: interrupted; nothing was left behind\n"
 
 

@@ -111,7 +111,7 @@ def test_progress_never_goes_back_within_a_stage() -> None:
 
 
 def test_codes_are_packed_into_words_of_63_bits() -> None:
-    assert coded._fields([1, 2, 3, 4, 5]) == (
+    assert coded._packed([1, 2, 3, 4, 5]) == (
         Field(1, 0, 1),
         Field(1, 1, 1),
         Field(1, 2, 2),
@@ -119,8 +119,16 @@ def test_codes_are_packed_into_words_of_63_bits() -> None:
         Field(1, 6, 3),
     )
     wide = 2**30
-    assert coded._fields([wide, wide, 8]) == (Field(1, 0, 30), Field(1, 30, 30), Field(1, 60, 3))
-    assert coded._fields([wide, wide, 9]) == (Field(1, 0, 30), Field(1, 30, 30), Field(2, 0, 4))
+    assert coded._packed([wide, wide, 8]) == (
+        Field(1, 0, 30),
+        Field(1, 30, 30),
+        Field(1, 60, 3),
+    )
+    assert coded._packed([wide, wide, 9]) == (
+        Field(1, 0, 30),
+        Field(1, 30, 30),
+        Field(2, 0, 4),
+    )
     assert [Field(1, 0, 1).mask, Field(1, 2, 3).mask] == [1, 28]
 
 
@@ -176,9 +184,9 @@ def test_weights_are_added_exactly_or_refused(
 
 
 def test_records_that_are_left_out_are_said() -> None:
-    assert session.dropped(5, 5) == ()
+    assert session.note_dropped(5, 5) == ()
     note = "1,000 of 5,000 records with missing values are left out"
-    assert session.dropped(5000, 4000) == (note,)
+    assert session.note_dropped(5000, 4000) == (note,)
 
 
 def test_values_are_compared_as_they_are_but_for_enums_and_floats() -> None:
@@ -217,16 +225,18 @@ def file(*attributes: Attribute, title: str = "f", qids: int = 1) -> File:
 
 def test_files_have_their_attributes_in_one_order_and_one_type() -> None:
     a, b, group = attribute("a", "INTEGER"), attribute("b", "VARCHAR"), attribute("g", "VARCHAR")
-    ordered = compared_files._ordered(file(b, a, group, qids=2), ["a", "b"])
+    ordered = compared_files._in_common_order(file(b, a, group, qids=2), ["a", "b"])
     assert ordered.attributes == (a, b, group)
     same = [file(a, group), file(a)]
-    assert compared_files._comparable(same) == same
+    assert compared_files._in_common_types(same) == same
     wide = attribute("a", "DOUBLE")
     with pytest.raises(ColumnError, match=r'column "b" is .* in two but .* in one: values'):
-        compared_files._comparable([file(a, title="one"), file(b, title="two")])
-    found = compared_files._comparable([file(attribute("a", "DATE")), file(attribute("a", "DATE"))])
+        compared_files._in_common_types([file(a, title="one"), file(b, title="two")])
+    found = compared_files._in_common_types(
+        [file(attribute("a", "DATE")), file(attribute("a", "DATE"))]
+    )
     assert [f.attributes[0].type for f in found] == ["DATE", "DATE"]
-    assert compared_files._comparable([file(wide)]) == [file(wide)]
+    assert compared_files._in_common_types([file(wide)]) == [file(wide)]
 
 
 def test_a_dictionary_of_nobody_has_no_spread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +256,7 @@ def test_a_dictionary_of_nobody_has_no_spread(monkeypatch: pytest.MonkeyPatch) -
 
     def spread(*row: object) -> scales.Spread:
         engine: Any = Engine(row)
-        found = scales.dictionary(engine, microdata, "qid_1")
+        found = scales.make_dictionary(engine, microdata, "qid_1")
         assert engine.name == "dictionary_qid_1"
         return found
 
@@ -349,9 +359,9 @@ def test_a_filter_is_checked_on_its_own_file() -> None:
             self.checked.append(f"{what}: {render(tree)}")
 
     catalog: Any = Catalogue()
-    assert matching_columns.condition(None, catalog) is None
+    assert matching_columns.checked_filter(None, catalog) is None
     assert catalog.checked == []
-    found = matching_columns.condition("A > 1", catalog)
+    found = matching_columns.checked_filter("A > 1", catalog)
     assert found is not None
     assert render(found) == 'source."a" > 1'
     assert catalog.checked == ['the filter (where) of d: source."a" > 1']

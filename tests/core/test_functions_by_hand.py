@@ -35,8 +35,8 @@ def test_a_meter_has_one_stage_until_it_is_told_of_more() -> None:
 
 def test_values_are_written_as_text_where_their_type_is_not_native() -> None:
     value, attribute = exp.column("x"), Attribute("x", exp.column("x"), "INTEGER")
-    assert columns.written(value, attribute, {"INTEGER"}).sql("duckdb") == "x"
-    assert columns.written(value, attribute, {"DATE"}).sql("duckdb") == "CAST(x AS TEXT)"
+    assert columns.as_native(value, attribute, {"INTEGER"}).sql("duckdb") == "x"
+    assert columns.as_native(value, attribute, {"DATE"}).sql("duckdb") == "CAST(x AS TEXT)"
 
 
 def test_rows_of_one_block_agree_in_every_quasi_identifier() -> None:

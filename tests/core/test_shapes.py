@@ -29,7 +29,7 @@ HOMES = sorted({path.with_suffix("").parts[0] for path in FILES} - set(templates
 VARYING = [
     name
     for name in (f"{home}/{view}" for home in HOMES for view in templates.views(home))
-    if shapes.varies(templates.text(name))
+    if shapes.is_template(templates.text(name))
 ]
 PIECES = (
     *("{{ 7 * 7 }}", "{{", "}}", "{% for i in edge %}", "{%", "%}", "{# comment #}", "#}"),

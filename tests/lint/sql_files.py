@@ -69,7 +69,7 @@ class View:
         forms = shapes.examples(self.text)
         if templates.exists(self.name) and templates.text(self.name) == self.text:
             return [templates.load(self.name, **shape) for shape in forms]
-        return [templates.read(self.name, shapes.written(self.text, shape)) for shape in forms]
+        return [templates.read(self.name, shapes.in_shape(self.text, shape)) for shape in forms]
 
     def reads(self) -> set[str]:
         """Return the tables that it reads; none where it is no SELECT."""
@@ -160,7 +160,7 @@ def a_template_has_examples(project: Project) -> Iterator[Finding]:
     """Find templates without examples of their shapes, and examples of another name."""
     for view in views(project).values():
         example = shapes.EXAMPLES.search(view.text)
-        if shapes.varies(view.text) and not example:
+        if shapes.is_template(view.text) and not example:
             yield view.wrong("it varies, and has no example {# name(...) #} below its comment")
         if example and {*re.findall(r"(\w+)\(", example[1])} - {"range"} != {view.short}:
             yield view.wrong("its examples have another name")

@@ -140,7 +140,7 @@ def traced(place: Path) -> Path:
 
 def _rewritten(part: str) -> str:
     found = VIEW.search(part)
-    if found is None or shapes.varies(part):
+    if found is None or shapes.is_template(part):
         return part
     query = sql_trees.parsed(part).sql(dialect="duckdb", pretty=True)
     return f"{part[: found.end()]}\n{query};"

@@ -53,7 +53,7 @@ def mutated(path: Path) -> Iterator[Change]:
     for part in text.split("\n\n"):
         line = text.count("\n", 0, start) + 1
         found = VIEW.search(part)
-        if found and shapes.varies(part):
+        if found and shapes.is_template(part):
             for kind, before, after, template in template_texts.changes(part):
                 changed = f"{text[:start]}{template}{text[start + len(part) :]}"
                 yield target(path, found[1]), line, kind, before, after, changed
@@ -90,7 +90,7 @@ def _of_view(part: str) -> Iterator[tuple[str, str, str, str]]:
 @cache
 def parsed(part: str) -> exp.Expression:
     """Return the query of a view, without its comments; of a template in its first shape."""
-    text = shapes.written(part, shapes.examples(part)[0])
+    text = shapes.in_shape(part, shapes.examples(part)[0])
     query = sqlglot.parse_one(text, read="duckdb").expression
     for node in query.walk():
         node.comments = None

@@ -65,7 +65,7 @@ def _words(part: str, start: int) -> Iterator[tuple[str, int, int, str]]:
 def _trees(part: str) -> list[exp.Expression] | None:
     """Return the trees of a template in the shapes that are its examples; None: it is no SQL."""
     try:
-        texts = [shapes.written(part, shape) for shape in shapes.examples(part)]
+        texts = [shapes.in_shape(part, shape) for shape in shapes.examples(part)]
         return [sqlglot.parse_one(text, read="duckdb") for text in texts]
     except (InternalError, SqlglotError, TypeError, ValueError):
         return None

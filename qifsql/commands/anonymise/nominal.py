@@ -109,7 +109,7 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nom
     widths = [change for change in changes if change.kind == "coarser"]
     if kind in WIDE or kind == "TIMESTAMP_NS" or (len(widths) > 1 and kind not in INTEGERS):
         return None
-    begin = changed_attributes.after(list(map(as_values, changed.qids)), widths, changed)[i - 1]
+    begin = changed_attributes.apply(list(map(as_values, changed.qids)), widths, changed)[i - 1]
     if begin is None or {c.kind for c in changes} - {"coarser", "top", "bottom"}:
         return None
     limits = {name: tuple(c.how for c in changes if c.kind == name) for name in ("top", "bottom")}

@@ -18,7 +18,7 @@ import polars as pl
 from qifsql.commands.anonymise.lattice import Measured, Node
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import refused
+from qifsql.counting.cuts import refused_parts
 from qifsql.counting.passes import Passes
 from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import Scale, own_name, scale_table
@@ -212,7 +212,7 @@ class Recoding:
         people = Step("tuples_of_node", "One row per person.", self._people_of_node(table, node))
         steps, coded, sides = [people], self.passes.coded, self.view("sides_of_node")
         if self.wishes.of_secret:
-            broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
+            broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         else:
             none = splice("anonymise/none_refused")
@@ -253,7 +253,7 @@ class Recoding:
             sizes = Step("sizes_of_node", "One row per class.", self.view("sizes_of_node"))
             return people, sizes
         coded, sides = self.passes.coded, self.view("sides_of_node")
-        broken = refused(self.wishes, coded.secrets, sides, records=coded.records)
+        broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
         return (
             people,
             *broken.steps,

@@ -50,8 +50,8 @@ class RequestedSteps:
         if request.method == "recode":
             chains = [[list[Change](), *([named] if named else [])] for named in of_each]
         else:
-            generalisation.named(changes, qids)
-            usual = generalisation.usual(qids, *self._extents(), changed.hierarchies)
+            generalisation.named_steps(changes, qids)
+            usual = generalisation.usual_steps(qids, *self._extents(), changed.hierarchies)
             pairs = zip(of_each, usual, strict=True)
             chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
         return [
@@ -69,7 +69,7 @@ class RequestedSteps:
                 ends = exp.select("coalesce(max(value)::HUGEINT - min(value)::HUGEINT, 0)")
                 ((reach,),) = self._rows(ends.from_(table))
             reaches.append(int(reach))
-            lengths.append(generalisation.length(qid, table, self._rows))
+            lengths.append(generalisation.common_length(qid, table, self._rows))
         return reaches, lengths
 
     def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:

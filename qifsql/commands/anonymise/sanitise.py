@@ -20,7 +20,7 @@ from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import fit_secret
+from qifsql.counting.cuts import check_limits
 from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
@@ -350,7 +350,7 @@ class Work:
         if self.request.wishes.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
-        scales.code(self.engine, replace(self.microdata, secrets=used))
+        scales.code_records(self.engine, replace(self.microdata, secrets=used))
         self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
@@ -368,7 +368,7 @@ class Work:
                 "no class can have so many"
             )
         for secret in coded.secrets:
-            fit_secret(wishes, secret)
+            check_limits(wishes, secret)
 
     def _partition(self) -> None:
         """Create the tables ``done`` of the classes, and ``refused`` of those to suppress."""

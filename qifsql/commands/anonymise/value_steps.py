@@ -13,7 +13,7 @@ from qifsql.commands.anonymise.generalise import Content
 from qifsql.commands.anonymise.nominal import Nominal, nominal_interval
 from qifsql.counting import changed_attributes
 from qifsql.counting.changed_attributes import Changed, as_values
-from qifsql.counting.scales import measured
+from qifsql.counting.scales import has_distances
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep
 
     Raises InputError, ColumnError or ExpressionError where there is no such form.
     """
-    forms = changed_attributes.after(list(map(as_values, changed.qids)), changes, changed)
+    forms = changed_attributes.apply(list(map(as_values, changed.qids)), changes, changed)
     form, kinds = forms[i - 1], {change.kind for change in changes}
-    content: Content = "interval" if measured(changed.qids[i - 1].type) else "set"
+    content: Content = "interval" if has_distances(changed.qids[i - 1].type) else "set"
     if not changes:
         content = "value"
     elif form is None:

@@ -108,7 +108,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
             f"released as they are, and no part of what makes a class: {unnamed}; leave out "
             "with --drop what tells people apart"
         )
-    return [*lines, *(release.changed(plain_columns) if ending == ".parquet" else ())]
+    return [*lines, *(release.note_changed_types(plain_columns) if ending == ".parquet" else ())]
 
 
 def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:

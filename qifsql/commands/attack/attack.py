@@ -64,7 +64,7 @@ def attack(
     (learning), M150 to M158 (knows); Alvim et al., PoPETs 2022.
 
     """
-    result: Result = _way(options).attack(model, source, settings=settings, **options)
+    result: Result = _module_for(options).attack(model, source, settings=settings, **options)
     return result
 
 
@@ -81,10 +81,10 @@ def rehearse(
     Raises:
         InputError: A name, an expression or a type does not fit.
     """
-    _way(options).rehearse(model, source, settings, **options)
+    _module_for(options).rehearse(model, source, settings, **options)
 
 
-def _way(options: AttackOptions) -> ModuleType:
+def _module_for(options: AttackOptions) -> ModuleType:
     """Return the module for these options.
 
     ``learning`` with a file to learn from, ``noisy`` with laws of knowledge, ``keyless`` with link

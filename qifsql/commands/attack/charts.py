@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from qifsql.commands.attack.keyless.charts import calibration
-from qifsql.commands.attack.noisy.view import adversaries
+from qifsql.commands.attack.noisy.view import numbered_adversaries
 from qifsql.errors import InputError
 from qifsql.presentation import people_charts
 from qifsql.presentation.language import counted, said
@@ -43,10 +43,10 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     """
     alt, _ = extra()
     if "knows" in frame.columns:
-        frame, names = adversaries(frame)
+        frame, names = numbered_adversaries(frame)
         rows = _bars(word_questions(frame), names)
     else:
-        rows = _bars(word_questions(frame), _names(frame, releases))
+        rows = _bars(word_questions(frame), _bar_labels(frame, releases))
     amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
     rows = rows.with_columns(amounts)
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
@@ -67,7 +67,7 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     return dressed(chart, said("Success before and after"), below, words)
 
 
-def _names(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
+def _bar_labels(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
     """Return a label for each number of datasets: the name of the last one, if it is known."""
     numbers = sorted(set(frame["datasets"]))
     if len(numbers) == 1:

@@ -49,4 +49,4 @@ def attack(
     written = options.get("records")
     notes = [f"written: {written}"] if written else []
     aside = [*([] if histogram else ["histogram"]), *(["links", "calibration"] if links else [])]
-    return Answer(result, groups.named(source), notes=notes, aside=aside)
+    return Answer(result, groups.title_of(source), notes=notes, aside=aside)

@@ -81,7 +81,7 @@ def _row(name: str, bound: Bound, value: Number) -> dict[str, Any]:
     }
 
 
-def columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
+def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
     """Return the columns of a row of results that bound its success, if it is bounded."""
     names = ("low", "high", "low_sharp", "high_sharp")
     bounded = [r for r in details.get("bounds", ()) if r["secret"] == secret]

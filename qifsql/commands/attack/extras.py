@@ -8,7 +8,7 @@ from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.files import check_file, is_duckdb, misplaced
 from qifsql.errors import InputError
-from qifsql.results.assessment import MEASURES, chosen
+from qifsql.results.assessment import MEASURES, named_measures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Extras:
     @classmethod
     def of(cls, options: AttackOptions, population: Tabular | None) -> "Extras":
         """Return the extras of an attack; ``population`` is None if used for membership."""
-        names = chosen(options.get("measures", ()))
+        names = named_measures(options.get("measures", ()))
         if population is not None and "risks" not in names:
             names = tuple(m for m in MEASURES if m in names or m == "risks")
         store, progressive = options.get("store"), options.get("progressive", False)

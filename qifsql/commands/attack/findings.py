@@ -34,7 +34,7 @@ def measures(
     values: dict[str, Any] = {}
     doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
     if doubts:
-        both = uncertain(counts, secret, prior, after)
+        both = entropies(counts, secret, prior, after)
         values |= {c: both[c] for name in doubts for c in MEASURES[name]}
     if "capacity" in extras.measures:
         values |= capacity(counts, secret, after)
@@ -55,7 +55,7 @@ def details(
     """Return the requested tables of details; each row names its question."""
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
-    tables = distribution(counts, questions, names, prior)
+    tables = distributions(counts, questions, names, prior)
     if counts.bound.microdata.household is not None:
         tables["households"] = households.risks(counts, questions)
     if counts.bound.microdata.by:
@@ -65,7 +65,7 @@ def details(
     return tables
 
 
-def uncertain(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
     """Return Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
     Guessing entropy is the expected number of guesses until the right one, if the most
@@ -107,7 +107,7 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
 def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     """Return the spread over people of the pointwise maximal leakage; None if undefined here."""
     names = MEASURES["pointwise"]
-    if _of_shares(counts, secret):
+    if _has_shares(counts, secret):
         return dict.fromkeys(names)
     if secret:
         rows = counts.frame("pointwise", [(secret, 0)])
@@ -129,7 +129,7 @@ def security(counts: Counts, secret: int, after: Profile) -> float | None:
     Of re-identification it is 0 as soon as there are two blocks: two people in different blocks
     are told apart.
     """
-    if _of_shares(counts, secret):
+    if _has_shares(counts, secret):
         return None
     if not secret:
         return 1.0 if after.blocks == 1 else 0.0
@@ -156,7 +156,7 @@ def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
     names = [name for name in ("pointwise", "security") if name in extras.measures]
     if not names or counts.bound.target:
         return []
-    if any(_of_shares(counts, j) for j, _ in profiles):
+    if any(_has_shares(counts, j) for j, _ in profiles):
         return [f"{' and '.join(names)}: not computed with weights or a prior from a file"]
     many = [
         counts.bound.microdata.secrets[j - 1].name
@@ -170,7 +170,7 @@ def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
     ]
 
 
-def _of_shares(counts: Counts, secret: int) -> bool:
+def _has_shares(counts: Counts, secret: int) -> bool:
     """Return whether people are one target, or do not count one each."""
     bound = counts.bound
     return bool(bound.target) or bound.microdata.weight is not None or secret in bound.beliefs
@@ -194,7 +194,7 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
     return dict(zip(names, (highest, row["highest"], row["mean"]), strict=True))
 
 
-def distribution(
+def distributions(
     counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
     """Return histograms, thresholds and quantiles; each row names its question."""
@@ -209,9 +209,9 @@ def distribution(
         people = prior[row["secret"], row["gain"]].individuals
         row["share"] = row["individuals"] / people
     if "histogram" in tables:
-        tables["histogram"] = _all_bins(tables["histogram"])
+        tables["histogram"] = _with_empty_bins(tables["histogram"])
     place = {q: i for i, q in enumerate(all_questions)}
-    return {name: sorted(rows, key=partial(_place, place)) for name, rows in tables.items()}
+    return {name: sorted(rows, key=partial(_detail_order, place)) for name, rows in tables.items()}
 
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
@@ -245,7 +245,7 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
             "gap": row["probabilistic"] - lowest[q],
         }
     place = {q: i for i, q in enumerate(questions)}
-    return sorted(rows, key=partial(_group_place, place))
+    return sorted(rows, key=partial(_group_order, place))
 
 
 def group_capacity(
@@ -266,7 +266,7 @@ def group_capacity(
     return rows
 
 
-def table(
+def detail_table(
     name: str, rows: Sequence[Mapping[str, Any]], ids: Mapping[Question, str]
 ) -> pl.DataFrame:
     """Return a table of details with the columns of its schema; ``ids`` join it to results."""
@@ -275,17 +275,17 @@ def table(
     return pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
 
 
-def _place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
+def _detail_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[int, float]:
     within = row.get("bin", row.get("threshold", row.get("quantile")))
     return place[row["secret"], row["gain"]], float(within or 0)
 
 
-def _group_place(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[object, ...]:
+def _group_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[object, ...]:
     group = row["member_of"]
     return place[row["secret"], row["gain"]], -row["probabilistic"], group is None, str(group)
 
 
-def _all_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _with_empty_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
     return [
         {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}

@@ -17,7 +17,7 @@ from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import missing_patterns, population, secret_values
 from qifsql.counting.counts import Counts, Store
-from qifsql.counting.session import opened, repeated_key
+from qifsql.counting.session import note_repeated_key, opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
@@ -29,7 +29,7 @@ from qifsql.errors import InputError, InternalError, TargetError, plural
 from qifsql.measures import bayes, gain
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
-from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, together
+from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, combined
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -74,7 +74,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     with (
         private(when=extras.store is not None),
-        opened(spec, settings, sources=extras.files, command=_command(spec, extras)) as (
+        opened(spec, settings, sources=extras.files, command=_spark_name(spec, extras)) as (
             engine,
             bound,
         ),
@@ -86,7 +86,7 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
             part = _Run(engine, spec, bound.first(n), extras)
             parts.append(part.assess(origin))
             part.counts.forget()
-        return together(parts)
+        return combined(parts)
 
 
 def measured(
@@ -106,7 +106,7 @@ def rehearse(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = specified(model, source, options)
-    with opened(spec, settings, joined=False, command=_command(spec, extras)) as (_, bound):
+    with opened(spec, settings, joined=False, command=_spark_name(spec, extras)) as (_, bound):
         if extras.progressive:
             bound.first(1)
 
@@ -158,7 +158,7 @@ class _Run:
         self.prior = self.counts.profiles(self.questions, prior=True)
         self.after = self.counts.profiles(self.questions, prior=False)
         everybody = max(p.individuals for p in self.prior.values())
-        self._check(everybody)
+        self._check_people(everybody)
         guesses = self._guesses()
         measured = {
             j: findings.measures(self.counts, self.extras, j, self.prior[j, g], self.after[j, g])
@@ -166,8 +166,8 @@ class _Run:
         }
         details = findings.details(self.counts, self.questions, self.extras, self.prior)
         if self.extras.any_value:
-            origin = self._bound(origin, details)
-        options = _describe(self.spec) | self.extras.plain()
+            origin = self._add_bounds(origin, details)
+        options = _further_options(self.spec) | self.extras.plain()
         if bound.microdata.household is not None:
             self.counts.forget()
             details["households"] = households.rows(self.counts, self.after, details["households"])
@@ -182,18 +182,18 @@ class _Run:
                 ids[j, g] = attack_id(origin, m, j, g)
                 row = self._row(m, j, g) | measured[j] | {"records": records}
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
-                row |= self._individual(j, g, guesses) if m.individual else {}
-                row |= completion_bounds.columns(details, j)
+                row |= self._target_columns(j, g, guesses) if m.individual else {}
+                row |= completion_bounds.bound_columns(details, j)
                 rows.append(row)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        notes = [*self.counts.dropped(everybody), *notes, *_undefined(rows)]
-        repeated = repeated_key(self.counts.engine, bound.microdata)
+        notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
+        repeated = note_repeated_key(self.counts.engine, bound.microdata)
         notes = [*bound.microdata.notes, *repeated, *notes]
         notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += findings.remarks(self.counts, self.extras, self.after)
-        notes += [*self._groups_of_nobody(details), *self._sets(everybody)]
-        tables = {name: findings.table(name, lines, ids) for name, lines in details.items()}
+        notes += [*self._note_on_empty_groups(details), *self._note_on_sets(everybody)]
+        tables = {name: findings.detail_table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
 
@@ -205,7 +205,7 @@ class _Run:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
 
-    def _bound(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
+    def _add_bounds(self, origin: Origin, details: dict[str, list[dict[str, Any]]]) -> Origin:
         """Add the bounds over all completions to the details; return the origin with their SQL."""
         tables = Tables(self.counts.engine, "comparing missing values", self.counts.where)
         counted = {}
@@ -219,7 +219,7 @@ class _Run:
             )
         return origin.sending(tables.statements)
 
-    def _check(self, everybody: int) -> None:
+    def _check_people(self, everybody: int) -> None:
         prior, after = self.prior, self.after
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
@@ -266,7 +266,7 @@ class _Run:
         rows = self.counts.engine.rows(plan, "guessing", self.bound.microdata.dataset.name)
         return {j: guess for j, _, guess in rows}
 
-    def _individual(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
+    def _target_columns(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
         values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(values),
@@ -274,7 +274,7 @@ class _Run:
             "best_guess": None if g else guesses.get(j),
         }
 
-    def _groups_of_nobody(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
+    def _note_on_empty_groups(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
         """Return a note on groups in which nobody has any weight: they have no results."""
         if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
@@ -288,7 +288,7 @@ class _Run:
         groups = f"{plural(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
-    def _sets(self, people: int) -> tuple[str, ...]:
+    def _note_on_sets(self, people: int) -> tuple[str, ...]:
         """Return a note on the sets of records of people with several."""
         if self.bound.microdata.person is None:
             return ()
@@ -301,13 +301,13 @@ class _Run:
         )
 
 
-def _command(spec: Attack, extras: Extras) -> str:
+def _spark_name(spec: Attack, extras: Extras) -> str:
     """Return the name of the command, if the attack also runs on Spark."""
     here = extras.any_value or spec.person is not None or spec.household is not None
     return "" if here else "attack"
 
 
-def _undefined(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _undefined_ratios(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         f"the prior gain with {row['gain']} is 0, so posterior over prior is undefined"
         for row in rows
@@ -325,7 +325,7 @@ def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _describe(spec: Attack) -> dict[str, object]:
+def _further_options(spec: Attack) -> dict[str, object]:
     """Return the further options of the attack, for the manifest."""
     fields: dict[str, object] = {
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,

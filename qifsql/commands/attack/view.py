@@ -61,10 +61,10 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
 def question(row: Row, tables: Tables) -> list[Part]:
     """Return one row of results: its numbers, its sentence, its details."""
     sentence = Paragraph(words.sentence(row))
-    return [_successes(row), *details.measured(row), sentence, *details.of_row(row, tables)]
+    return [_success_table(row), *details.measured(row), sentence, *details.of_row(row, tables)]
 
 
-def _successes(row: Row) -> Table:
+def _success_table(row: Row) -> Table:
     heads = ["", said("before"), said("after"), said("degradation")]
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("target") is None:
@@ -174,14 +174,14 @@ def headline(stored: Stored) -> list[str]:
         return learning.headline(stored.frame)
     rows = stored.frame.iter_rows(named=True)
     special = [row for row in rows if row.get("target") is not None or _is_gain(row)]
-    return [_chances(row) if words.is_chance(row) else _gains(row) for row in special]
+    return [_chances(row) if words.is_chance(row) else _gain_sentence(row) for row in special]
 
 
 def _is_gain(row: Row) -> bool:
     return row.get("gain") not in (None, "identity")
 
 
-def _gains(row: Row) -> str:
+def _gain_sentence(row: Row) -> str:
     return f"{words.goal(row)}: {words.sentence(row)}"
 
 

@@ -11,7 +11,7 @@ from qifsql.data.option import ATTACK, RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import groups
-from qifsql.options.grouping import described
+from qifsql.options.grouping import single_option
 from qifsql.options.groups import Auxiliary, Data, Output
 from qifsql.options.runner import Answer
 
@@ -73,7 +73,7 @@ def check(
     output: Output,
     settings: Settings,
     policy: Policy = None,
-    preset: Annotated[str | None, described(Preset, "preset")] = None,
+    preset: Annotated[str | None, single_option(Preset, "preset")] = None,
     questions: Questions = False,
     junit: Junit = None,
 ) -> Answer:
@@ -140,7 +140,7 @@ def check(
         more = {**adversary, **about, "baseline": baseline, "preset": preset}
         seed = settings.seed or 0
         result = run(release, questions=True, seed=seed, settings=settings, **more)
-        title = f"three questions about {groups.named(source)}"
+        title = f"three questions about {groups.title_of(source)}"
         return Answer(result, title, aside=result.details, prose=True)
     if junit is not None:
         check_ending(junit, (".xml",))
@@ -159,7 +159,7 @@ def check(
         from qifsql.commands.check.junit import junit as xml
 
         write({junit: xml(verdict)}, verdict.origin)
-    title = f"qifsql: {groups.named(source)} against {rules.name}"
+    title = f"qifsql: {groups.title_of(source)} against {rules.name}"
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
 
 

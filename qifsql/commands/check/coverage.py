@@ -16,7 +16,7 @@ from sqlglot import exp
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
-from qifsql.counting.join import collected
+from qifsql.counting.join import with_joined_people
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Dataset
 from qifsql.data.types import family, generalised, nested
@@ -155,7 +155,7 @@ class _Uniques:
             by=None,
         )
         self.engine = engine
-        self.microdata = collected(engine, everything)
+        self.microdata = with_joined_people(engine, everything)
         if isinstance(self.microdata.dataset, Dataset) and self.microdata.dataset.format == "csv":
             self.microdata = replace(self.microdata, dataset=engine.load(self.microdata.dataset))
         self.named = microdata.qids

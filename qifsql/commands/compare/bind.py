@@ -16,8 +16,8 @@ from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     Tags,
     cells_of,
+    column_of_release,
     names_of_all,
-    of_release,
     raw_columns,
     tagged_names,
     titles_of,
@@ -135,7 +135,7 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
         attributes = []
         for secret in secrets:
             if (number, secret.name) in tags and number > 1:
-                attribute = of_release(catalog, tags[number, secret.name], secret.name)
+                attribute = column_of_release(catalog, tags[number, secret.name], secret.name)
             else:
                 attribute = _secret_in_file(texts_of[secret.name], secret.name, catalog)
             attributes.append(replace(attribute, name=secret.name))

@@ -66,7 +66,7 @@ def compare(
     sanitised = [data.dataset(file) for file in releases or ()]
     result = run(original, sanitised, **options, settings=settings)
     titles = {
-        "compare": f"{original.name} beside {groups.named(sanitised)}",
+        "compare": f"{original.name} beside {groups.title_of(sanitised)}",
         "what-if": f"{original.name}, what if",
         "refines": f"refinement in {original.name}",
     }

@@ -82,7 +82,7 @@ def compare_releases(
             plans += file_plans
             file_columns, suppressed = _zero_losses(file, scales), 0
             if file.number > 1:
-                file_columns, suppressed = losses.lost(
+                file_columns, suppressed = losses.loss_rows(
                     tables.doing("comparing columns", file.title), file, scales
                 )
             columns += file_columns

@@ -45,4 +45,4 @@ def compose(
     result = run(releases, **options, settings=settings)
     records = options.get("records")
     notes = [f"{result.written:,} people written to {records}"] if records else []
-    return Answer(result, f"composition of {groups.named(releases)}", notes=notes)
+    return Answer(result, f"composition of {groups.title_of(releases)}", notes=notes)

@@ -11,7 +11,7 @@ Source: Ganta et al., Definition 6 (locatability).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qifsql.counting.spans import Generalised, width
+from qifsql.counting.spans import Generalised, count_rows
 from qifsql.engine.tables import Tables
 from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
@@ -81,11 +81,11 @@ def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
     classes = release.name("classes")
     n = tables.count(classes)
     gaps = {c for c in release.columns if _has_gaps(tables, c)}
-    alone = {c: width(tables, [c], classes) for c in release.columns}
+    alone = {c: count_rows(tables, [c], classes) for c in release.columns}
     chosen: list[Generalised] = []
     for column in sorted(release.columns, key=lambda c: (alone[c], c.raw.number)):
         limit = max(MOST, 4 * n) if column in gaps else 1.1 * n
-        if width(tables, [*chosen, column], classes) <= limit:
+        if count_rows(tables, [*chosen, column], classes) <= limit:
             chosen.append(column)
     return chosen
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import refused
+from qifsql.counting.cuts import refused_parts
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale, Secret, own_name, own_table, position, scale_table
 from qifsql.data.readers import LOADED
@@ -33,7 +33,7 @@ class World:
 
     def broken_parts(self, wishes: Wishes, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
-        return refused(wishes, (self.secret,), sides, records=self.records, totals=self.table)
+        return refused_parts(wishes, (self.secret,), sides, records=self.records, totals=self.table)
 
 
 def compares_with_world(wishes: Wishes) -> bool:

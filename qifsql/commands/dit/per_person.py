@@ -11,7 +11,7 @@ from qifsql.counting.scales import own_table
 from qifsql.data.readers import STORE
 from qifsql.engine.protocol import Engine
 from qifsql.query import microdata_steps
-from qifsql.query.columns import SHOWABLE, STORABLE, equal, named, written
+from qifsql.query.columns import SHOWABLE, STORABLE, as_native, equal, named
 from qifsql.query.plan import Plan
 from qifsql.results.storage import Origin
 from qifsql.results.stream import stream
@@ -38,7 +38,7 @@ def plan_rows(microdata: Microdata, question: Question, native: Sequence[str]) -
         (exp.column(microdata_steps.RECORD, "everybody"), microdata_steps.RECORD)
     ]
     if microdata.key is not None:
-        key = written(exp.column("key", "everybody"), microdata.key, native)
+        key = as_native(exp.column("key", "everybody"), microdata.key, native)
         columns.append((key, microdata.key.name))
     if len(question.runs) > 1:
         columns += [(exp.column(name, "runs"), name) for name in ("run", "k")]
@@ -46,7 +46,7 @@ def plan_rows(microdata: Microdata, question: Question, native: Sequence[str]) -
     distances += ["emd_hierarchy"] if question.hierarchy else []
     columns += [(exp.column(name, "apart"), name) for name in distances]
     for table, name in (("guessed", "best_guess"), ("guessed_without", "best_guess_without")):
-        value = written(exp.column("value", table), microdata.secrets[0], native)
+        value = as_native(exp.column("value", table), microdata.secrets[0], native)
         columns.append((value, name))
     query = exp.select(*named(columns)).from_("everybody")
     query = query.join(_runs(question), join_type="cross")

@@ -57,7 +57,7 @@ class ReleaseSource:
         target = self.engine.scratch / f"{name}_release{kind}"
         names = [c.name for c in self.schema.columns]
         plan, where = self._plan_records(record, kind), self.attack.microdata.dataset.name
-        release.put(self.engine, plan, source, names=names, kind=kind, where=where)
+        release.write_rows(self.engine, plan, source, names=names, kind=kind, where=where)
         try:
             if self.question.method == COMMAND:
                 command = black_box.Command.of(self.question.command or "", self.question.timeout)

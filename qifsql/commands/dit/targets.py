@@ -8,7 +8,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dit.leave_one_out import make_scales_without
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
 from qifsql.counting import scales
-from qifsql.counting.cuts import fit_secret
+from qifsql.counting.cuts import check_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
 from qifsql.engine.protocol import Engine
@@ -36,7 +36,7 @@ def code_people(engine: Engine, microdata: Microdata) -> People:
     name = microdata.dataset.name
     qid_scales = tuple(scales.make_scales(engine, microdata))
     (secret,) = scales.make_secrets(engine, microdata)
-    scales.code(engine, microdata)
+    scales.code_records(engine, microdata)
     counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
     ((records,),) = engine.rows(Plan((), counted), "counting records", name)
     if not records:
@@ -95,4 +95,4 @@ def check_limits(people: People, question: Question) -> None:
                 f"k is {wishes.k:,}, and {people.name} has {plural(records, 'record')}, one less "
                 "without a person; no class can have so many"
             )
-        fit_secret(wishes, secret)
+        check_limits(wishes, secret)

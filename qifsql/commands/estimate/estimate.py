@@ -15,7 +15,7 @@ from qifsql.commands.estimate.cautions import caution_of, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import Counted, Sampled, Share
 from qifsql.commands.estimate.spec import EstimateOptions
-from qifsql.counting.session import left_out, opened
+from qifsql.counting.session import note_left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
@@ -133,7 +133,7 @@ def estimate(
             file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
-        gone = left_out(engine, bound.microdata)
+        gone = note_left_out(engine, bound.microdata)
     estimates = estimate_by_method(sizes, counted.shares)
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)

@@ -13,7 +13,7 @@ from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, plural, quoted
 from qifsql.query import microdata_steps
-from qifsql.query.columns import named, same_block, written
+from qifsql.query.columns import as_native, named, same_block
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -112,7 +112,7 @@ class Sampled:
         steps = [*self._crowds(), risky, microdata_steps.everybody(attack.microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
         if attack.microdata.key is not None:
-            key = written(exp.column("key", "everybody"), attack.microdata.key, native)
+            key = as_native(exp.column("key", "everybody"), attack.microdata.key, native)
             columns.append((key, attack.microdata.key.name))
         size = exp.column("size", "risky")
         people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))

@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
-from qifsql.counting.session import check_records, left_out, opened
+from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.query.columns import SHOWABLE, named, same_block, written
+from qifsql.query.columns import SHOWABLE, as_native, named, same_block
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
@@ -47,7 +47,7 @@ def blocks(
         rows_plan = blocks_plan(bound, order, limit)
         frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
         origin = origin.of(bound, spec, rows_plan, order=order, limit=limit)
-        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
+        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
         return Result(frame=frame, origin=origin, notes=notes)
 
 
@@ -86,7 +86,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     chosen = chosen.from_(exp.to_table(first))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
     columns: list[tuple[exp.Expr, str]] = [
-        (written(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
+        (as_native(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
         for i, q in enumerate(attack.microdata.qids, 1)
     ]
     columns += [
@@ -99,7 +99,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         counted = steps.steps[-1].query.copy()  # other attacks have the same step
         for value in counted.find_all(exp.PropertyEQ):
             if value.name == "value":
-                value.set("expression", written(value.expression, secret, SHOWABLE))
+                value.set("expression", as_native(value.expression, secret, SHOWABLE))
         steps.steps[-1] = replace(steps.steps[-1], query=counted)
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
@@ -111,7 +111,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (
-                written(exp.column("best_guess", table), secret, SHOWABLE),
+                as_native(exp.column("best_guess", table), secret, SHOWABLE),
                 f"best_guess_{secret.name}",
             ),
             (exp.column("success", table), f"success_{secret.name}"),

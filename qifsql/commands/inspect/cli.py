@@ -5,7 +5,7 @@ from typing import Annotated
 from qifsql.commands.inspect.spec import OBJECTS, InspectOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options.groups import Auxiliary, Data, Output, named, option
+from qifsql.options.groups import Auxiliary, Data, Output, option, title_of
 from qifsql.options.runner import Answer, Tell
 
 EXAMPLES = {
@@ -85,4 +85,4 @@ def inspect(
         return None
     what = f"{order or 'smallest'} blocks of" if show == "blocks" else f"{show} of"
     what = "one person in" if show == "receipt" else what
-    return Answer(result, f"{what} {named(source)}")
+    return Answer(result, f"{what} {title_of(source)}")

@@ -18,11 +18,11 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import left_out, opened
+from qifsql.counting.session import note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
-from qifsql.query.columns import equal, named, native_types, same, unique, written
+from qifsql.query.columns import as_native, equal, named, native_types, same, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
@@ -63,7 +63,7 @@ def objects(
         secret_values.check(counts)
         rows_plan = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)
-        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
+        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
@@ -182,13 +182,13 @@ def _sum_of_parts(parts: exp.Expr) -> exp.Expr:
 def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
     names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
     return [
-        (written(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
+        (as_native(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
         for i, qid in enumerate(steps.attack.microdata.qids, 1)
     ]
 
 
 def _secret_column(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
-    return written(value, steps.attack.microdata.secrets[0], native)
+    return as_native(value, steps.attack.microdata.secrets[0], native)
 
 
 def _fraction_columns(

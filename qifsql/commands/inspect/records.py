@@ -13,14 +13,14 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import check_records, left_out, opened
+from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
-from qifsql.query.columns import named, native_types, same_block, written
+from qifsql.query.columns import as_native, named, native_types, same_block
 from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
-from qifsql.results.assessment import doubts
+from qifsql.results.assessment import record_measures
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
 from qifsql.results.stream import stream
@@ -44,7 +44,7 @@ def records(
     origin = Origin.now(settings, "records")
     path = Path(out)
     check_ending(path, STREAMED)
-    named = doubts(measures)
+    named = record_measures(measures)
     spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
     path = check_place(path, spec.dataset.paths)
     with opened(spec, settings, outputs=[path], ordered=True, command="inspect") as (engine, bound):
@@ -53,7 +53,7 @@ def records(
         else:
             check_records(engine, bound.microdata)
         every = records_plan(bound, native_types(path), named)
-        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata))
+        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
         origin = replace(origin.of(bound, spec, every), notes=notes)
         rows = stream(engine, every, path, origin, what="writing records")
     return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
@@ -80,7 +80,7 @@ def records_plan(
     if attack.microdata.key:
         columns.append(
             (
-                written(exp.column("key", "everybody"), attack.microdata.key, native),
+                as_native(exp.column("key", "everybody"), attack.microdata.key, native),
                 attack.microdata.key.name,
             )
         )
@@ -97,7 +97,7 @@ def records_plan(
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (
-                written(exp.column("best_guess", f"revealed_{j}"), secret, native),
+                as_native(exp.column("best_guess", f"revealed_{j}"), secret, native),
                 f"best_guess_{secret.name}",
             ),
         ]

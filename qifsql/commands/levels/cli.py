@@ -7,7 +7,7 @@ import typer
 from qifsql.commands.levels.spec import BOUNDS, PANEL, LevelOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options.grouping import described
+from qifsql.options.grouping import single_option
 from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
 
@@ -30,7 +30,7 @@ def levels(
     options: LevelOptions,
     output: Output,
     settings: Settings,
-    show_blocks: Annotated[bool, described(LevelOptions, "show_blocks")] = False,
+    show_blocks: Annotated[bool, single_option(LevelOptions, "show_blocks")] = False,
     enforce: Annotated[
         bool,
         typer.Option(

@@ -271,7 +271,7 @@ class Run:
     def remarks(self, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         """Return remarks on the numbers for the reader."""
         notes = [*self.bound.microdata.notes, *self.notes]
-        notes += [n for row in rows[:1] for n in self.counts.dropped(row["people"])]
+        notes += [n for row in rows[:1] for n in self.counts.note_dropped(row["people"])]
         notes += [
             f"t_ordered of {quoted(secret.name)} takes its values in the order of their letters; "
             "if they have another, make the secret a number, as in NAME=EXPRESSION"

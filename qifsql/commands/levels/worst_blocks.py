@@ -10,7 +10,7 @@ from qifsql.commands.levels.secret_blocks import STAR, Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.errors import InputError
-from qifsql.query.columns import SHOWABLE, equal, unique, written
+from qifsql.query.columns import SHOWABLE, as_native, equal, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
@@ -77,7 +77,7 @@ def worst_block_table(
 def _shown_columns(tables: Tables, table: str) -> list[exp.Expr]:
     """Return the quasi-identifiers in types that can be shown, and the size."""
     values = [
-        written(exp.column(f"qid_{i}", table), q, SHOWABLE)
+        as_native(exp.column(f"qid_{i}", table), q, SHOWABLE)
         for i, q in enumerate(tables.counts.bound.microdata.qids, 1)
     ]
     size = exp.column("size", table)

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary import roles
 from qifsql.commands.link.spec import LinkOptions
-from qifsql.counting.matching_columns import Side, sides
+from qifsql.counting.matching_columns import Side, bind_sides
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, complete
 from qifsql.data.readers import openings
@@ -123,7 +123,7 @@ def link(
         catalogs = [
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
-        pair = sides(catalogs, texts, keys, (options["where"], options["register_where"]))
+        pair = bind_sides(catalogs, texts, keys, (options["where"], options["register_where"]))
         counts = [_count_records(engine, side) for side in pair]
         in_both = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)

@@ -22,7 +22,7 @@ GROUPS = 5  # groups on the second page
 QUESTIONS = 4  # questions about them
 
 
-def second(results: Sequence[Stored], texts: Sequence[str]) -> Section:
+def second_page(results: Sequence[Stored], texts: Sequence[str]) -> Section:
     """Return the second page: who carries the risk, and sentences on all other results."""
     parts = [part for stored in results for part in _groups(stored)]
     title = said("Who carries the risk") if parts else said("What else was measured")
@@ -90,12 +90,12 @@ def _gap(rows: pl.DataFrame, of: int) -> str:
     )
 
 
-def released(results: Sequence[Stored]) -> Section:
+def datasets_annex(results: Sequence[Stored]) -> Section:
     """Return the annex on each dataset: files, records, roles of columns, and a description."""
     parts: list[Part] = []
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
-        parts += [Heading(name), _card(dataset_results)]
+        parts += [Heading(name), _dataset_card(dataset_results)]
         parts += _columns(dataset_results)
         for stored in (s for s in dataset_results if s.kind == "describe" and s.is_known):
             parts += described.parts(stored.frame, stored.details, stored.spec)
@@ -117,7 +117,7 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
     return [uncovered.table(columns, None) for columns in uncovered.of_results(results).values()]
 
 
-def _card(results: Sequence[Stored]) -> Table:
+def _dataset_card(results: Sequence[Stored]) -> Table:
     card = Table.of(["", ""])
     counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
     records = [n for n in (frame["records"].max() for frame in counted_in) if n is not None]
@@ -129,12 +129,12 @@ def _card(results: Sequence[Stored]) -> Table:
         "drop": said("records with one are left out"),
     }
     roles = {
-        said("quasi-identifiers"): _named(results, "qids"),
-        said("secrets"): _named(results, "secrets"),
-        said("key"): _named(results, "key"),
-        said("weight"): _named(results, "weight"),
-        said("only records where"): _named(results, "where"),
-        said("missing values"): [nulls.get(rule, rule) for rule in _named(results, "null")],
+        said("quasi-identifiers"): _spec_values(results, "qids"),
+        said("secrets"): _spec_values(results, "secrets"),
+        said("key"): _spec_values(results, "key"),
+        said("weight"): _spec_values(results, "weight"),
+        said("only records where"): _spec_values(results, "where"),
+        said("missing values"): [nulls.get(rule, rule) for rule in _spec_values(results, "null")],
     }
     for role, names in roles.items():
         if names:
@@ -146,7 +146,7 @@ def _card(results: Sequence[Stored]) -> Table:
     return card
 
 
-def _named(results: Sequence[Stored], key: str) -> list[str]:
+def _spec_values(results: Sequence[Stored], key: str) -> list[str]:
     """Return the different values of a key in the specs."""
     texts: dict[str, None] = {}
     for stored in results:
@@ -201,17 +201,17 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
 
 def carriers(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on all groups of all attacks that have some."""
-    parts = [part for stored in results for part in _further("carriers", stored)]
+    parts = [part for stored in results for part in _remedy_parts("carriers", stored)]
     return Section("groups", said("Groups of people"), parts) if parts else None
 
 
 def remedies(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on columns: what each adds, and the gain of dropping or coarsening it."""
-    parts = [part for stored in results for part in _further("remedies", stored)]
+    parts = [part for stored in results for part in _remedy_parts("remedies", stored)]
     return Section("first", said("Which columns to drop or coarsen"), parts) if parts else None
 
 
-def _further(name: str, stored: Stored) -> list[Part]:
+def _remedy_parts(name: str, stored: Stored) -> list[Part]:
     """Return the parts that the view of a result adds to another chapter."""
     add = getattr(view_of(stored.kind), name, None)
     parts: list[Part] = [] if add is None else add(stored)

@@ -18,7 +18,7 @@ TERMS = 4  # so many numbers are added and subtracted
 NUMBERS = 12  # so many different numbers are shown about the same files
 
 
-def small(stored: Sequence[Stored], minimum: int) -> Set[int]:
+def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
     """Return the places of results that alone, or with those before them, tell about few people.
 
     Results without a filter come first; a filter is what others can subtract.

@@ -61,7 +61,7 @@ def script(text: str, files: Mapping[str, str]) -> str | None:
 def named(text: str) -> str | None:
     """Return the name of a column, or ``name=expression`` with the kinds of its literals."""
     parts = split_name(text)
-    return text if parts is None else _joined(f"{parts[0]}=", expression(parts[1]))
+    return text if parts is None else _in_order(f"{parts[0]}=", expression(parts[1]))
 
 
 def dimensions(text: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def table(text: str) -> str | None:
 def remedy(text: str) -> str | None:
     """Return a remedy of published tables with the kinds of literals in its dimensions."""
     match = REMEDY.fullmatch(text)
-    return None if match is None else _joined(match[1], table(match[2]))
+    return None if match is None else _in_order(match[1], table(match[2]))
 
 
 def datatype(text: str) -> str | None:
@@ -98,7 +98,7 @@ def gain(text: str) -> str | None:
     """Return a gain function with the kinds of its literals, or the name of its file."""
     kind, colon, rest = text.partition(":")
     if kind.strip().casefold() == "sql":
-        return _joined(kind + colon, expression(rest))
+        return _in_order(kind + colon, expression(rest))
     return f"{kind}{colon}{Path(rest).name}"
 
 
@@ -127,7 +127,7 @@ def change(text: str, qids: Sequence[str]) -> str | None:
     if release_change.kind in ("top", "bottom"):
         return f"{release_change.kind}({qids[release_change.qid - 1]})={kind(release_change.how)}"
     if release_change.kind == "expression":
-        return _joined(f"{qids[release_change.qid - 1]}=", expression(release_change.how))
+        return _in_order(f"{qids[release_change.qid - 1]}=", expression(release_change.how))
     return text
 
 
@@ -191,5 +191,5 @@ def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
     return said("<text>") if mark == said("<number>") else mark
 
 
-def _joined(first: str, rest: str | None) -> str | None:
+def _in_order(first: str, rest: str | None) -> str | None:
     return None if rest is None else first + rest

@@ -78,7 +78,7 @@ def method(results: Sequence[Stored]) -> Section:
     return Section("method", said("How it was measured"), parts)
 
 
-def used(results: Sequence[Stored]) -> list[str]:
+def measures_used(results: Sequence[Stored]) -> list[str]:
     """Return the names of the measures whose numbers are in a report."""
     measures: dict[str, None] = {}
     for stored in results:
@@ -100,7 +100,7 @@ def used(results: Sequence[Stored]) -> list[str]:
 def _formulas(results: Sequence[Stored]) -> Table:
     heads = [said("measure"), said("what it is"), said("formula"), said("source")]
     table = Table.of(heads)
-    for text in {text["title"]: text for text in map(words_of, used(results))}.values():
+    for text in {text["title"]: text for text in map(words_of, measures_used(results))}.values():
         table.add_row(said(text["title"]), said(text["meaning"]), text["formula"], text["source"])
     return table
 

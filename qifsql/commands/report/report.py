@@ -148,10 +148,10 @@ def compose(
     first = summary(results, () if has_cards else texts, withheld)
     pages = [
         Section("summary", said("Summary"), first),
-        chapters.second(results, texts if has_cards else ()),
+        chapters.second_page(results, texts if has_cards else ()),
     ]
     annexes = [
-        chapters.released(results),
+        chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
         chapters.carriers(results),
         chapters.remedies(results),

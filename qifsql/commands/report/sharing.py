@@ -96,10 +96,10 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
     if reader.private:
         return [_labelled(s, reader.labels or {}) for s in stored], ""
     masks = _masks(stored, reader)
-    small = differences.small(stored, reader.minimum)
+    small = differences.telling_results(stored, reader.minimum)
     open_results = [s for i, s in enumerate(stored) if i not in small and not masks.reveals(s)]
-    results = [_shared(s, masks) for s in open_results]
-    line = _withheld(stored, results, masks, reader.labels or {}, small)
+    results = [_public_result(s, masks) for s in open_results]
+    line = _withheld_line(stored, results, masks, reader.labels or {}, small)
     return [_labelled(s, reader.labels or {}) for s in results], line
 
 
@@ -118,7 +118,7 @@ def _groupings(stored: Stored) -> list[str]:
     return [str(by) for table in tables for by in table["by"].drop_nulls().unique()]
 
 
-def _withheld(
+def _withheld_line(
     stored: Sequence[Stored],
     shared: Sequence[Stored],
     masks: "_Masks",
@@ -181,7 +181,7 @@ class _Masks:
         """Return whether a result is filtered by columns of hidden groups and may reveal them."""
         where = str(stored.spec.get("where") or "")
         return any(
-            groups and self.filters[columns] != {where} and columns & _in_expression(text)
+            groups and self.filters[columns] != {where} and columns & _columns_of(text)
             for columns, groups in self.hidden.items()
             for text in (where, str(stored.spec.get("register_where") or ""))
         )
@@ -194,13 +194,13 @@ def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
     for s in stored:
         for table in filter(masking.is_grouped, (s.frame, *s.details.values())):
             for by, sizes in masking.sizes(table):
-                tables.setdefault(_of_groups(s, by), []).append(sizes)
-                filters.setdefault(_of_groups(s, by), set()).add(str(s.spec.get("where") or ""))
+                tables.setdefault(_group_columns(s, by), []).append(sizes)
+                filters.setdefault(_group_columns(s, by), set()).add(str(s.spec.get("where") or ""))
     hidden = {columns: masking.hidden(counts, reader.minimum) for columns, counts in tables.items()}
     return _Masks(hidden, filters, reader.name_groups, reader.minimum)
 
 
-def _of_groups(stored: Stored, by: str) -> Columns:
+def _group_columns(stored: Stored, by: str) -> Columns:
     """Return the columns that define the groups named ``by``."""
     rules = stored.spec.get("rules") or ()
     titles = stored.spec.get("tables", ()) if stored.kind == "tables" else ()
@@ -212,22 +212,22 @@ def _of_groups(stored: Stored, by: str) -> Columns:
     return frozenset(_sources(next(iter(texts), by)))
 
 
-def _shared(stored: Stored, masks: _Masks) -> Stored:
+def _public_result(stored: Stored, masks: _Masks) -> Stored:
     """Return the result without values of people, without small groups and without folders."""
     kind = kind_of(stored.kind)
     shared = kind.shared if kind else ()
     details = {n: t for n, t in stored.details.items() if n in shared}
-    tables = {n: _table(t, stored, masks) for n, t in details.items()}
-    frame = _table(stored.frame, stored, masks)
+    tables = {n: _public_table(t, stored, masks) for n, t in details.items()}
+    frame = _public_table(stored.frame, stored, masks)
     if "target" in stored.frame.columns:
         frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
-    return replace(stored, frame=frame, details=tables, manifest=_note(stored))
+    return replace(stored, frame=frame, details=tables, manifest=_public_manifest(stored))
 
 
-def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     """Return the columns of a table that may be shown, with its small groups hidden."""
     written = {"gain": literals.gain, "type": literals.datatype}
-    of_kind = _written(stored)
+    of_kind = _text_writers(stored)
     qids = [str(name) for name in stored.spec.get("qids") or ()]
     columns: list[pl.Expr | pl.Series] = []
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
@@ -246,12 +246,14 @@ def _table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
         elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = differences.without_few(table.select(columns), masks.minimum)
-    return _grouped(selection, stored, masks) if masking.is_grouped(selection) else selection
+    return _mask_groups(selection, stored, masks) if masking.is_grouped(selection) else selection
 
 
-def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+def _mask_groups(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
     """Return a table with small groups in one line, and no names that are values of people."""
-    by = {str(name): _of_groups(stored, str(name)) for name in table["by"].drop_nulls().unique()}
+    by = {
+        str(name): _group_columns(stored, str(name)) for name in table["by"].drop_nulls().unique()
+    }
     return masking.masked(
         table,
         hides=lambda name: masks.hidden.get(by[name], set()),
@@ -263,10 +265,10 @@ def _grouped(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame
 def _sources(text: str) -> Set[str]:
     """Return the columns that a name or a named expression reads."""
     parts = split_name(text)
-    return _in_expression(parts[1] if parts else text) or {text}
+    return _columns_of(parts[1] if parts else text) or {text}
 
 
-def _in_expression(text: str) -> Set[str]:
+def _columns_of(text: str) -> Set[str]:
     """Return the columns of an expression; a text that is not SQL is a column name."""
     try:
         tree = sqlglot.parse_one(text, read=literals.DIALECT) if text else exp.Null()
@@ -275,19 +277,19 @@ def _in_expression(text: str) -> Set[str]:
     return {column.name for column in tree.find_all(exp.Column)}
 
 
-def _note(stored: Stored) -> dict[str, Any]:
+def _public_manifest(stored: Stored) -> dict[str, Any]:
     """Return the manifest without folders, literals and the seed."""
     note = dict(stored.manifest)
     inputs = [dict(file) for file in note.get("inputs", ())]
     names = _paths(stored)
     inputs = [file | {"path": names[str(file["path"])]} for file in inputs]
-    notes = [_replaced(str(text), names | _titles(stored)) for text in note.get("notes", ())]
+    notes = [_with_names(str(text), names | _title_texts(stored)) for text in note.get("notes", ())]
     sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
-    spec = _public_spec(stored.spec, _written(stored))
+    spec = _public_spec(stored.spec, _text_writers(stored))
     return note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
 
 
-def _replaced(text: str, names: Mapping[str, str]) -> str:
+def _with_names(text: str, names: Mapping[str, str]) -> str:
     """Return a text with other names of paths and titles, the longest first."""
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, names[name])
@@ -300,21 +302,21 @@ def _paths(stored: Stored) -> dict[str, str]:
     return {path: Path(path).name for path in paths}
 
 
-def _written(stored: Stored) -> dict[str, Callable[[str], str | None]]:
+def _text_writers(stored: Stored) -> dict[str, Callable[[str], str | None]]:
     """Return the functions that show texts of a kind of result, without paths, by column."""
     paths = _paths(stored)
 
     def without(write: Callable[[str], str | None]) -> Callable[[str], str | None]:
-        return lambda text: write(_replaced(text, paths))
+        return lambda text: write(_with_names(text, paths))
 
     return {name: without(write) for name, write in WRITTEN.get(stored.kind, {}).items()}
 
 
-def _titles(stored: Stored) -> dict[str, str]:
+def _title_texts(stored: Stored) -> dict[str, str]:
     """Return the texts of a kind of result that must not be shown as they are, as they may be."""
     names: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):
-        for column, write in _written(stored).items():
+        for column, write in _text_writers(stored).items():
             if column in table.columns:
                 texts = (
                     table[column].explode() if table[column].dtype.is_nested() else table[column]

@@ -38,7 +38,7 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     parts: list[Part] = []
     if rows:
         parts += [Paragraph(text, strong=True) for text in _leads(rows, with_file=with_file)]
-        parts.append(Cards([_named(row, rows, with_file=with_file) for row in rows[:CARDS]]))
+        parts.append(Cards([_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]))
         if len(rows) > CARDS:
             singular, plural = (
                 "{n} more risk is in the annexes.",
@@ -50,7 +50,7 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
         if not texts and not checks:
             message = "The numbers are in the annexes; none is about an attack on everybody."
             parts.append(Paragraph(said(message)))
-    parts += [_light(check) for check in checks]
+    parts += [_policy_verdict(check) for check in checks]
     if not checks:
         message = "No policy was given, so nothing is called safe or unsafe here."
         parts.append(Paragraph(said(message)))
@@ -75,14 +75,14 @@ def headlines(results: Sequence[Stored]) -> list[str]:
             continue
         dataset = str(stored.spec.get("dataset") or "")
         for text in headline(stored):
-            texts[_of({"dataset": dataset}, text) if with_file else text] = None
+            texts[_after_dataset({"dataset": dataset}, text) if with_file else text] = None
     return list(texts)
 
 
 def _risks(results: Sequence[Stored]) -> list[Row]:
     """Return the risks with a card: the greatest of each question, then those of all files."""
     rows: list[Row] = []
-    for row in (*worst(results), *(row for stored in results for row in _compared(stored))):
+    for row in (*worst(results), *(row for stored in results for row in _file_risks(stored))):
         if all(_question(row) != _question(listed) for listed in rows):
             rows.append(row)
     return rows
@@ -97,16 +97,16 @@ def _leads(rows: Sequence[Row], *, with_file: bool) -> list[str]:
     first, *rest = rows
     alike = (first["secret"], first["model"][1])
     whose = [row for row in rest if (row["secret"], row["model"][1]) == alike]
-    return [_of(row, lead(row)) if with_file else lead(row) for row in (first, *whose)]
+    return [_after_dataset(row, lead(row)) if with_file else lead(row) for row in (first, *whose)]
 
 
-def _named(row: Row, rows: Sequence[Row], *, with_file: bool) -> Card:
+def _named_card(row: Row, rows: Sequence[Row], *, with_file: bool) -> Card:
     """Return the card of a risk, with its file and what is known if other cards differ in it."""
     risk = card(row)
     if len({tuple(sorted(listed["qids"])) for listed in rows}) > 1:
         knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
         risk = replace(risk, what=f"{risk.what}, {knowledge}")
-    return replace(risk, what=_of(row, risk.what)) if with_file else risk
+    return replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk
 
 
 def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
@@ -137,9 +137,9 @@ def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 def worst(results: Sequence[Stored]) -> list[Row]:
     """Return the row with the greatest success for each question: the record, each secret."""
     rows: dict[tuple[str, str | None], Row] = {}
-    answers = [row for stored in results for row in _answered(stored)]
+    answers = [row for stored in results for row in _answers_of_wp29(stored)]
     attacked = [s for s in results if s.kind not in STUDIES or not shown_by_others(s, results)]
-    for row in (*answers, *(row for stored in attacked for row in _attacked(stored))):
+    for row in (*answers, *(row for stored in attacked for row in _attack_rows(stored))):
         key = (row["model"][1], row["secret"])
         if key not in rows or _rank(row) > _rank(rows[key]):
             rows[key] = row
@@ -152,7 +152,7 @@ def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
     return stored.kind == "describe" or (stored.kind in STUDIES and entries)
 
 
-def _attacked(stored: Stored) -> Iterator[Row]:
+def _attack_rows(stored: Stored) -> Iterator[Row]:
     """Yield the rows of attacks on everybody, each with its dataset."""
     frame = stored.frame
     if stored.kind not in ("attack", "sweep", *STUDIES) or frame.is_empty():
@@ -169,7 +169,7 @@ def _attacked(stored: Stored) -> Iterator[Row]:
             yield row | {"dataset": str(stored.spec.get("dataset", ""))}
 
 
-def _answered(stored: Stored) -> list[Row]:
+def _answers_of_wp29(stored: Stored) -> list[Row]:
     """Return the attacks that answer the questions of ``wp29``, as rows of attacks."""
     if stored.kind != "wp29" or not stored.is_known:
         return []
@@ -186,7 +186,7 @@ def _answered(stored: Stored) -> list[Row]:
     ]
 
 
-def _compared(stored: Stored) -> list[Row]:
+def _file_risks(stored: Stored) -> list[Row]:
     """Return the risk of each compared file, or of a file before its changes (``what-if``)."""
     if stored.kind not in ("compare", "what-if") or not stored.is_known:
         return []
@@ -217,7 +217,7 @@ def _of_several_files(results: Sequence[Stored]) -> bool:
     return len({str(s.spec.get("dataset", "")) for s in about}) > 1
 
 
-def _of(row: Row, text: str) -> str:
+def _after_dataset(row: Row, text: str) -> str:
     """Return a text after the name of its dataset."""
     return f"{row['dataset']}: {text}" if row["dataset"] else text
 
@@ -279,7 +279,7 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     sweeps = [s for s in results if s.kind == "sweep" and "drop_first" in s.details]
     sweeps = [s for s in sweeps if s.details["drop_first"].height]
     lines = [
-        line for stored in sweeps for line in _steps(stored, with_file=_of_several_files(results))
+        line for stored in sweeps for line in _advice(stored, with_file=_of_several_files(results))
     ]
     if lines:
         return lines[:STEPS]
@@ -296,23 +296,23 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     return [said("Run qifsql sweep to learn which columns to drop or coarsen.")]
 
 
-def _steps(stored: Stored, *, with_file: bool) -> list[str]:
+def _advice(stored: Stored, *, with_file: bool) -> list[str]:
     """Return what dropping or coarsening the best column of each question saves."""
-    dropped = _best(stored.details["drop_first"], "posterior_without")
-    coarser = _best(stored.details.get("coarsen_first"), "posterior_coarser")
-    lines = [_step(row, coarsened=False) for row in dropped if _helps(row)]
-    lines[1:1] = [_step(row, coarsened=True) for row in coarser[:1] if _helps(row)]
+    dropped = _best_columns(stored.details["drop_first"], "posterior_without")
+    coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
+    lines = [_saving(row, coarsened=False) for row in dropped if _is_visible(row)]
+    lines[1:1] = [_saving(row, coarsened=True) for row in coarser[:1] if _is_visible(row)]
     dataset = str(stored.spec.get("dataset", ""))
-    return [_of({"dataset": dataset}, line) if with_file else line for line in lines]
+    return [_after_dataset({"dataset": dataset}, line) if with_file else line for line in lines]
 
 
-def _helps(row: Row) -> bool:
+def _is_visible(row: Row) -> bool:
     """Return whether a reader sees that fewer guesses are right then."""
     of = words.scale(row["posterior_all"], row["after"])
     return words.share(row["posterior_all"], of) != words.share(row["after"], of)
 
 
-def _best(table: pl.DataFrame | None, after: str) -> list[Row]:
+def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
     """Return the column of each question that saves most, if any saves something."""
     if table is None or table.is_empty():  # stored as JSON, a table without rows has no columns
         return []
@@ -321,7 +321,7 @@ def _best(table: pl.DataFrame | None, after: str) -> list[Row]:
     return [row | {"after": row[after]} for row in ordered.iter_rows(named=True)]
 
 
-def _step(row: Row, *, coarsened: bool) -> str:
+def _saving(row: Row, *, coarsened: bool) -> str:
     """Return a line on the right guesses with a column, and without it or with coarser values."""
     of = words.scale(row["posterior_all"], row["after"])
     values = {
@@ -342,7 +342,7 @@ def _step(row: Row, *, coarsened: bool) -> str:
     return said(message, **values)
 
 
-def _light(check: Stored) -> Light:
+def _policy_verdict(check: Stored) -> Light:
     """Return the verdict of a policy on a file, with its caveats."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
     columns, table = check.columns, check.details.get("uncovered")

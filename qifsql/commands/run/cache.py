@@ -75,7 +75,7 @@ class Identity:
     def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
         """Return the identity of an entry's result: options, contents of files, seed, version."""
         idle = IDLE.get(entry.kind, ())
-        options = {n: _plain(v, contents) for n, v in entry.options.items() if n not in idle}
+        options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
         for name in ("gain", "published"):
             if name in options:
                 options[name] = [entry.written.get(text, text) for text in options[name]]
@@ -91,7 +91,7 @@ class Identity:
             "kind": entry.kind,
             "models": list(entry.models),
             "options": options,
-            "datasets": [_plain(dataset, contents) for dataset in entry.datasets],
+            "datasets": [_plain_option(dataset, contents) for dataset in entry.datasets],
             "files": [contents.of(path) for path in entry.files],
             "seed": seed if any(name in options for name in DRAWING) else None,
         }
@@ -105,7 +105,7 @@ class Identity:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _plain(value: Any, contents: Contents) -> Any:
+def _plain_option(value: Any, contents: Contents) -> Any:
     """Return an option as plain data.
 
     A dataset becomes its contents and the options with which it is read, without its folder.
@@ -125,7 +125,7 @@ def _plain(value: Any, contents: Contents) -> Any:
         }
     if isinstance(value, Mapping):
         return {n: [type(v).__name__, str(v)] for n, v in value.items()}
-    return [_plain(v, contents) for v in value] if isinstance(value, tuple) else value
+    return [_plain_option(v, contents) for v in value] if isinstance(value, tuple) else value
 
 
 class Cache:
@@ -142,13 +142,13 @@ class Cache:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = os.fdopen(_opened(self.folder / "lock"), "r+b")
+            lock = os.fdopen(_open_lock(self.folder / "lock"), "r+b")
         except OSError as e:
             raise OutputError(
                 f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
             ) from e
         with lock:
-            if not _locked(lock.fileno()):
+            if not _lock_file(lock.fileno()):
                 raise OutputError(
                     f"another run has the results in {self.folder}; wait for it, or name another "
                     "folder in [output]"
@@ -193,7 +193,7 @@ class Cache:
         place = self.place(identity)
         place.mkdir(exist_ok=True)
         text = json.dumps(record, indent=2) + "\n"
-        tables = {_detail(place, name): table for name, table in result.details.items()}
+        tables = {_detail_file(place, name): table for name, table in result.details.items()}
         return {place / RECORD: text, place / TABLE: result.frame, **tables}
 
     def seal(self, identity: Identity, files: Iterable[Path]) -> None:
@@ -201,19 +201,19 @@ class Cache:
         paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
-        sealed = {"files": hashes, "seal": _seal(identity, hashes)}
+        sealed = {"files": hashes, "seal": _seal_text(identity, hashes)}
         with atomic_file(self.place(identity) / DIGESTS, Origin.now()) as temporary:
             temporary.write_text(json.dumps(sealed, indent=2) + "\n", "utf-8")
 
     def damaged(self, identity: Identity) -> bool:
         """Return whether a result exists whose files changed since they were written."""
-        return (self.place(identity) / RECORD).exists() and not self._as_written(identity)
+        return (self.place(identity) / RECORD).exists() and not self._is_unchanged(identity)
 
-    def _as_written(self, identity: Identity) -> bool:
+    def _is_unchanged(self, identity: Identity) -> bool:
         place = self.place(identity)
         try:
             sealed = parsed_json((place / DIGESTS).read_text("utf-8"))
-            stored_hashes, seal = dict(sealed["files"]), _seal(identity, sealed["files"])
+            stored_hashes, seal = dict(sealed["files"]), _seal_text(identity, sealed["files"])
             if not seal or not hmac.compare_digest(seal, str(sealed["seal"])):
                 return False
             hashes = {n: digests([str(place / n)])[0]["sha256"] for n in stored_hashes}
@@ -224,7 +224,7 @@ class Cache:
     def find(self, entry: Entry, identity: Identity) -> Result | None:
         """Return the result that an earlier run has kept; None if no valid one exists."""
         place = self.place(identity)
-        if not self._as_written(identity):
+        if not self._is_unchanged(identity):
             return None
         try:
             record = parsed_json((place / RECORD).read_text("utf-8"))
@@ -233,7 +233,7 @@ class Cache:
             if record["determined_by"] != identity.determined_by or not read <= identity.contents:
                 return None  # the files had changed before they were read
             frame = pl.read_parquet(place / TABLE, glob=False)
-            details = {n: pl.read_parquet(_detail(place, n)) for n in record["details"]}
+            details = {n: pl.read_parquet(_detail_file(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
             if entry.kind in ("attack", "tables", "synthetic", "suda"):
                 met = record["met"]
@@ -289,7 +289,7 @@ def check_plain(path: Path) -> None:
         )
 
 
-def _seal(identity: Identity, hashes: Mapping[str, Any]) -> str:
+def _seal_text(identity: Identity, hashes: Mapping[str, Any]) -> str:
     """Return the seal of a result with the key of the user; empty if there can be no key."""
     key = _key()
     text = json.dumps([identity.digest, dict(sorted(hashes.items()))])
@@ -317,17 +317,17 @@ def _key() -> bytes:
         return b""
 
 
-def _detail(place: Path, name: str) -> Path:
+def _detail_file(place: Path, name: str) -> Path:
     return place / f"detail.{name}.parquet"
 
 
-def _opened(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     """Open a file for a lock, which is not a link, and not changed."""
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     return os.open(path, flags, 0o600)
 
 
-def _locked(handle: int) -> bool:
+def _lock_file(handle: int) -> bool:
     """Lock the file; return False if another run holds it, True if the system has no locks."""
     try:
         import fcntl

@@ -82,18 +82,18 @@ class StudyResult(Result):
         best = {n: s.details["best"] for n, s in sweeps.items() if "best" in s.details}
         borders = {n: s.details["borders"] for n, s in sweeps.items() if "borders" in s.details}
         parts = {
-            "sweeps": _named(best, result.BEST),
-            "borders": _named(borders, result.BORDERS),
-            "tables": _named(published, tables.SCHEMA),
-            "synthetic": _named(compared, synthetic.SCHEMA),
-            "suda": _named(special, suda.SUDA),
-            "checks": _named(checks, verdicts.SCHEMA),
+            "sweeps": _stacked(best, result.BEST),
+            "borders": _stacked(borders, result.BORDERS),
+            "tables": _stacked(published, tables.SCHEMA),
+            "synthetic": _stacked(compared, synthetic.SCHEMA),
+            "suda": _stacked(special, suda.SUDA),
+            "checks": _stacked(checks, verdicts.SCHEMA),
         }
         details = {name: table for name, table in parts.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
         notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
         return cls(
-            frame=_named(attacks, SCHEMA),
+            frame=_stacked(attacks, SCHEMA),
             origin=origin,
             details=details,
             notes=notes,
@@ -102,7 +102,7 @@ class StudyResult(Result):
         )
 
 
-def _named(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def _stacked(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Return all tables as one, with the name of each; columns that one lacks are empty."""
     named = [t.select(pl.lit(name).alias("name"), pl.all()) for name, t in tables.items()]
     return pl.concat([pl.DataFrame(schema=NAMED | dict(schema)), *named], how="diagonal")

@@ -114,7 +114,7 @@ class _Run:
         self.identities: dict[str, Identity] = {}
         self.results: dict[str, Result] = {}
         for entry in study.entries:
-            with _located(study, entry):
+            with _naming_entry(study, entry):
                 self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
 
     def check(self) -> None:
@@ -130,9 +130,9 @@ class _Run:
         except InputError as e:
             wrongs.append(str(self.study.lines.wrong(str(e), "report", "lang")))
         for entry in self.study.entries:
-            if self._find(entry) is None:
+            if self._find_kept(entry) is None:
                 try:
-                    with _located(self.study, entry):
+                    with _naming_entry(self.study, entry):
                         rehearse(entry, self.settings)
                 except InputError as e:
                     wrongs.append(str(e))
@@ -159,7 +159,7 @@ class _Run:
         outcomes = [
             Outcome(e, self._digest(e), "to do" if hit is None else "unchanged", hit)
             for e in self.study.entries
-            for hit in [self._find(e)]
+            for hit in [self._find_kept(e)]
         ]
         return StudyResult.of(outcomes, self._origin())
 
@@ -170,9 +170,9 @@ class _Run:
             with self.store.alone():
                 written = Outputs(self.study.folder, self.study.formats)
                 for entry in self.study.entries:
-                    with _located(self.study, entry):
+                    with _naming_entry(self.study, entry):
                         outcomes.append(self._outcome(entry, written))
-                return self._together(outcomes, written)
+                return self._write_study(outcomes, written)
         except (Interrupted, KeyboardInterrupt) as e:
             raise Interrupted(
                 f"interrupted; {len(outcomes)} of {len(self.study.entries)} are done and kept in "
@@ -184,7 +184,7 @@ class _Run:
         identity, digest = self.identities[entry.name], self._digest(entry)
         place = [e.name for e in self.study.entries].index(entry.name) + 1
         title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
-        if (hit := self._find(entry)) is not None:
+        if (hit := self._find_kept(entry)) is not None:
             self.tell(f"{title}: unchanged")
             if not written.current(entry.name, digest):
                 written.write(entry.name, digest, outputs.display(entry, hit))
@@ -196,7 +196,7 @@ class _Run:
             )
         else:
             self.tell(title)
-        result = self._computed(entry, identity)
+        result = self._compute(entry, identity)
         display = outputs.display(entry, result)
         if isinstance(result, Sweep) and not result.complete:
             written.write(entry.name, "", display)
@@ -207,11 +207,11 @@ class _Run:
         remove(self.store.workspace(identity))
         return Outcome(entry, digest, "done", result)
 
-    def _computed(self, entry: Entry, identity: Identity) -> Result:
+    def _compute(self, entry: Entry, identity: Identity) -> Result:
         source, options = entry.source, dict(entry.options)
         if entry.kind == "attack":
             assessment = attack.attack(entry.models, source, **options, settings=self.settings)
-            return _as_written(assessment, entry)
+            return _with_study_names(assessment, entry)
         if entry.kind == "sweep":
             workspace = self.store.workspace(identity)
             return sweep.sweep(
@@ -220,10 +220,10 @@ class _Run:
         if entry.kind == "tables":
             records = next(iter(entry.datasets), None)
             result = tables.tables(records, **options, settings=self.settings)
-            return _as_written(result, entry)
+            return _with_study_names(result, entry)
         if entry.kind == "synthetic":
             original, releases = entry.datasets[0], entry.options["releases"]
-            options = _comparison(entry)
+            options = _comparison_options(entry)
             return synthetic.synthetic(original, releases, **options, settings=self.settings)
         if entry.kind == "suda":
             return suda.suda(entry.datasets[0], **options, settings=self.settings)
@@ -239,17 +239,17 @@ class _Run:
         paths = tuple(path for path in verdict.origin.paths if path != str(policy.file))
         return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
 
-    def _together(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
+    def _write_study(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
         """Return all results in one, and write its tables to the folder."""
         result = StudyResult.of(outcomes, self._origin())
         states = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         names = [outcome.entry.name for outcome in outcomes]
         digest = " ".join([*names, *states])
         if len(states) < len(names) or not written.current(WHOLE, digest):
-            written.write(WHOLE, digest, table(result, self.study))
+            written.write(WHOLE, digest, study_display(result, self.study))
         page = self._report(result, digest if len(states) == len(names) else "", written)
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
-        notes = (*result.notes, *self._leftovers(written))
+        notes = (*result.notes, *self._note_leftovers(written))
         return replace(result, files=tuple(files), notes=notes, report=page)
 
     def _report(self, result: StudyResult, digest: str, written: Outputs) -> Path | None:
@@ -264,7 +264,7 @@ class _Run:
             written.enter(REPORT, digest, [page, page.with_name(page.name + ENDING)])
         return page
 
-    def _leftovers(self, written: Outputs) -> Iterator[str]:
+    def _note_leftovers(self, written: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
         ours = (WHOLE, REPORT)
         gone = [n for n in written.written if n not in ours and n not in self.identities]
@@ -281,7 +281,7 @@ class _Run:
             size = path.stat().st_size // 2**20
             yield f"an unfinished sweep of before stays in {path} ({size:,} MiB)"
 
-    def _find(self, entry: Entry) -> Result | None:
+    def _find_kept(self, entry: Entry) -> Result | None:
         """Return the kept result of an entry, from an earlier run or from an equal entry."""
         if entry.name not in self.results:
             if self.fresh:
@@ -311,7 +311,7 @@ def rehearse(entry: Entry, settings: Settings | None = None) -> None:
         tables.rehearse(next(iter(entry.datasets), None), settings, **entry.options)
     elif entry.kind == "synthetic":
         synthetic.rehearse(
-            entry.datasets[0], entry.options["releases"], settings, **_comparison(entry)
+            entry.datasets[0], entry.options["releases"], settings, **_comparison_options(entry)
         )
     elif entry.kind == "suda":
         suda.rehearse(entry.datasets[0], settings, **entry.options)
@@ -319,18 +319,18 @@ def rehearse(entry: Entry, settings: Settings | None = None) -> None:
         check.rehearse(entry.source, policy_of(entry.options), settings)
 
 
-def _comparison(entry: Entry) -> Any:
+def _comparison_options(entry: Entry) -> Any:
     """Return the options of a comparison with synthetic releases, without the releases."""
     return {name: value for name, value in entry.options.items() if name != "releases"}
 
 
-def table(result: StudyResult, study: Study) -> Display:
+def study_display(result: StudyResult, study: Study) -> Display:
     """Return the result of a study, ready to be shown; CSV and Markdown omit the entries."""
     title = f"qifsql: {study.path.name}"
     return Display(result=result, title=title, aside=("entries",))
 
 
-def _as_written(result: Result, entry: Entry) -> Result:
+def _with_study_names(result: Result, entry: Entry) -> Result:
     """Return a copy with the files of options as the study names them, without its folder."""
     if not entry.written:
         return result
@@ -348,7 +348,7 @@ def _as_written(result: Result, entry: Entry) -> Result:
 
 
 @contextmanager
-def _located(study: Study, entry: Entry) -> Iterator[None]:
+def _naming_entry(study: Study, entry: Entry) -> Iterator[None]:
     """Add the place of an entry in the study to errors about it."""
     try:
         yield

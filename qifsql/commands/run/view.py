@@ -29,8 +29,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
-    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _published}
-    drawn |= {"synthetic": _compared, "suda": _special, "checks": _checks}
+    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _tables_section}
+    drawn |= {"synthetic": _synthetic_section, "suda": _special_section, "checks": _checks}
     heads = {
         "": said("Attacks"),
         "sweeps": said("Sweeps: the best subset of each size"),
@@ -102,7 +102,7 @@ def _borders(table: pl.DataFrame) -> Table:
     return listing
 
 
-def _published(table: pl.DataFrame) -> Table:
+def _tables_section(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("tables"), said("of"), said("reconstructed"), said("singled out")]
     heads += [said("secret certain"), said("before"), said("after")]
     listing = Table.of(heads, right=(1, 3, 4, 5, 6, 7))
@@ -122,7 +122,7 @@ def _published(table: pl.DataFrame) -> Table:
     return listing
 
 
-def _compared(table: pl.DataFrame) -> Table:
+def _synthetic_section(table: pl.DataFrame) -> Table:
     leaks = table.filter(measure="individual_leak")
     guesses = table.filter(measure="success_original")
     heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}
@@ -153,7 +153,7 @@ def _compared(table: pl.DataFrame) -> Table:
     return listing
 
 
-def _special(table: pl.DataFrame) -> Table:
+def _special_section(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("records"), said("singled out"), said("special"), said("MSUs")]
     listing = Table.of([*heads, "DIS"], right=(1, 2, 3, 4, 5))
     for name in table["name"].unique(maintain_order=True):

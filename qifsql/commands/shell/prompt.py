@@ -71,14 +71,14 @@ class Prompt(cmd.Cmd):
                 self._run()
             return True
         if not self.typed and line.strip().startswith(".") | (line.strip() in ("", *LEAVING)):
-            return self._command(line.strip())
+            return self._obey(line.strip())
         self.typed.append(line)
         if line.rstrip().endswith(";"):
             self._run()
         self.prompt = self.more if self.typed else self.first
         return False
 
-    def _command(self, word: str) -> bool:
+    def _obey(self, word: str) -> bool:
         """Obey a word that is no statement; return True to leave."""
         word = word.removesuffix(";")
         if word == ".tables":
@@ -94,7 +94,7 @@ class Prompt(cmd.Cmd):
         """Show each view with its schema and the first sentence about its rows."""
         with_schema = len(self.views) > 1
         rows = [
-            (*([schema] if with_schema else []), view.name, _short(view.doc))
+            (*([schema] if with_schema else []), view.name, _first_sentence(view.doc))
             for schema, listed in self.views.items()
             for view in listed
         ]
@@ -110,7 +110,7 @@ class Prompt(cmd.Cmd):
             _complain(str(e))
 
 
-def _short(doc: str) -> str:
+def _first_sentence(doc: str) -> str:
     """Return the first sentence of a description, up to its last colon if it is long."""
     sentence = doc.partition(". ")[0].rstrip(".")
     return sentence if len(sentence) <= WIDTH else sentence[: sentence.rfind(":", 0, WIDTH)]

@@ -110,7 +110,7 @@ class View:
     def statement(self) -> str:
         """Return the statement that creates the view, under a comment that describes a row."""
         comment = textwrap.wrap(self.doc, 97, break_long_words=False)
-        return "\n".join([*(f"-- {line}" for line in comment), _view(self.name, self.query)])
+        return "\n".join([*(f"-- {line}" for line in comment), _create_view(self.name, self.query)])
 
 
 def schemas(attack: BoundAttack) -> dict[str, list[View]]:
@@ -159,18 +159,21 @@ def views_of(attack: BoundAttack, j: int) -> list[View]:
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
     views = [
-        *(_spliced(name, attack, j, AFTER) for name in after),
-        *(_spliced(name, attack, j, BEFORE, prior=True) for name in (*counted, f"{folder}profile")),
+        *(_file_view(name, attack, j, AFTER) for name in after),
+        *(
+            _file_view(name, attack, j, BEFORE, prior=True)
+            for name in (*counted, f"{folder}profile")
+        ),
         View("asked", request.doc, request.query),
-        _spliced(f"{folder}answer", attack, j, {}),
+        _file_view(f"{folder}answer", attack, j, {}),
     ]
     names = labels(microdata, [view.query for view in views])
     generated = [View(step.name, step.doc, step.query) for step in before]
-    generated.append(View(people.name, people.doc, _records(people.query, attack, names)))
+    generated.append(View(people.name, people.doc, _microdata_query(people.query, attack, names)))
     return [*generated, *(replace(view, query=labelled(view.query, names)) for view in views)]
 
 
-def _spliced(
+def _file_view(
     name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
 ) -> View:
     template = load(name)
@@ -180,7 +183,7 @@ def _spliced(
     return View(tables.get(template.name, template.name), doc, query)
 
 
-def _records(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
+def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
     """Return ``microdata`` with the user's names, and of one dataset with all other columns."""
     columns = labelled_columns(query, names)
     taken = {column.alias.casefold() for column in columns}
@@ -194,7 +197,7 @@ def _records(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) ->
     return changed
 
 
-def _view(name: str, query: exp.Query) -> str:
+def _create_view(name: str, query: exp.Query) -> str:
     create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
     return _statement(create)
 

@@ -30,13 +30,13 @@ def simple(attack: BoundAttack, spec: Attack, result: Path | None = None) -> str
     Raises InputError if there is no simple form, or no row of the attack in ``result``.
     """
     _check(attack)
-    stored = None if result is None else _stored(result, attack, spec)
+    stored = None if result is None else _read_stored(result, attack, spec)
     plan = microdata_steps.plan(attack.microdata, (), exp.select("1"))
     texts = [f"{statement};\n" for statement in plan.setup]
     for model in attack.models:
         for j in numbers(attack.microdata, model):
             query = _query(attack, model, j)
-            texts.append(f"{_about(attack, model, j, query, stored)}\n{render.compact(query)};\n")
+            texts.append(f"{_header(attack, model, j, query, stored)}\n{render.compact(query)};\n")
     return "\n".join(texts)
 
 
@@ -107,7 +107,7 @@ def _drop_alias(query: exp.Select) -> None:
     query.set("expressions", plain)
 
 
-def _about(
+def _header(
     attack: BoundAttack, model: Model, j: int, query: exp.Query, stored: Stored | None
 ) -> str:
     """Return the comments on a statement: the attack, and the numbers that it must give."""
@@ -122,7 +122,7 @@ def _about(
     return "\n".join(f"-- {printable(line)}" for line in lines)
 
 
-def _stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
+def _read_stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
     """Return a stored result of the same attack, or of one with more models and secrets."""
     (stored, *further) = read([path])
     request = json.loads(json.dumps(Origin.now().of(attack, spec).spec, default=str))

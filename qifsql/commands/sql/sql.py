@@ -94,13 +94,13 @@ def sql(
         about += copies
         plan = compiler.answer_plan(bound)
         if step is not None:
-            plan = _until(plan, _find(plan, step, bound.microdata), bound.microdata)
+            plan = _plan_until(plan, _step_name(plan, step, bound.microdata), bound.microdata)
         if language == "spark":
             return "\n".join([*about, placing.script(plan, engine, bound.microdata.dataset.name)])
         return "\n".join([*about, render.script(plan)])
 
 
-def _find(plan: Plan, step: str, microdata: Microdata) -> str:
+def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
     """Return the name of a step: this one, or the only one that is numbered (``blocks_1``)."""
     names = [s.name for s in plan.steps]
     if step in names:
@@ -125,7 +125,7 @@ def _subject(name: str, microdata: Microdata) -> str:
     return f"{about}, gain {gain[0]}" if gain else about
 
 
-def _until(plan: Plan, step: str, microdata: Microdata) -> Plan:
+def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
     """Return the plan up to a step, with its rows under the user's names as the result."""
     at = [s.name for s in plan.steps].index(step)
     columns = _columns({s.name: s.query for s in plan.steps}, step)

@@ -16,7 +16,7 @@ from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import Packing
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting.meter import Meter
-from qifsql.counting.scales import Spread, dictionary, own_name, own_table
+from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
@@ -76,7 +76,7 @@ class MinimalUniques:
         streams = self._streams()
         self.engine.set_aside(FREED_LATE)
         spreads = [
-            dictionary(self.engine, self.microdata, f"qid_{i}")
+            make_dictionary(self.engine, self.microdata, f"qid_{i}")
             for i, _ in enumerate(self.microdata.qids, 1)
         ]
         self.packing = Packing.of(spreads)

@@ -18,7 +18,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
-from qifsql.counting.session import check_records, left_out, opened
+from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
@@ -26,7 +26,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
-from qifsql.query.columns import named, native_types, written
+from qifsql.query.columns import as_native, named, native_types
 from qifsql.query.plan import Plan
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
@@ -167,7 +167,7 @@ def suda(
         )
         statements = dict.fromkeys(uniques.tables.statements)
         frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-        notes = (*bound.microdata.notes, *left_out(engine, bound.microdata), *_remarks(totals))
+        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata), *_remarks(totals))
         if any_value:
             more["null"] = MATCH_ANY
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
@@ -317,7 +317,7 @@ def _records_plan(
     from_zero = exp.Sub(this=record.copy(), expression=exp.Literal.number(1))
     columns: list[tuple[exp.Expr, str]] = [(from_zero, "record")]
     if bound.microdata.key is not None:
-        key = written(exp.column("key", "everybody"), bound.microdata.key, native)
+        key = as_native(exp.column("key", "everybody"), bound.microdata.key, native)
         columns.append((key, bound.microdata.key.name))
     columns += [
         (exp.func("coalesce", exp.column(name, "scored"), zero.copy()), name)

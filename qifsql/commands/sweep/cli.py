@@ -10,7 +10,7 @@ import typer
 from qifsql.commands.sweep.spec import SweepOptions
 from qifsql.data.option import RUN
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Auxiliary, Data, Output, named
+from qifsql.options.groups import Auxiliary, Data, Output, title_of
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer, Tell
 
@@ -53,7 +53,7 @@ def sweep(
     from qifsql.engine.temporary import remove
 
     source = auxiliary.source(data)
-    name = named(source)
+    name = title_of(source)
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     selected = {"histogram": options.get("histogram"), "plan": options.get("explain")}
     selected |= {"borders": options.get("threshold") is not None}

@@ -20,7 +20,7 @@ from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.counting.scales import Spread, dictionary
+from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
@@ -366,7 +366,7 @@ class SweepRun:
         microdata = self.bound.microdata
         steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
         qids, secrets = (
-            {i: dictionary(self.engine, microdata, name, steps) for i, name in names.items()}
+            {i: make_dictionary(self.engine, microdata, name, steps) for i, name in names.items()}
             for names in (
                 {i: f"qid_{i + 1}" for i in range(len(microdata.qids))},
                 {j: f"secret_{j}" for j in range(1, len(microdata.secrets) + 1)},

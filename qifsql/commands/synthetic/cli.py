@@ -49,4 +49,4 @@ def synthetic(
 
     original, synthetic = data.dataset(), [data.dataset(file) for file in releases]
     result = run(original, synthetic, **options, settings=settings)
-    return Answer(result, f"{original.name} behind {groups.named(synthetic)}", aside=ASIDE)
+    return Answer(result, f"{original.name} behind {groups.title_of(synthetic)}", aside=ASIDE)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Cells, disclosure, overlap, shared
+from qifsql.counting.counted import Cells, disclosure, overlap_counts, right_guesses
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson
@@ -78,7 +78,7 @@ def measure_groups(
             continue
         row: dict[str, Any] = {"file": release, "group": name, "people": people, "control": control}
         row["secret"] = files.secrets[secret - 1] if secret else None
-        taken = [m for m in measures.overlap(overlap(group_rows)) if m.name in GROUPS]
+        taken = [m for m in measures.overlap(overlap_counts(group_rows)) if m.name in GROUPS]
         if secret:
             taken += measures.disclosure(disclosure(group_rows))
             row |= _group_success(
@@ -105,9 +105,9 @@ def _group_success(
     rows: Sequence[Any], prior: Any, *, people: int, control: int, modal: int
 ) -> dict[str, float]:
     """Return success on a group, and on that of the control where it has people."""
-    right = float(shared(rows, "correct", modal))
+    right = float(right_guesses(rows, "correct", modal))
     low, high = wilson(right, people)
-    values = {"success_original": float(shared(rows, "correct", modal) / people)}
+    values = {"success_original": float(right_guesses(rows, "correct", modal) / people)}
     values |= {"success_original_low": low, "success_original_high": high}
     values["prior_original"] = prior["original"] / people
     if not control:

@@ -15,7 +15,7 @@ from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
-from qifsql.counting.counted import Cells, guesses, modes_table, of_release, of_secret
+from qifsql.counting.counted import Cells, guesses, modes_table, release_risks, secret_risks
 from qifsql.counting.guessing import Guessing, Learner, Scores
 from qifsql.data.option import as_names
 from qifsql.data.types import Row
@@ -160,10 +160,10 @@ class Measurements:
         totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:
-            self._add(release, None, of_release(totals))
+            self._add(release, None, release_risks(totals))
         self._modal[secret, release] = priors["modal"]
         if secret:
-            self._add(release, name, of_secret(totals, priors))
+            self._add(release, name, secret_risks(totals, priors))
             if self._guessing is not None:
                 self._add(release, name, _classifier_measures(self._guessing.scores(cells, secret)))
             if self._options["questions"]:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.commands.synthetic.wide_cells import WideCells
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Cells, modes_table, of_release, of_secret, rows_of
+from qifsql.counting.counted import Cells, modes_table, release_risks, rows_of, secret_risks
 from qifsql.data.types import Row
 from qifsql.engine.progress import Progress
 from qifsql.engine.tables import Tables
@@ -135,9 +135,9 @@ class Walk:
                 if self._wide is None
                 else rows_of(self._wide.totals(table, release), tables)
             )
-            measures = of_release(totals)
+            measures = release_risks(totals)
             if self._secret:
-                measures += of_secret(totals, self._priors[release])
+                measures += secret_risks(totals, self._priors[release])
             yield self._row(release, members, measures)
         self._done += 1
         total = 2 ** len(self._order) - 1

@@ -19,7 +19,7 @@ from sqlglot import exp
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, closure, covers
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
-from qifsql.query.plan import counted
+from qifsql.query.plan import count_up_to
 from qifsql.query.protections import Protection
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
@@ -375,5 +375,5 @@ class ContradictionError(Exception):
 
 def has_at_most(margins: Margins, query: exp.Select, limit: int) -> bool:
     """Return whether a query has at most so many rows; it stops behind them."""
-    ((n,),) = margins.tables.rows(counted(query, limit + 1))
+    ((n,),) = margins.tables.rows(count_up_to(query, limit + 1))
     return int(n) <= limit

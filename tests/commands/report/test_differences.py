@@ -84,7 +84,7 @@ def test_what_is_shown_leaves_no_small_rest(numbers: list[int], whole: bool, min
 
     results = [stored(n, f"a > {i}") for i, n in enumerate(numbers)]
     results += [stored(max(numbers) + 30, "")] if whole else []
-    out = differences.small(results, minimum)
+    out = differences.telling_results(results, minimum)
     shown = [int(s.frame["records"][0]) for i, s in enumerate(results) if i not in out]
     filtered = [n for n in shown if not whole or n != max(numbers) + 30]
     assert all(n >= minimum for n in filtered)

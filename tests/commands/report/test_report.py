@@ -1090,7 +1090,7 @@ def test_the_second_page_names_the_groups_with_the_highest_risk(
     )
     row = {"attack_id": "a", "model": "CRS", "secret": None, "datasets": 1, "qids": ["birth"]}
     frame = pl.DataFrame([row], schema_overrides={"secret": pl.String})
-    section = chapters.second([stored(frame, groups=table)], [])
+    section = chapters.second_page([stored(frame, groups=table)], [])
     [sheet] = parts_of(section.parts, Table)
     of = words.scale(*(p for _, p in sized))
     ordered = sorted((p for _, p in sized), reverse=True)

@@ -101,7 +101,7 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
             f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
             "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
         )
-    return [*notes, *(release.changed(records.columns) if kind == ".parquet" else ())]
+    return [*notes, *(release.note_changed_types(records.columns) if kind == ".parquet" else ())]
 
 
 def _seeded(seed: int, settings: Settings | None) -> Settings:

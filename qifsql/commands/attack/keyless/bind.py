@@ -9,7 +9,7 @@ from qifsql.adversary import names, roles
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.adversary.transitions import Rule
-from qifsql.counting.matching_columns import condition, person_key, plain, typed
+from qifsql.counting.matching_columns import checked_filter, person_key, plain, typed
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
@@ -45,10 +45,10 @@ class Release:
     def step(self) -> Step:
         """Return the generated step: one row per record, with fixed column names."""
         values = [normal(q) for q in self.qids]
-        columns = [exp.alias_(_together(self.exact), "exact")]
+        columns = [exp.alias_(_as_struct(self.exact), "exact")]
         columns += [exp.alias_(plain(a), f"qid_{i}") for i, a in enumerate(self.drift, 1)]
-        columns.append(exp.alias_(_together(values), "observed"))
-        columns.append(exp.alias_(self._unseen(values), "unseen"))
+        columns.append(exp.alias_(_as_struct(values), "observed"))
+        columns.append(exp.alias_(self._is_absent(values), "unseen"))
         columns += [exp.alias_(plain(s), f"secret_{j}") for j, s in enumerate(self.secrets, 1)]
         if self.key is not None:
             columns.append(exp.alias_(plain(self.key), "key"))
@@ -57,7 +57,7 @@ class Release:
         query = query if self.where is None else query.where(exp.paren(self.where))
         return Step("given", "One row per record of a release.", query)
 
-    def _unseen(self, values: Sequence[exp.Expr]) -> exp.Expr:
+    def _is_absent(self, values: Sequence[exp.Expr]) -> exp.Expr:
         """Return the condition that a record cannot be distinguished from absence."""
         if self.number == 1 or (values and self.has_absence):
             return exp.false()
@@ -71,7 +71,7 @@ class Release:
             kind = exp.DataType.build(qid.type, dialect="duckdb")
             text = exp.null() if value is None else exp.Literal.string(value)
             trees.append(normal(replace(qid, expression=exp.cast(text, kind))))
-        return _together(trees)
+        return _as_struct(trees)
 
 
 def releases(
@@ -97,11 +97,11 @@ def releases(
         number = i + 1
         quasi_identifiers = typed([q for q in attributes if q.number == number], catalog)
         sought = typed(hidden, catalog) if number == 1 else ()
-        _disjoint(sought, quasi_identifiers)
-        columns = {rule: _linking(rule, catalog.schema) for rule in rules}
+        _check_disjoint(sought, quasi_identifiers)
+        columns = {rule: _linking_column(rule, catalog.schema) for rule in rules}
         first = first or columns
         _check_types(columns, first, catalogs[0].schema, catalog.schema)
-        exact = tuple(_fixed(r, a, i) for r, a in columns.items() if not r.drifts)
+        exact = tuple(_without_shifts(r, a, i) for r, a in columns.items() if not r.drifts)
         drift = tuple(a for r, a in columns.items() if r.drifts)
         key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
         if key and comparable(key.type) != comparable(
@@ -111,7 +111,7 @@ def releases(
                 f"key {quoted(key.name)} is {family(key.type)} in {catalog.schema.dataset} and of "
                 "another type in the focal release; write both with one type"
             )
-        row_filter = condition(where, catalog) if number == 1 else None
+        row_filter = checked_filter(where, catalog) if number == 1 else None
         used = {
             roles.QID: quasi_identifiers,
             roles.SECRET: sought,
@@ -124,7 +124,7 @@ def releases(
     return tuple(sequence)
 
 
-def _linking(rule: Rule, schema: Schema) -> Attribute:
+def _linking_column(rule: Rule, schema: Schema) -> Attribute:
     """Return the column of a rule in one release.
 
     Raise ColumnError or InputError if it is missing, or if the rule does not fit its type.
@@ -148,7 +148,7 @@ def _linking(rule: Rule, schema: Schema) -> Attribute:
     return Attribute(field.name, column(field), field.type)
 
 
-def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
+def _without_shifts(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
     """Return the part of a value that stays constant: the column less all shifts so far."""
     tree = plain(attribute)
     if rule.kind == "exact":
@@ -159,7 +159,7 @@ def _fixed(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
     return (exp.Sub if less >= 0 else exp.Add)(this=tree, expression=number)
 
 
-def _together(trees: Sequence[exp.Expr]) -> exp.Expr:
+def _as_struct(trees: Sequence[exp.Expr]) -> exp.Expr:
     """Return several values as one struct; without values, return a constant."""
     if not trees:
         return exp.true()
@@ -170,7 +170,7 @@ def _together(trees: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Struct(expressions=fields)
 
 
-def _disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
+def _check_disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:
     for secret in secrets:
         if any(secret.expression == q.expression or secret.name == q.name for q in qids):
             raise ColumnError(

@@ -64,7 +64,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
             continue
         pairs, above, room = 0, Fraction(0), Fraction(0)
         for later in range(2, chain.last + 1):
-            n, same, alike, total = _pairs(chain, later, k, keyed=keyed)
+            n, same, alike, total = _count_stays(chain, later, k, keyed=keyed)
             pairs += n
             above += same - Fraction(alike, total)
             room += n - Fraction(alike, total)
@@ -107,11 +107,11 @@ def check_keys(chain: Chain, key: str) -> None:
             )
 
 
-def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
+def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
     """Return counts: pairs, pairs of equal values, later records with an earlier value, all."""
-    steps = [_valued(f"people_{later}", k, "everybody", keyed=keyed)]
+    steps = [_values_step(f"people_{later}", k, "everybody", keyed=keyed)]
     for name, i in (("mine", later - 1), ("theirs", later)):
-        people = _valued(f"people_{i}", k, f"valued_{name}", keyed=keyed)
+        people = _values_step(f"people_{i}", k, f"valued_{name}", keyed=keyed)
         steps.append(people)
         if keyed:
             steps.append(Step(name, people.doc, exp.select("*").from_(people.name)))
@@ -124,7 +124,7 @@ def _pairs(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, 
     return int(pairs), int(same), int(alike), int(total)
 
 
-def _valued(table: str, k: int, name: str, *, keyed: bool) -> Step:
+def _values_step(table: str, k: int, name: str, *, keyed: bool) -> Step:
     columns = ["key" if keyed else "exact", exp.alias_(exp.column(f"qid_{k}"), "value")]
     query = exp.select(*columns).from_(table)
     return Step(name, "One row per record: a value that may change.", query)
@@ -143,7 +143,7 @@ def vulnerability(chain: Chain) -> float:
         steps = chain.weighed([(i, i + 1)])
         names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
         chain.tables.make(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
-    mass, _ = _best(chain, 1, "prospects_1")
+    mass, _ = _best_links_step(chain, 1, "prospects_1")
     return float(Fraction(mass, UNIT * chain.records[0]))
 
 
@@ -153,29 +153,31 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
         steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
-        mass, linkable = _best(chain, i, "prospects", steps)
+        mass, linkable = _best_links_step(chain, i, "prospects", steps)
         records = chain.records[i - 1]
         row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
         row |= {"link_vulnerability": float(Fraction(mass, UNIT * records))}
         if truth:
-            best_links = _hits(chain, i)
+            best_links = _best_links(chain, i)
             right = sum((Fraction(hits, ties) for _, ties, _, hits in best_links), Fraction(0))
             row["link_accuracy"] = float(right / records)
-            points += _bins(i, best_links)
+            points += _calibration_rows(i, best_links)
         rows.append(row)
     return pl.DataFrame(rows, schema=LINKS), (
         pl.DataFrame(points, schema=CALIBRATION) if truth else None
     )
 
 
-def _best(chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()) -> tuple[int, int]:
+def _best_links_step(
+    chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()
+) -> tuple[int, int]:
     names = {"prospects": prospects, "kinds": f"kinds_{i}"}
     plan = Plan(steps, chain.query("vulnerability", **names))
     ((mass, records),) = chain.tables.answer(plan, "measuring")
     return int(mass), int(records)
 
 
-def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
+def _best_links(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
     """Return the probability of the best link, its ties, its records, and the right links."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
@@ -192,7 +194,9 @@ def _hits(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
     return [(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
 
 
-def _bins(step: int, best_links: Sequence[tuple[float, int, int, int]]) -> list[dict[str, object]]:
+def _calibration_rows(
+    step: int, best_links: Sequence[tuple[float, int, int, int]]
+) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for number, links_of_bin in groupby(best_links, key=lambda link: round(100 * link[0])):
         group = list(links_of_bin)

@@ -42,7 +42,7 @@ class Chain:
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
         self.matched = False  # True once the weights are those of one-to-one links
         self.records = [self._read(r) for r in releases]
-        self._number()
+        self._number_kinds()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
         """Create the tables of transitions; drifting rules have the order of the columns."""
@@ -53,7 +53,7 @@ class Chain:
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
         self.tables.make("asked", exp.select(*columns))
-        self.estimates = {u: self._explosion(u - 1, u) for u in range(2, self.last + 1)}
+        self.estimates = {u: self._count_pairs(u - 1, u) for u in range(2, self.last + 1)}
         for earlier, later in self.pairs:
             steps = self.weighed([(earlier, later)])
             self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
@@ -71,7 +71,7 @@ class Chain:
         self.tables.make(f"sights_{i}", self.query("sights", given=f"given_{i}"))
         return int(records)
 
-    def _number(self) -> None:
+    def _number_kinds(self) -> None:
         """Assign numbers to the tuples of exactly matching values, then to the kinds of records."""
         numbers = range(1, self.last + 1)
         every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
@@ -108,7 +108,7 @@ class Chain:
             query = query.select(exp.alias_(exp.Div(this=numerator, expression=denominator), name))
         return query
 
-    def _explosion(self, earlier: int, later: int) -> int:
+    def _count_pairs(self, earlier: int, later: int) -> int:
         """Return the number of pairs of kinds to compare between two releases; refuse too many."""
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
@@ -118,11 +118,11 @@ class Chain:
                 f"{int(pairs):,} kinds of candidates would be compared from "
                 f"{self.releases[earlier - 1].dataset.name} to "
                 f"{self.releases[later - 1].dataset.name}, more than {PAIRS:,}; "
-                f"{self._advice(earlier, later)}"
+                f"{self._advise_exact_column(earlier, later)}"
             )
         return int(pairs)
 
-    def _advice(self, earlier: int, later: int) -> str:
+    def _advise_exact_column(self, earlier: int, later: int) -> str:
         """Return the column whose exact match would leave the fewest candidates."""
         least: tuple[int, str] | None = None
         for k, column in enumerate(self.releases[0].drift, 1):
@@ -147,20 +147,20 @@ class Chain:
 
         ``sources`` is the table of the kinds to include; by default all are included.
         """
-        of = self._matched if self.matched else self._linked
+        of = self._settled_pairs if self.matched else self._likely_pairs
         query = union([of(earlier, later, sources) for earlier, later in pairs])
         if self.matched:
             return (Step("weighed", load("keyless/matched").doc, query),)
         return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
 
-    def _matched(self, earlier: int, later: int, sources: str) -> exp.Select:
+    def _settled_pairs(self, earlier: int, later: int, sources: str) -> exp.Select:
         names = {"offers": f"offers_{earlier}_{later}", "spots": f"spots_{later}"}
         query = self.query("matched", **names)
-        return query.where(_among(sources, "offers")) if sources else query
+        return query.where(_is_kind_of(sources, "offers")) if sources else query
 
     def compared(self, earlier: int, later: int) -> Step:
         """Return pairs of kinds with their likelihood, and with that of a new person."""
-        query = self._linked(earlier, later, theirs="kinds")
+        query = self._likely_pairs(earlier, later, theirs="kinds")
         shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
         anybody: exp.Expr = double(1.0)
         for share in shares:
@@ -168,13 +168,13 @@ class Chain:
         query = query.select(exp.column("exact", "mine"), exp.alias_(anybody, "background"))
         return Step("linked", LIKELIHOODS, query)
 
-    def _linked(
+    def _likely_pairs(
         self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
     ) -> exp.Select:
         earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:
             kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))
-            earlier_kinds = kinds.where(_among(sources)).subquery("mine")
+            earlier_kinds = kinds.where(_is_kind_of(sources)).subquery("mine")
         query = exp.select().from_(earlier_kinds)
         alike = equal(exp.column("exact", "mine"), exp.column("exact", "theirs"))
         query = query.join(exp.to_table(f"{theirs}_{later}").as_("theirs"), on=alike)
@@ -189,7 +189,7 @@ class Chain:
                 factor: exp.Expr = exp.column("probability", name)
             else:
                 share = exp.column(f"share_{k}", "theirs")
-                factor = _stays(rule, later - earlier, same(before, after), share)
+                factor = _stay_chance(rule, later - earlier, same(before, after), share)
             likelihood = exp.Mul(this=likelihood, expression=factor)
         both = [exp.column("kind", "mine"), exp.alias_(exp.column("kind", "theirs"), "other")]
         seen = [exp.column("sight", "theirs")] if theirs == "spots" else []
@@ -209,7 +209,7 @@ class Chain:
         return Step(name, load(f"keyless/{name}").doc, self.query(name, **names))
 
 
-def _among(sources: str, table: str | None = None) -> exp.In:
+def _is_kind_of(sources: str, table: str | None = None) -> exp.In:
     kinds = exp.select("kind").from_(sources)
     return exp.In(this=exp.column("kind", table), query=kinds.subquery())
 
@@ -219,7 +219,7 @@ def double(number: float) -> exp.Expr:
     return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
 
 
-def _stays(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
+def _stay_chance(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:
     """Return the chance of a value: it stayed in all steps, or it was drawn again."""
     assert rule.stay is not None  # noqa: S101 - learned before
     stay = rule.stay**steps

@@ -24,7 +24,12 @@ from qifsql.commands.attack.keyless import calibrate, match, transition_tables
 from qifsql.commands.attack.keyless.bind import Release, releases
 from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.commands.attack.keyless.posterior import Outcomes
-from qifsql.commands.attack.keyless.rows import aim, named, numbers, standing
+from qifsql.commands.attack.keyless.rows import (
+    result_rows,
+    tagged_names,
+    target_observations,
+    target_values,
+)
 from qifsql.commands.attack.keyless.spec import Request, specify
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
@@ -90,27 +95,27 @@ def rehearse(
     """Look up every name of an attack without a key, without attacking; InputError if wrong."""
     question = specify(model, source, options)
     with open_engine(settings, sources=_sources(question), command="attack") as engine:
-        catalogs, sequence = _opened(engine, question)
-        aim(question.models[0], question.target, sequence, catalogs[0])
-        for k, rule in _tables(question.rules):
-            transition_tables.listed(rule.table, sequence[0].drift[k - 1], catalogs[0])
+        catalogs, sequence = _bind_releases(engine, question)
+        target_values(question.models[0], question.target, sequence, catalogs[0])
+        for k, rule in _with_table(question.rules):
+            transition_tables.read_lines(rule.table, sequence[0].drift[k - 1], catalogs[0])
 
 
 def _run(request: Request, settings: Settings | None) -> Result:
     """Run the attack on the focal release alone, on linked releases and with the true key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request), command="attack") as engine:
-        chain, rules, notes, aimed = _linked(engine, request)
-        sights = numbers(chain, aimed) if aimed else None
-        rows = standing(request.models, Outcomes(chain, sights), request.secrets, aimed)
+        chain, rules, notes, aimed = _link_releases(engine, request)
+        sights = target_observations(chain, aimed) if aimed else None
+        rows = result_rows(request.models, Outcomes(chain, sights), request.secrets, aimed)
         steps, calibration = calibrate.links(chain, truth=bool(request.truth))
         chance = calibrate.vulnerability(chain)
         written = remarks(engine)
     if request.truth:
-        rows += _with_key(request, settings)
+        rows += _rows_with_key(request, settings)
     paths = (p for d in request.datasets for p in d.paths)
-    tables = (rule.table for _, rule in _tables(request.rules))
-    spec = request.plain() | {"qids": list(named(chain.releases))}
+    tables = (rule.table for _, rule in _with_table(request.rules))
+    spec = request.plain() | {"qids": list(tagged_names(chain.releases))}
     spec |= {"link": [rule.plain() for rule in rules]}
     origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
     origin = origin.sending(chain.tables.statements)
@@ -130,34 +135,44 @@ def _run(request: Request, settings: Settings | None) -> Result:
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
     frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
-    notes += [*_notes(steps, chain), *_unlinked(chain.releases), *_doubts(rows), *written]
+    notes += [
+        *_unlinked_records(steps, chain),
+        *_unlinked_qids(chain.releases),
+        *_note_excess(rows),
+        *written,
+    ]
     if request.presence == 1:
         notes.append("everybody of one release is taken to be in the next (presence 1)")
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
-def _linked(
+def _link_releases(
     engine: Engine, request: Request
 ) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
     """Return the linked releases, their rules, notes, and the target's values in each."""
-    catalogs, sequence = _opened(engine, request)
-    aimed = aim(request.models[0], request.target, sequence, catalogs[0])
-    tables = [_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _tables(request.rules)]
+    catalogs, sequence = _bind_releases(engine, request)
+    aimed = target_values(request.models[0], request.target, sequence, catalogs[0])
+    tables = [
+        _read_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _with_table(request.rules)
+    ]
     chain = Chain(engine, sequence)
     if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
     rules, notes = calibrate.learn(chain, request.rules, keyed=bool(keys))
-    _keep_tables(chain, tables)
+    _make_transitions(chain, tables)
     chain.law(rules, request.presence)
     notes += match.match(chain) if request.one_to_one else ()
     return chain, rules, notes, aimed
 
 
 def _sources(request: Request) -> list[Dataset]:
-    return [*request.datasets, *(Dataset.open(rule.table) for _, rule in _tables(request.rules))]
+    return [
+        *request.datasets,
+        *(Dataset.open(rule.table) for _, rule in _with_table(request.rules)),
+    ]
 
 
-def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
+def _bind_releases(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
     """Return the catalogs and the releases, with all columns looked up."""
     catalogs = [
         Catalog(engine, replace(d, catalog=f"attached_{i}"))
@@ -175,22 +190,22 @@ def _opened(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Rele
     return catalogs, sequence
 
 
-def _tables(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
+def _with_table(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
     """Return the rules with a table of transitions, with the number of their column."""
     drifting = [rule for rule in law if rule.drifts]
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
 
 
-def _table(
+def _read_table(
     engine: Engine, rule: Rule, focal: Release, k: int, catalog: Catalog
 ) -> tuple[int, Step]:
     drifting = focal.drift[k - 1]
-    dataset, step = transition_tables.listed(rule.table, drifting, catalog)
+    dataset, step = transition_tables.read_lines(rule.table, drifting, catalog)
     transition_tables.check(engine, step, dataset, drifting)
     return k, step
 
 
-def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
+def _make_transitions(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
     """Store the transition probabilities of the tables for every number of steps of a link."""
     for k, step in tables:
         chain.tables.make(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
@@ -199,7 +214,7 @@ def _keep_tables(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
             chain.tables.make(f"moves_{k}_{steps}", chain.query("transitions", **names))
 
 
-def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
+def _rows_with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
     """Return the rows of the same attack with the true key."""
     result = keyed.attack(
         [m.acronym for m in request.models],
@@ -215,7 +230,7 @@ def _with_key(request: Request, settings: Settings | None) -> list[dict[str, Any
     return [row | {"knowledge": "with the key"} for row in result.rows()]
 
 
-def _unlinked(releases: Sequence[Release]) -> list[str]:
+def _unlinked_qids(releases: Sequence[Release]) -> list[str]:
     """Return notes on quasi-identifiers of later releases that no rule covers."""
     notes = []
     for release in releases[1:]:
@@ -231,7 +246,7 @@ def _unlinked(releases: Sequence[Release]) -> list[str]:
     return notes
 
 
-def _doubts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _note_excess(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a note if links without the key give more success than the key."""
     key, linked = "with the key", "linked"
     values = {(r["knowledge"], r["model"], r["secret"]): r["posterior_probabilistic"] for r in rows}
@@ -249,7 +264,7 @@ def _doubts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _notes(steps: pl.DataFrame, chain: Chain) -> list[str]:
+def _unlinked_records(steps: pl.DataFrame, chain: Chain) -> list[str]:
     notes = []
     for row in steps.iter_rows(named=True):
         name = chain.releases[row["step"] - 1].dataset.name

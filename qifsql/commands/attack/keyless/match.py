@@ -51,7 +51,7 @@ def match(chain: Chain) -> tuple[str, ...]:
         return ()
     notes = [APPROXIMATE]
     for earlier, later in chain.pairs:
-        if records := _match(chain, earlier, later):
+        if records := _exchange_messages(chain, earlier, later):
             before, after = (chain.releases[i - 1].dataset.name for i in (earlier, later))
             notes.append(
                 f"after {ROUNDS} rounds of belief propagation the links of "
@@ -68,10 +68,10 @@ def match(chain: Chain) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _match(chain: Chain, earlier: int, later: int) -> int:
+def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     """Store the weights of two releases; return the number of records that have not settled."""
     _check_pairs(chain, earlier, later)
-    flows = _flows(chain, earlier, later)
+    flows = _odds_step(chain, earlier, later)
     _keep_first_offers(chain, earlier, later, flows)
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     pieces, before, statement_count = [], -1, 0
@@ -79,7 +79,7 @@ def _match(chain: Chain, earlier: int, later: int) -> int:
         what = f"matching, round {number}"
         _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
         chain.tables.make("restless", chain.query("restless", **tables), what)
-        records = _restless(chain)
+        records = _count_unsettled(chain)
         if records != before:
             pieces.append(f"settled_{number}")
             chain.tables.make(pieces[-1], chain.query("settled_offers"), what)
@@ -124,14 +124,14 @@ def _keep_messages(
     chain.tables.make(table or name, Plan(steps, chain.query("wholes")), what)
 
 
-def _restless(chain: Chain) -> int:
+def _count_unsettled(chain: Chain) -> int:
     query = exp.select("CAST(coalesce(sum(records), 0) AS BIGINT)").from_("rivalry")
     query = query.where("exact IN (SELECT exact FROM restless)")
     ((n,),) = chain.tables.answer(query, "matching")
     return int(n)
 
 
-def _flows(chain: Chain, earlier: int, later: int) -> Step:
+def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
     """Return the odds of a link before values count; refuse more people than records."""
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before

@@ -45,7 +45,7 @@ class Outcomes:
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
-        counted = [self._counted(j, 1, 0) for j in range(self.secrets + 1)]
+        counted = [self._success_sums(j, 1, 0) for j in range(self.secrets + 1)]
         self.chain.tables.drop("endings")
         return [self._outcome([row]) for row in counted]
 
@@ -56,17 +56,17 @@ class Outcomes:
         if self.target is None:
             pairs = max(self.chain.estimates.values())
             if self.chain.last == 2:
-                counted, pairs = self._settle()
+                counted, pairs = self._sum_settled()
         slices = max(1, -(-pairs // SLICE))
         for i in range(slices):
-            self._follow(slices, i)
+            self._make_endings(slices, i)
             for j in range(self.secrets + 1):
-                counted[j].append(self._counted(j, slices, i))
+                counted[j].append(self._success_sums(j, slices, i))
             if i + 1 < slices or self.target is None:
                 self.chain.tables.drop("endings")
         return [self._outcome(rows) for rows in counted]
 
-    def _settle(self) -> tuple[list[list[tuple[int, ...]]], int]:
+    def _sum_settled(self) -> tuple[list[list[tuple[int, ...]]], int]:
         """Return sums over settled people, and the number of pairs of kinds for the others.
 
         People are settled if only one kind of record gives their observation in the focal release,
@@ -95,17 +95,17 @@ class Outcomes:
 
         Of equally likely secrets, return the smallest.
         """
-        steps = (self._crowd(secret, 1, 0), self.chain.step("shares"))
+        steps = (self._crowd_step(secret, 1, 0), self.chain.step("shares"))
         least = exp.Ordered(this=exp.column("secret"), nulls_first=False)
         query = exp.select(exp.cast(exp.column("secret"), "VARCHAR")).from_("shares")
         query = query.order_by(exp.column("mass").desc(), least).limit(1)
         ((guess,),) = self.chain.tables.rows(Plan(steps, query), "guessing")
         return None if guess is None else str(guess)
 
-    def _follow(self, slices: int, i: int) -> None:
+    def _make_endings(self, slices: int, i: int) -> None:
         """Create ``endings``: all possible later observations of the people of a slice."""
         chain = self.chain
-        crowd = self._crowd(0, slices, i)
+        crowd = self._crowd_step(0, slices, i)
         kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
         first = exp.select("kind AS source", "0 AS seen", "kind", "unit AS mass")
         first = first.from_(kinds).join("asked", join_type="cross")
@@ -117,8 +117,8 @@ class Outcomes:
             steps = [
                 Step("states", "One row per state.", exp.select("*").from_(exp.table_(states))),
                 *chain.weighed(pairs, states),
-                self._totals(pairs),
-                Step("ways", load("keyless/ways").doc, self._ways(later)),
+                self._totals_step(pairs),
+                Step("ways", load("keyless/ways").doc, self._next_states(later)),
                 chain.step("departures" if final else "arrivals"),
                 chain.step("chances", **({"arrivals": "departures"} if final else {})),
             ]
@@ -126,7 +126,7 @@ class Outcomes:
             chain.tables.make("endings" if final else f"states_{later}", Plan(tuple(steps), query))
             chain.tables.drop(states)
 
-    def _ways(self, later: int) -> exp.Select:
+    def _next_states(self, later: int) -> exp.Select:
         """Return the possible next states of a record; of a target only those observed."""
         query = self.chain.query("ways")
         if self.target is None:
@@ -134,11 +134,11 @@ class Outcomes:
         seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
         return exp.select("*").from_(query.subquery("every")).where(seen)
 
-    def _totals(self, pairs: Sequence[tuple[int, int]]) -> Step:
+    def _totals_step(self, pairs: Sequence[tuple[int, int]]) -> Step:
         every = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
         return Step("totals", load("keyless/totals").doc, union(every))
 
-    def _crowd(self, secret: int, slices: int, i: int) -> Step:
+    def _crowd_step(self, secret: int, slices: int, i: int) -> Step:
         """Return the people of a slice, or those with the target's observation."""
         name = "secret_crowd" if secret else "crowd"
         table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
@@ -151,9 +151,9 @@ class Outcomes:
             query = query.where(equal(sight, exp.Literal.number(i)))
         return Step(name, load(f"keyless/{name}").doc, query)
 
-    def _counted(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
+    def _success_sums(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
         chain = self.chain
-        crowd = self._crowd(secret, slices, i)
+        crowd = self._crowd_step(secret, slices, i)
         observations = "secret_observations" if secret else "observations"
         shares = (chain.step("shares"),) if secret else ()
         steps = (crowd, *shares, chain.step(observations))

@@ -21,12 +21,12 @@ from qifsql.query.plan import Plan, Step
 Result = tuple[str, int, list[Outcome]]  # knowledge, number of releases, outcomes
 
 
-def named(releases: Sequence[Release]) -> tuple[str, ...]:
+def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
     """Return the quasi-identifiers of the releases, with their tags."""
     return tuple(tagged(r.number, q.name) for r in releases for q in r.qids)
 
 
-def aim(
+def target_values(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
     """Return the target's values in each release; an empty list for collective models."""
@@ -39,7 +39,7 @@ def aim(
     return [[values[tagged(r.number, q.name)] for q in r.qids] for r in releases]
 
 
-def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
+def target_observations(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
     """Return the number of the target's observation in each release; -1 if nobody has it."""
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
@@ -58,7 +58,7 @@ def numbers(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
     return numbers
 
 
-def standing(
+def result_rows(
     models: Sequence[Model],
     outcomes: Outcomes,
     secrets: Sequence[str],
@@ -83,7 +83,7 @@ def standing(
                 row["secret"] = secrets[j - 1] if j else None
                 if m.individual:
                     linked = result[1] > 1
-                    row["target"] = _describe(chain.releases[: result[1]], aimed)
+                    row["target"] = _target_words(chain.releases[: result[1]], aimed)
                     row["best_guess"] = outcomes.best_guess(j) if j and linked else None
                 rows.append(row)
     return rows
@@ -97,7 +97,7 @@ def _prior(chain: Chain, j: int) -> Success:
     return Success(Fraction(values == 1), share, float(share), int(n) if values == 1 else 0)
 
 
-def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:
+def _target_words(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:
     return ", ".join(
         f"{tagged(r.number, q.name)}={'(missing)' if value is None else value}"
         for r, values in zip(releases, aimed, strict=False)
@@ -107,7 +107,7 @@ def _describe(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]
 
 def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> dict[str, Any]:
     knowledge, n, outcomes = result
-    qids = named(chain.releases[:n])
+    qids = tagged_names(chain.releases[:n])
     after, everybody = outcomes[j].success, outcomes[0]
     if m.individual:
         certain = everybody.matches if after.deterministic == 1 else 0

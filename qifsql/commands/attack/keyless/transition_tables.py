@@ -16,7 +16,7 @@ from qifsql.query.templates import load
 NEEDED = ("from", "to", "probability")
 
 
-def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
+def read_lines(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
     """Return a file of transitions of one column, and its lines with the column's type."""
     dataset, schema = catalog.beside(path)
     columns = [schema.find(name) for name in NEEDED]
@@ -27,10 +27,10 @@ def listed(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, S
         )
     before, after, chance = (field for field in columns if field is not None)
     columns_by_name = {
-        "before": _typed(before, drifting),
-        "after": _typed(after, drifting),
-        "unfit_before": _unfit(before, drifting),
-        "unfit_after": _unfit(after, drifting),
+        "before": _in_type_of(before, drifting),
+        "after": _in_type_of(after, drifting),
+        "unfit_before": _does_not_fit(before, drifting),
+        "unfit_after": _does_not_fit(after, drifting),
         "probability": value_files.number(chance),
     }
     query = value_files.lines(dataset, columns_by_name)
@@ -67,14 +67,14 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
         )
 
 
-def _typed(field: Column, drifting: Attribute) -> exp.Expr:
+def _in_type_of(field: Column, drifting: Attribute) -> exp.Expr:
     """Return a value in the column's type; an empty field of CSV is the missing value."""
     if family(drifting.type) == "ENUM":
         return exp.cast(column(field), "VARCHAR")
     return value_files.typed(column(field), drifting)
 
 
-def _unfit(field: Column, drifting: Attribute) -> exp.Expr:
+def _does_not_fit(field: Column, drifting: Attribute) -> exp.Expr:
     """Return the condition that a value is present, but does not fit the column's type."""
     there = exp.not_(column(field).is_(exp.null()))
     if family(drifting.type) == "ENUM":

@@ -39,9 +39,9 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
     for _, group in groupby(sorted(rows, key=_question), key=_question):
         lines = list(group)
         linked = next(row for row in lines if row["knowledge"] == "linked")
-        parts += [Heading(words.heading(linked)), _compared(lines), Paragraph(_meaning(lines))]
+        parts += [Heading(words.heading(linked)), _comparison(lines), Paragraph(_gain(lines))]
     linked = next(row for row in rows if row["knowledge"] == "linked")
-    parts += [Heading(said("Links")), Paragraph(_links(linked))]
+    parts += [Heading(said("Links")), Paragraph(_links_sentence(linked))]
     steps = tables["links"]
     if steps.height > 1:
         heads = [said("step"), said("records"), said("with candidates")]
@@ -65,7 +65,7 @@ def _question(row: Row) -> tuple[bool, str]:
     return row["secret"] is not None, row["secret"] or ""
 
 
-def _compared(rows: Sequence[Row]) -> Table:
+def _comparison(rows: Sequence[Row]) -> Table:
     heads = [said("the adversary has"), said("certain"), said("best guess")]
     table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
     first = rows[0]
@@ -90,7 +90,7 @@ def _compared(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _meaning(rows: Sequence[Row]) -> str:
+def _gain(rows: Sequence[Row]) -> str:
     """Return a sentence on the gain from later releases that no key joins."""
     rows_by_knowledge = {row["knowledge"]: row for row in rows}
     linked = rows_by_knowledge["linked"]
@@ -108,7 +108,7 @@ def _meaning(rows: Sequence[Row]) -> str:
     return f"{text} {said('The best guess is {guess}.', guess=linked['best_guess'])}"
 
 
-def _links(row: Row) -> str:
+def _links_sentence(row: Row) -> str:
     values = {name: words.percent(row[name]) for name in ("link_vulnerability", "presence")}
     message = (
         "According to the model, the best chain of links is right with probability "

@@ -92,7 +92,7 @@ def attack(
             tables.drop(table, f"modes_{secret}")
             rows.append(_row(request, files, scores, files.secrets[secret - 1]))
         first = [s for dataset in request.sources.all for s in openings(dataset)]
-        origin = origin.about(_described(files, request), request.sources.paths)
+        origin = origin.about(_plain_request(files, request), request.sources.paths)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         written = remarks(engine)
     origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
@@ -159,7 +159,7 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
     }
 
 
-def _described(files: Files, request: Request) -> dict[str, Any]:
+def _plain_request(files: Files, request: Request) -> dict[str, Any]:
     """Return the request as plain data."""
     attributes = [a for file in files.files for a in file.attributes]
     return {

@@ -17,7 +17,7 @@ def parts(frame: pl.DataFrame) -> list[Part]:
         "The intervals (95 %) are those of people drawn from a population. Success may be "
         "knowledge of the population: what is about individuals is the difference to people who "
         "are not in {learned} (qifsql synthetic --control). Another learner may guess better.",
-        learned=_learned(frame.row(0, named=True)),
+        learned=_learner_sentence(frame.row(0, named=True)),
     )
     return [*parts, Paragraph(last)]
 
@@ -28,7 +28,7 @@ def sentence(row: Row) -> str:
     of = words.scale(before, after)
     texts = {
         "qids": words.listed(row["qids"]),
-        "learned": _learned(row),
+        "learned": _learner_sentence(row),
         "secret": row["secret"],
         "success": words.share(after, of),
         "prior": words.share(before, of),
@@ -54,7 +54,7 @@ def sentence(row: Row) -> str:
     return said(message, **texts)
 
 
-def _learned(row: Row) -> str:
+def _learner_sentence(row: Row) -> str:
     return escaping.cell(row["learned_from"])
 
 
@@ -66,7 +66,7 @@ def _scores(row: Row) -> Table:
     table.add_row(
         said("guessed right"),
         words.percent(row["posterior_probabilistic"]),
-        _between(row["low"], row["high"]),
+        _interval(row["low"], row["high"]),
     )
     share = words.percent(row["present"])
     if row["success_present"] is not None:
@@ -79,12 +79,12 @@ def _scores(row: Row) -> Table:
     table.add_row(
         said("RAPID, above {level}", level=words.percent(row["rapid_threshold"])),
         words.percent(row["rapid"]),
-        _between(row["rapid_low"], row["rapid_high"]),
+        _interval(row["rapid_low"], row["rapid_high"]),
     )
     return table
 
 
-def _between(low: float, high: float) -> str:
+def _interval(low: float, high: float) -> str:
     return said("{low} and {high}", low=words.percent(low), high=words.percent(high))
 
 

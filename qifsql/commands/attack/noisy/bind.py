@@ -89,7 +89,7 @@ def _check_type(qid: NoisyQid) -> None:
         )
 
 
-def scaled(
+def with_scales(
     noisy: Sequence[NoisyQid], people: int, wholes: dict[int, int | None]
 ) -> tuple[NoisyQid, ...]:
     """Return the laws with scales that make all weights whole numbers of at most 124 bits.

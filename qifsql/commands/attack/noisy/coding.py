@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from qifsql.adversary import value_files
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, scaled, shifts
+from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, shifts, with_scales
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
@@ -34,7 +34,7 @@ class Coded:
     ``people`` is the weight of everybody, ``records`` how many records there are. The table
     ``coded`` has a row per combination of quasi-identifiers: ``exact``, the number of what is known
     exactly; ``place_i``, the number of the value of each quasi-identifier that is not; how many
-    records it has, and their weights. ``listed`` are the steps of the tables that laws name.
+    records it has, and their weights. ``lines`` are the steps of the tables that laws name.
     """
 
     def __init__(
@@ -42,23 +42,23 @@ class Coded:
         engine: Engine,
         bound: BoundAttack,
         noisy: Sequence[NoisyQid],
-        listed: Mapping[int, tuple[Dataset, Step]],
+        lines: Mapping[int, tuple[Dataset, Step]],
     ) -> None:
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
         self.notes: list[str] = []
         self.width = len(bound.microdata.qids)
         self.places = [q.number for q in noisy]
-        self._combine()
-        self.values = {q.number: self._dictionary(q) for q in noisy}
-        self._code()
+        self._make_combinations()
+        self.values = {q.number: self._make_dictionary(q) for q in noisy}
+        self._make_coded()
         sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
         ((total, records),) = self.tables.rows(exp.select(*sums).from_("combinations"))
         self.people, self.records = int(total), int(records)
         wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
-        self.noisy = scaled(noisy, self.people, wholes)
+        self.noisy = with_scales(noisy, self.people, wholes)
         for qid in self.noisy:
-            self._law(qid, listed.get(qid.number))
+            self._make_law(qid, lines.get(qid.number))
         if rounded := [q for q in self.noisy if q.rounded]:
             bits = min(q.scale for q in rounded).bit_length() - 1
             names = ", ".join(quoted(q.attribute.name) for q in rounded)
@@ -135,19 +135,19 @@ class Coded:
         query = splice(f"noisy/{name}", width=self.width, secret=secret)
         return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
-    def _combine(self) -> None:
+    def _make_combinations(self) -> None:
         weighted = self.bound.microdata.weight is not None
         name = "weighted_combinations" if weighted else "combinations"
         self.tables.make("combinations", self._of_microdata(name))
 
-    def _dictionary(self, qid: NoisyQid) -> int:
+    def _make_dictionary(self, qid: NoisyQid) -> int:
         """Create the numbers of the values of a quasi-identifier; return how many there are."""
         query = splice("noisy/dictionary")
         name = f"dictionary_{qid.number}"
         self.tables.make(name, _renamed(query, {"own": f"qid_{qid.number}"}))
         return self.tables.count(name)
 
-    def _code(self) -> None:
+    def _make_coded(self) -> None:
         """Create ``coded``: combinations with the numbers of what is and is not known exactly."""
         exact = [i for i in range(1, self.width + 1) if i not in self.places]
         columns: list[exp.Expr] = [exp.alias_(exp.cast(number(1), "BIGINT"), "exact")]
@@ -184,20 +184,20 @@ class Coded:
         scale = qid.law.number.denominator * math.lcm(*complements)
         return scale if scale.bit_length() <= BITS else None
 
-    def _law(self, qid: NoisyQid, listed: tuple[Dataset, Step] | None) -> None:
+    def _make_law(self, qid: NoisyQid, lines: tuple[Dataset, Step] | None) -> None:
         """Create the table ``law_i``: what may be known of each value, with weights."""
         match qid.law.kind:
             case "within" | "sd":
-                plan = Plan((), self._shifted(qid))
+                plan = Plan((), self._shifted_values(qid))
             case "missing":
                 unknown = int(qid.law.number * qid.scale)
                 weights = {"known_weight": qid.scale - unknown, "unknown_weight": unknown}
-                plan = Plan((), self._about(qid, "forgotten", weights))
+                plan = Plan((), self._query_of(qid, "forgotten", weights))
             case "right":
-                plan = Plan((), self._confusions(qid))
+                plan = Plan((), self._confused_values(qid))
             case _:
-                assert listed is not None  # noqa: S101 - looked up before
-                plan = self._labelled(qid, *listed)
+                assert lines is not None  # noqa: S101 - looked up before
+                plan = self._listed_values(qid, *lines)
         self.tables.make(f"law_{qid.number}", plan)
         if qid.mistaken:
             least = exp.select(exp.Min(this=exp.column("same"))).from_(
@@ -210,13 +210,13 @@ class Coded:
                     "larger probability, such as 0.001"
                 )
 
-    def _about(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
+    def _query_of(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
         tables = {"dictionary": f"dictionary_{qid.number}"}
         return self.query(name, qid, numbers=numbers, tables=tables)
 
-    def _shifted(self, qid: NoisyQid) -> exp.Select:
+    def _shifted_values(self, qid: NoisyQid) -> exp.Select:
         name = quoted(qid.attribute.name)
-        ((least, greatest, broken),) = self.tables.rows(self._about(qid, "whole"))
+        ((least, greatest, broken),) = self.tables.rows(self._query_of(qid, "whole"))
         if broken:
             raise InputError(
                 f"{plural(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
@@ -232,10 +232,10 @@ class Coded:
                 "may be known instead; measure in larger units, as in --qids "
                 "thousands=income//1000"
             )
-        query = self._about(qid, "shifted", {"least_value": least, "widest": widest})
-        return _with_table(query, "shifts", self._shifts(qid, widest))
+        query = self._query_of(qid, "shifted", {"least_value": least, "widest": widest})
+        return _with_table(query, "shifts", self._shifts_query(qid, widest))
 
-    def _shifts(self, qid: NoisyQid, widest: int) -> exp.Select:
+    def _shifts_query(self, qid: NoisyQid, widest: int) -> exp.Select:
         """Return the query of the shifts and their weights."""
         if qid.law.kind == "within":
             ends = (number(-widest), number(widest + 1))
@@ -249,18 +249,18 @@ class Coded:
         shift = exp.Anonymous(this="unnest", expressions=[values])
         return exp.select(exp.alias_(shift, "shift"), exp.alias_(weight, "weight"))
 
-    def _confusions(self, qid: NoisyQid) -> exp.Select:
+    def _confused_values(self, qid: NoisyQid) -> exp.Select:
         wrong = 1 - qid.law.number
         if not qid.rounded:
-            return self._about(qid, "exact_confusions", {"wrong_weight": int(wrong * qid.scale)})
-        query = self._about(qid, "confusions")
+            return self._query_of(qid, "exact_confusions", {"wrong_weight": int(wrong * qid.scale)})
+        query = self._query_of(qid, "confusions")
         share = double(float(wrong))
         for node in list(query.find_all(exp.Column)):
             if node.name == "wrong_share":
                 node.replace(share.copy())
         return query
 
-    def _labelled(self, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
+    def _listed_values(self, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
         ((lines, unfit, wrong, twice, values, unsound),) = self.tables.rows(
             Plan((step,), self.query("lawless")), "checking a table"
         )
@@ -273,7 +273,7 @@ class Coded:
                 f"{dataset.name} do not add up to 1; a value that may be known as itself needs a "
                 "line for that, too"
             )
-        labelled = Step("labelled", "One row per value and label.", self._about(qid, "labelled"))
+        labelled = Step("labelled", "One row per value and label.", self._query_of(qid, "labelled"))
         return Plan((step, labelled), self.query("numbered"))
 
 
@@ -296,12 +296,12 @@ def _refuse_lines(name: str, qid: NoisyQid, *, unfit: int, wrong: int, twice: in
         )
 
 
-def listed(noisy: Sequence[NoisyQid], engine: Engine) -> dict[int, tuple[Dataset, Step]]:
+def read_tables(noisy: Sequence[NoisyQid], engine: Engine) -> dict[int, tuple[Dataset, Step]]:
     """Return the tables that laws name, by number, and their lines with the column's type."""
-    return {q.number: _listed(q, engine) for q in noisy if q.law.kind == "table"}
+    return {q.number: _read_table(q, engine) for q in noisy if q.law.kind == "table"}
 
 
-def _listed(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
+def _read_table(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
     opened = Dataset.open(qid.law.table)
     opened = replace(opened, catalog="attached_table", all_varchar=opened.format == "csv")
     catalog = Catalog(engine, opened)

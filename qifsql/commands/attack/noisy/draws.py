@@ -51,7 +51,7 @@ class Draws:
         coded, tables = self.coded, self.coded.tables
         if secret:
             coded.secrets(secret, "state_0")
-        weighed = Step("weighed", "One row per drawn person.", self._weighed(secret))
+        weighed = Step("weighed", "One row per drawn person.", self._best_guesses(secret))
         chances = Step("chances", "One row per drawn person: a chance.", coded.query("chances"))
         plan = Plan((weighed, chances), coded.query("estimate"))
         ((draws, total, squares, certain),) = tables.answer(plan, "comparing drawn people")
@@ -63,9 +63,9 @@ class Draws:
         success = Success(sure, mean, float("nan"), int(sure * coded.records))
         return Outcome(success=success, blocks=None, pairs=0, low=low, high=high, draws=draws)
 
-    def _weighed(self, secret: int) -> exp.Select:
+    def _best_guesses(self, secret: int) -> exp.Select:
         """Return the query of the likeliest guess of each drawn person, and of all weights."""
-        pairs = self._pairs("state_0" if secret else "coded")
+        pairs = self._drawn_pairs("state_0" if secret else "coded")
         weight = exp.column("likelihood")
         if not secret:
             return (
@@ -87,7 +87,7 @@ class Draws:
             .group_by("draw")
         )
 
-    def _pairs(self, table: str) -> exp.Select:
+    def _drawn_pairs(self, table: str) -> exp.Select:
         """Return the query of drawn people and all records that they may be, with likelihoods."""
         same = equal(exp.column("exact", table), exp.column("exact", "drawn_people"))
         query = exp.select("drawn_people.draw", exp.column(exp.Star(), table)).from_("drawn_people")
@@ -98,7 +98,7 @@ class Draws:
             law = f"law_{qid.number}"
             label = exp.column(f"known_{qid.number}", "drawn_people")
             query = query.join(exp.table_(law), on=equal(exp.column("known", law), label))
-            conditions.append(_of_code(law, table, qid))
+            conditions.append(_has_code(law, table, qid))
             factors.append(exp.column("weight", law))
         query = query.join(exp.table_(table), on=exp.and_(*conditions))
         for qid in self.coded.noisy:
@@ -106,7 +106,7 @@ class Draws:
                 continue
             law, seen = f"law_{qid.number}", f"seen_{qid.number}"
             label = exp.column(f"known_{qid.number}", "drawn_people")
-            query = query.join(exp.table_(law), on=_of_code(law, table, qid))
+            query = query.join(exp.table_(law), on=_has_code(law, table, qid))
             query = query.join(
                 exp.table_(law).as_(seen), on=equal(exp.column("code", seen), label.copy())
             )
@@ -122,7 +122,7 @@ class Draws:
         return query.select(exp.alias_(likelihood, "likelihood"))
 
 
-def _of_code(law: str, table: str, qid: NoisyQid) -> exp.Expr:
+def _has_code(law: str, table: str, qid: NoisyQid) -> exp.Expr:
     return equal(exp.column("code", law), exp.column(f"place_{qid.number}", table))
 
 

@@ -34,7 +34,7 @@ class Outcome:
     draws: int = 0
 
 
-def order(coded: Coded) -> list[NoisyQid]:
+def elimination_order(coded: Coded) -> list[NoisyQid]:
     """Return the quasi-identifiers in the order in which they give way.
 
     Those with few pairs are first, because combinations merge; of those that may be mistaken for
@@ -94,12 +94,12 @@ def eliminate(
         coded.secrets(secret, "state_0")
     else:
         tables.make("state_0", coded.query("people", places=coded.places))
-    sequence, tables_left, pairs = order(coded), ["state_0"], 0
+    sequence, tables_left, pairs = elimination_order(coded), ["state_0"], 0
     for i, qid in enumerate(sequence):
         law, state = f"law_{qid.number}", tables_left[-1]
         names = {"law": law, "state": state}
-        if qid is sequence[-1] and qid.mistaken and _likeliest(coded, qid, secret):
-            _last(coded, qid, secret, state)
+        if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
+            _finish_without_pairs(coded, qid, secret, state)
             return States(names=tuple(tables_left), pairs=pairs, closed=True)
         if qid.mistaken:
             tables.make("choices", coded.query("choices", qid, tables={"law": law}))
@@ -124,7 +124,7 @@ def eliminate(
     return States(names=tuple(tables_left), pairs=pairs, closed=False)
 
 
-def _likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
+def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
     """Return whether the true value is always the likeliest to be known."""
     if not secret:
         return True
@@ -137,7 +137,7 @@ def _likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
     return bool(least >= 0)
 
 
-def _last(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
+def _finish_without_pairs(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
     """Create the table ``known`` where the last quasi-identifier needs no pairs."""
     tables, names = coded.tables, {"law": f"law_{qid.number}", "state": state}
     if secret:

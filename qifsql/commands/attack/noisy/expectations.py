@@ -14,7 +14,7 @@ from qifsql.commands.attack.noisy import elimination
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.elimination import States
 from qifsql.errors import InputError
-from qifsql.query.columns import equal, named, native_types, same_block, written
+from qifsql.query.columns import as_native, equal, named, native_types, same_block
 from qifsql.query.microdata_steps import RECORD, everybody, plan
 from qifsql.results.storage import Origin
 from qifsql.results.stream import stream
@@ -30,11 +30,11 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
     microdata = coded.bound.microdata
     questions = range(len(microdata.secrets) + 1)
     for j in questions:
-        _expected(coded, j)
-    coded.tables.make("people_expected", _together(coded, questions))
+        _make_expected(coded, j)
+    coded.tables.make("people_expected", _all_successes(coded, questions))
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
     if microdata.key:
-        key = written(exp.column("key", "everybody"), microdata.key, native_types(path))
+        key = as_native(exp.column("key", "everybody"), microdata.key, native_types(path))
         columns.append((key, microdata.key.name))
     for j, suffix in enumerate(["", *(f"_{s.name}" for s in microdata.secrets)]):
         columns += [
@@ -50,7 +50,7 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
     return stream(coded.tables.engine, rows, path, origin, what="writing records")
 
 
-def _expected(coded: Coded, secret: int) -> None:
+def _make_expected(coded: Coded, secret: int) -> None:
     """Create the table ``expected_j`` of the success of each combination."""
     tables = coded.tables
     states = elimination.eliminate(coded, secret, keep=True)
@@ -72,7 +72,7 @@ def _expected(coded: Coded, secret: int) -> None:
 def _carry_back(coded: Coded, states: States) -> None:
     """Replace the table ``worth`` of what is known by that of the true values."""
     tables = coded.tables
-    for i, qid in reversed(list(enumerate(elimination.order(coded)))):
+    for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
         names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}
         view = "earlier_worth"
         if qid.mistaken and states.closed and i + 1 == len(coded.noisy):
@@ -91,7 +91,7 @@ def _carry_back(coded: Coded, states: States) -> None:
             tables.drop("choices")
 
 
-def _together(coded: Coded, questions: Sequence[int]) -> exp.Select:
+def _all_successes(coded: Coded, questions: Sequence[int]) -> exp.Select:
     """Return the query of all successes by combination of quasi-identifiers."""
     qids = [exp.column(f"qid_{i}", "coded") for i in range(1, coded.width + 1)]
     query = exp.select(*qids).from_("coded")

@@ -101,22 +101,22 @@ def attack(
         _check_models(bound)
         engine.here.set_aside(FREED_LATE)
         noisy = bind.bind(request.laws, bound.microdata.qids)
-        listed = coding.listed(noisy, engine)
+        listed = coding.read_tables(noisy, engine)
         exact, priors = keyed.measured(engine, spec, bound, origin)
         coded = Coded(engine, bound, noisy, listed)
         successes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.frame.to_dicts()]
         knows = "; ".join(law.plain() for law in request.laws)
-        numbers = _numbers(bound)
+        numbers = _secret_numbers(bound)
         rows += [
-            _noisy(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
+            _noisy_row(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
             for row, j in zip(rows, numbers, strict=True)
         ]
         written = {**exact.origin.spec, **request.plain()}
         paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
         origin = exact.origin.about(written, paths, *exact.origin.plans)
         origin = origin.sending(coded.tables.statements)
-        notes = [*exact.notes, *coded.notes, *_how(successes, bound, request, noisy)]
+        notes = [*exact.notes, *coded.notes, *_method_notes(successes, bound, request, noisy)]
         if request.records is not None:
             expectations.write(coded, request.records, origin, notes)
     rows = [{c: row[c] for c in SCHEMA | NOISY} | {"seconds": origin.seconds} for row in rows]
@@ -137,7 +137,7 @@ def rehearse(
         bound,
     ):
         _check_models(bound)
-        coding.listed(bind.bind(request.laws, bound.microdata.qids), engine)
+        coding.read_tables(bind.bind(request.laws, bound.microdata.qids), engine)
 
 
 def specify(
@@ -193,7 +193,7 @@ def _check_models(bound: BoundAttack) -> None:
             )
 
 
-def _numbers(bound: BoundAttack) -> list[int]:
+def _secret_numbers(bound: BoundAttack) -> list[int]:
     """Return the number of the secret of each row of the exact adversary."""
     return [j for m in bound.models for j in compiler.numbers(bound.microdata, m)]
 
@@ -217,7 +217,7 @@ def _outcomes(
     return {j: outcome or draws.measure(j) for j, outcome in exact.items()}
 
 
-def _noisy(
+def _noisy_row(
     row: Mapping[str, Any], prior: Success, outcome: Outcome, *, people: Outcome
 ) -> dict[str, Any]:
     """Return the row of the adversary with noisy knowledge from that of the exact one.
@@ -243,7 +243,7 @@ def _by_question(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for pair in zip(rows[:half], rows[half:], strict=True) for row in pair]
 
 
-def _how(
+def _method_notes(
     successes: Mapping[int, Outcome],
     bound: BoundAttack,
     request: Request,

@@ -19,20 +19,20 @@ def parts(frame: pl.DataFrame) -> list[Part]:
     rows = frame.to_dicts()
     parts: list[Part] = [knowledge(rows)]
     for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
-        parts += [Heading(words.heading(exact)), compared(exact, noisy)]
-        parts.append(Paragraph(meaning(exact, noisy)))
+        parts += [Heading(words.heading(exact)), comparison_table(exact, noisy)]
+        parts.append(Paragraph(loss_sentences(exact, noisy)))
     return parts
 
 
 def knowledge(rows: Sequence[Row]) -> Paragraph:
     """Return a sentence on the laws of what is known."""
     text = next(row["knows"] for row in rows if row["knows"] != EXACT)
-    named = "; ".join(described(law) for law in laws(text))
+    named = "; ".join(law_words(law) for law in laws(text))
     message = "Known with errors and gaps: {laws}. All else is known exactly."
     return Paragraph(said(message, laws=named))
 
 
-def described(law: Law) -> str:
+def law_words(law: Law) -> str:
     """Return a law in words."""
     name, of = law.column, as_decimal(law.number)
     match law.kind:
@@ -51,7 +51,7 @@ def described(law: Law) -> str:
     return said("{name} exactly", name=name)
 
 
-def compared(exact: Row, noisy: Row) -> Table:
+def comparison_table(exact: Row, noisy: Row) -> Table:
     """Return a question as a table: nothing known, all known exactly, known with errors."""
     heads = [said("the adversary knows"), said("certain"), said("best guess")]
     table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
@@ -71,7 +71,7 @@ def compared(exact: Row, noisy: Row) -> Table:
     return table
 
 
-def meaning(exact: Row, noisy: Row) -> str:
+def loss_sentences(exact: Row, noisy: Row) -> str:
     """Return sentences on what errors and gaps take from the adversary."""
     name = "singled_out" if exact["secret"] is None else "individuals_certain"
     message = (
@@ -103,7 +103,7 @@ def meaning(exact: Row, noisy: Row) -> str:
     return f"{text} {said(message, **ends)}"
 
 
-def adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, str]]:
+def numbered_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, str]]:
     """Return the rows numbered by adversary in the column ``datasets``, and the names of these."""
     number = pl.when(pl.col("knows") == EXACT).then(1).otherwise(2)
     names = {1: said("after, known exactly"), 2: said("after, with errors and gaps")}

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.composition import NOTHING
-from qifsql.counting.losses import Scale, rows_of, units
+from qifsql.counting.losses import Scale, rows_of, units_step
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.engine.tables import Tables
@@ -160,7 +160,7 @@ class States:
             scale = self.scales[j - 1]
             states = exp.select(exp.column(f"state_{state}").as_("state"), "people", "position")
             self.tables.make("states", states.from_(exp.table_(f"codes_{j}")))
-            self.tables.make("units", units(scale, 1))
+            self.tables.make("units", units_step(scale, 1))
             self.tables.make("contained", splice("compare/merged"))
             (row,) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")

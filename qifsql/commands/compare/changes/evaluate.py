@@ -78,7 +78,7 @@ class Work:
         rate = None
         for change in combination:
             rate = change.rate * (rate or 1) if change.kind == "sample" else rate
-        now = changed_attributes.after([ladder[0] for ladder in forms], combination, self.changed)
+        now = changed_attributes.apply([ladder[0] for ladder in forms], combination, self.changed)
         states: list[int | None] = []
         for ladder, form in zip(forms, now, strict=True):
             if form is not None and form not in ladder:
@@ -90,14 +90,16 @@ class Work:
         """Return the rows before any change, and of the smallest change that keeps the bounds."""
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
-        rungs = generalisation.named(requests, self.bound.microdata.qids)
+        rungs = generalisation.named_steps(requests, self.bound.microdata.qids)
         if not requests:
             qids = self.bound.microdata.qids
             lengths = [
-                generalisation.length(qid, exp.table_(f"places_{j}"), self.tables.rows)
+                generalisation.common_length(qid, exp.table_(f"places_{j}"), self.tables.rows)
                 for j, qid in enumerate(qids, 1)
             ]
-            rungs = generalisation.usual(qids, [s.length for s in scales], lengths, self.trees)
+            rungs = generalisation.usual_steps(
+                qids, [s.length for s in scales], lengths, self.trees
+            )
         forms = [[as_values(q)] for q in self.bound.microdata.qids]
         # A rung is made to the values as they are.
         at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]

@@ -15,11 +15,11 @@ from sqlglot import exp
 
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
-from qifsql.counting.session import check_records, left_out, opened
+from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError
-from qifsql.query.columns import SHOWABLE, named, written
+from qifsql.query.columns import SHOWABLE, as_native, named
 from qifsql.query.microdata_steps import normal, plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
@@ -75,7 +75,7 @@ def refines(
             "b": names,
         }
         origin = origin.about(spec, bound.microdata.dataset.paths, *plans)
-        gone = left_out(engine, together.microdata)
+        gone = note_left_out(engine, together.microdata)
     row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad, "violating_people": people}
     notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes, *gone)))
@@ -99,14 +99,14 @@ def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Pla
     steps = Steps(attack)
     table = steps.need("counterexample", 1)
     columns = [
-        (written(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
+        (as_native(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
         for i, qid in enumerate(attack.microdata.qids, 1)
     ]
     for i, attribute in enumerate(secret_parts, 1):
         part = exp.Dot(
             this=exp.column("secret_1", table), expression=exp.to_identifier(f"part_{i}")
         )
-        columns.append((written(part, attribute, SHOWABLE), attribute.name))
+        columns.append((as_native(part, attribute, SHOWABLE), attribute.name))
     columns.append((exp.column("people", table), "people"))
     order = exp.column("people", table).desc()
     query = exp.select(*named(columns)).from_(table)
