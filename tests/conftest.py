@@ -105,7 +105,7 @@ def steps_stay_as_they_are() -> Iterator[None]:
     yield
     render = sys.modules.get("qifsql.query.render")
     texts = dict(render._texts) if render is not None else {}
-    changed = [step.name for step, text in texts.items() if render.named(step) != text]
+    changed = [step.name for step, text in texts.items() if render.step_text(step) != text]
     assert not changed, f"the trees of these steps were changed: {changed}"
 
 

@@ -12,7 +12,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 
-def check_limits(wishes: Wishes, secret: Secret) -> None:
+def check_secret_limits(wishes: Wishes, secret: Secret) -> None:
     """Refuse limits that no class can keep, or that do not apply to such a secret."""
     name = quoted(secret.attribute.name)
     if wishes.l is not None and wishes.l > secret.values:

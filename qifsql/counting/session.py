@@ -6,20 +6,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from sqlglot import exp
+
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.counting.join import with_joined_people
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import split_name
+from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
+from qifsql.data.readers import relation
+from qifsql.data.types import nested
 from qifsql.engine.access import Source
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine, LocalEngine
 from qifsql.engine.settings import Settings
-from qifsql.engine.waves import waves
-from qifsql.errors import DatasetError, InputError, WeightError, plural, quoted
+from qifsql.errors import ColumnError, DatasetError, InputError, WeightError, plural, quoted
+from qifsql.query import compiler
 from qifsql.query.microdata_steps import keys_plan, records_plan, weights_plan
+from qifsql.query.plan import Plan
+
+WAVES = 100  # releases in one long table, at most
 
 
 @contextmanager
@@ -64,7 +71,7 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
     if spec.key is None:
         raise InputError("a long table needs the key that tells people apart; name it with --key")
     column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
-    there, without = waves(engine, spec.dataset, column)
+    there, without = _split_waves(engine, spec.dataset, column)
     outside = f"{plural(without, 'record')} of {spec.dataset.name} have no {column}"
     notes = (f"{outside}: no wave has them",) if without else ()
     if not listed:
@@ -77,6 +84,44 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
             f"{spec.dataset.name}, which has {plural(len(by_value), 'wave')}"
         )
     return [by_value[value] for value in chosen], notes
+
+
+def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
+    """Return one dataset per value of a column of a long table, in the order of the values.
+
+    Also return the number of records without a value.
+    """
+    catalog = Catalog(engine, dataset)
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    original = catalog.schema[column]
+    if nested(original.type):
+        raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
+    this: exp.Expr = exp.column(identifier(original.source_name))
+    text = exp.cast(this.copy(), "VARCHAR")  # distinguishes 0.0 and -0.0, as the waves do
+    this = with_one_missing(this) if original.type in FLOATING else this
+    missing = exp.paren(this).is_(exp.null())
+    rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)
+    ((without,),) = engine.query(rows, dataset.name)
+    query = (
+        exp.select(text)
+        .from_(relation(catalog.dataset))
+        .where(exp.not_(missing.copy()))
+        .group_by(text.copy())
+        .order_by(exp.Min(this=this.copy()), text.copy())
+        .limit(WAVES + 1)
+    )
+    values = [value for (value,) in engine.query(query, dataset.name)]
+    if len(values) > WAVES or not values:
+        many = f"more than {WAVES}" if values else "no"
+        raise InputError(
+            f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
+            "such as a year: name another column"
+        )
+    parts = [
+        replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(original.source_name, value))
+        for i, value in enumerate(values, 1)
+    ]
+    return parts, without
 
 
 def check_records(engine: Engine, microdata: Microdata) -> int:
@@ -155,3 +200,21 @@ def _check_range(smallest: float, greatest: float, records: int, name: str) -> N
             f"weights {quoted(name)} differ by too many orders of magnitude to be added exactly; "
             "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"
         )
+
+
+def population_plan(
+    engine: Engine, spec: Attack, microdata: Microdata, population: Dataset
+) -> Plan:
+    """Return the plan for the population's blocks by the quasi-identifiers of the release."""
+    if population.format == "duckdb":
+        raise InputError("the population cannot be a table of a database; give a file")
+    catalog = Catalog(engine, population, spec.mentions)
+    attack = Attack(("crs",), catalog.dataset, qids=spec.qids, null=spec.null)
+    people = bind(attack, catalog)
+    for qid, counterpart in zip(microdata.qids, people.microdata.qids, strict=True):
+        if qid.type != counterpart.type:
+            raise ColumnError(
+                f"quasi-identifier {quoted(qid.name)} has another type in {population.name} than "
+                f"in {microdata.dataset.name}; write one as an expression that casts it"
+            )
+    return compiler.kept_plan(people, "blocks")[1]

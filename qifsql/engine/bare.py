@@ -1,12 +1,14 @@
-"""A bare DuckDB, as somebody else would open it to check a statement: no engine of qifsql.
+"""Engines to check numbers with, as somebody else would open them: a bare DuckDB, and SQLite.
 
-It runs texts as they are, reads the named files alone, and writes none.
+DuckDB runs texts as they are, reads the named files alone, and writes none.
 """
 
 import math
 import re
+import sqlite3
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,8 @@ from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.threads import in_threads
 from qifsql.errors import DatasetError, EngineError, quoted
+from qifsql.query.render import render
+from qifsql.query.templates import load
 
 MOST_ROWS = 2_000_000  # of an answer: counts have few rows for data of any size
 HARMLESS = ("SELECT", "CREATE", "INSERT", "DELETE", "UPDATE", "DROP")
@@ -138,3 +142,24 @@ def _check_statement(kind: str, text: str, where: str) -> None:
         f"the SQL of {where} has a statement of the kind {quoted(kind.lower())}, which is none of "
         "an attack; it was not run"
     )
+
+
+Person = tuple[str, str, int]
+"""The block of a person, the value of the secret, and the weight."""
+Cell = tuple[str, str, int, int]
+"""Block, value of the secret; people, their weight."""
+
+
+def count_in_sqlite(people: Iterable[Person]) -> list[Cell]:
+    """Return one row per block, value of the secret.
+
+    Raises EngineError if the weights of a cell do not fit into 63 bits.
+    """
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE TABLE individuals (block TEXT, value TEXT, weight INTEGER)")
+            connection.executemany("INSERT INTO individuals VALUES (?, ?, ?)", people)
+            rows = connection.execute(render(load("verify/cells").query)).fetchall()
+    except (sqlite3.Error, OverflowError) as e:
+        raise EngineError("SQLite cannot count these people", detail=str(e)) from e
+    return [(str(block), *rest) for block, *rest in rows]

@@ -1,6 +1,5 @@
 """A plan: an ordered list of named SELECTs and the query that reads the last of them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -39,8 +38,3 @@ class Plan:
 def count_up_to(query: exp.Select, limit: int) -> exp.Select:
     """Return the query of the number of rows of a query; it stops behind ``limit`` rows."""
     return exp.select("count(*)").from_(query.limit(limit).subquery("counted"))
-
-
-def together(queries: Sequence[Query]) -> Query:
-    """Return the rows of all of these queries."""
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]

@@ -24,6 +24,7 @@ from qifsql.data import installation
 from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import public_path, unfinished
 from qifsql.errors import EngineError, OutputError, quoted, unwritable
@@ -281,6 +282,24 @@ def write(files: Mapping[Path, Content], origin: Origin) -> None:
                 continue
             _write_note(ready[beside[path]], note)
             ready[path].write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str) -> int:
+    """Write the rows of a plan to a Parquet or CSV file; return their number, which may be large.
+
+    CSV is converted from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails midway.
+    """
+    check_ending(path, STREAMED)
+    where = str(origin.spec["dataset"])
+    with atomic_file(path, origin, engine.partial) as temporary:
+        note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
+        if path.suffix.casefold() == ".parquet":
+            return engine.copy(plan, temporary, what=what, where=where, note=note)
+        between = engine.scratch / "rows.parquet"
+        rows = engine.copy(plan, between, what=what, where=where, note=note)
+        without_formulas(pl.scan_parquet(between)).sink_csv(temporary)
+        write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+        return rows
 
 
 def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:

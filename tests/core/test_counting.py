@@ -19,9 +19,9 @@ from qifsql.counting.compared_files import File
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.counts import Counts
 from qifsql.counting.matching_columns import Side
-from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.engine.progress import Meter
 from qifsql.errors import ColumnError, InputError, WeightError
 from qifsql.query.render import render
 

@@ -38,8 +38,7 @@ from qifsql.errors import (
     QifError,
 )
 from qifsql.query.plan import Plan, Step
-from qifsql.results.storage import Origin, atomic_file
-from qifsql.results.stream import stream
+from qifsql.results.storage import Origin, atomic_file, stream
 
 MARKER = "SECRETCELL42"
 

@@ -13,8 +13,8 @@ import qifsql
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attack, Attribute, ColumnRoles
 from qifsql.counting.guessing import Guessing
-from qifsql.counting.meter import Meter
 from qifsql.counting.session import _check_range
+from qifsql.engine.progress import Meter
 from qifsql.errors import ColumnError, WeightError
 from qifsql.measures.distribution import Distribution
 from qifsql.measures.release_measures import LinkKind, linked

@@ -127,7 +127,7 @@ def asked(text: str | None, type_: str = "INTEGER") -> dict[str, str]:
     gains = (BoundGain(parse(text)),) if text else ()
     secrets = (attribute("s", type_),)
     attack = BoundAttack((), Microdata(DATASET, (), secrets), gains=gains, thresholds=("0.5",))
-    query = parameters._request(attack, 1, len(gains))
+    query = parameters._request_row(attack, 1, len(gains))
     return {part.alias: part.this.sql("duckdb") for part in query.expressions}
 
 

@@ -161,7 +161,7 @@ def test_each_room_has_an_equal_share_of_a_draw_and_its_name_in_its_targets() ->
 
 def test_a_function_of_a_room_is_judged_by_tests_of_the_room_first() -> None:
     targets = ("counting:coded._packed", "adversary:gains.parse", "commands/check:view.value_text")
-    files = [touched.of_room(target) for target in (*targets, "query:splice._items")]
+    files = [touched.of_room(target) for target in (*targets, "query:splice._repeated_items")]
     assert [names[0] for names in files] == [
         "tests/core/test_counting.py",
         "tests/core/test_questions.py",

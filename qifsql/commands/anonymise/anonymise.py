@@ -19,13 +19,13 @@ from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
 from qifsql.counting.dependents import dependents
-from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import complete
 from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
+from qifsql.engine.progress import Meter
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.render import expressions, statement

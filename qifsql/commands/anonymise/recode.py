@@ -26,7 +26,8 @@ from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.measures import utility
 from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps, render
-from qifsql.query.plan import Plan, Select, Step, together
+from qifsql.query.columns import union
+from qifsql.query.plan import Plan, Select, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
@@ -137,7 +138,7 @@ class Recoding:
             for i, (scale, steps) in enumerate(zip(self.scales, self.steps, strict=True), 1)
             for s, _ in enumerate(steps)
         ]
-        self.passes.keep("left_by_steps", together(parts))
+        self.passes.keep("left_by_steps", union(parts))
 
     def measure(self, node: Node, limit: int) -> Measured:
         """Return the classes of a node; what suppressed records lose, if at most ``limit``."""

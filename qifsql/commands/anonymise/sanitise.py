@@ -21,11 +21,11 @@ from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import check_limits
-from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
+from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import (
     ColumnError,

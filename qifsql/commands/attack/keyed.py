@@ -15,9 +15,9 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import missing_patterns, population, secret_values
+from qifsql.counting import missing_patterns, secret_values
 from qifsql.counting.counts import Counts, Store
-from qifsql.counting.session import note_repeated_key, opened
+from qifsql.counting.session import note_repeated_key, opened, population_plan
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
@@ -144,7 +144,7 @@ class _Run:
             missing_patterns.check(bound)
         again = bool(bound.gains or extras.measures or details or extras.any_value)
         people = extras.population
-        plan = population.blocks_plan(engine, spec, bound.microdata, people) if people else None
+        plan = population_plan(engine, spec, bound.microdata, people) if people else None
         file = extras.store
         store = Store(file, engine.stream(str(file))) if file else None
         self.counts = Counts(engine, bound, again=again, store=store)

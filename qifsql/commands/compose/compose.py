@@ -29,8 +29,7 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural, quoted
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, streamed_place
-from qifsql.results.stream import stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
 _GONE = {

@@ -11,12 +11,12 @@ from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
 from qifsql.commands.dit.stored_batches import Store
 from qifsql.commands.dit.targets import People
-from qifsql.counting.meter import Meter
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
+from qifsql.engine.progress import Meter
 from qifsql.errors import plural
 from qifsql.query.render import render
 from qifsql.query.splice import splice

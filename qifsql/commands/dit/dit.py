@@ -17,7 +17,6 @@ from qifsql.commands.dit import (
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import DitOptions, Question, check_plain
-from qifsql.counting.meter import Meter
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
@@ -26,6 +25,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.masks import private
+from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, plural, quoted

@@ -13,8 +13,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.query import microdata_steps
 from qifsql.query.columns import SHOWABLE, STORABLE, as_native, equal, named
 from qifsql.query.plan import Plan
-from qifsql.results.storage import Origin
-from qifsql.results.stream import stream
+from qifsql.results.storage import Origin, stream
 
 
 def write_people(

@@ -24,8 +24,7 @@ from qifsql.errors import InputError
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
 from qifsql.query.columns import native_types
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
-from qifsql.results.stream import stream
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
 
 ESTIMATES: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),

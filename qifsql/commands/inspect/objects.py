@@ -27,8 +27,7 @@ from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending
-from qifsql.results.stream import stream
+from qifsql.results.storage import STREAMED, Origin, check_ending, stream
 
 RESERVED = (  # columns of results; quasi-identifiers with these names are renamed
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",

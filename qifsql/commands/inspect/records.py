@@ -22,8 +22,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps, revealed_tables
 from qifsql.results.assessment import record_measures
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
-from qifsql.results.stream import stream
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
 
 
 def records(

@@ -16,8 +16,8 @@ from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Suppressed
 from qifsql.commands.levels.steps import Tables
 from qifsql.commands.levels.suppression import handle_suppressed
-from qifsql.counting import population as populations
 from qifsql.counting.counts import Counts
+from qifsql.counting.session import population_plan
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import NUMBERS, family
@@ -87,7 +87,7 @@ class Run:
         self.bound = bound.on(microdata)
         plan = None
         if population is not None:
-            plan = populations.blocks_plan(engine, spec, bound.microdata, population)
+            plan = population_plan(engine, spec, bound.microdata, population)
             self.notes += [n for n in remarks(engine) if n not in bound.microdata.notes]
         self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
         if plan is not None:

@@ -15,9 +15,9 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import Packing
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
-from qifsql.counting.meter import Meter
 from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
+from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables

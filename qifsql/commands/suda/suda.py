@@ -29,8 +29,7 @@ from qifsql.query import microdata_steps
 from qifsql.query.columns import as_native, named, native_types
 from qifsql.query.plan import Plan
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
-from qifsql.results.stream import stream
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
 
 SUDA: dict[str, pl.DataType] = {"measure": pl.String(), "value": pl.Float64()}
 """One row per measure.

@@ -19,8 +19,7 @@ from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, named, number
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
-from qifsql.results.storage import Origin
-from qifsql.results.stream import stream
+from qifsql.results.storage import Origin, stream
 
 GROUPS: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -112,13 +111,13 @@ def _group_success(
     values["prior_original"] = prior["original"] / people
     if not control:
         return values
-    control_right = shared(rows, "control_correct", modal)
+    control_right = right_guesses(rows, "control_correct", modal)
     low, high = wilson(float(control_right), control)
     values |= {"success_control": float(control_right / control)}
     values |= {"success_control_low": low, "success_control_high": high}
     values["prior_control"] = prior["control"] / control
     low, high = newcombe(right, people, float(control_right), control)
-    leak = shared(rows, "correct", modal) / people - control_right / control
+    leak = right_guesses(rows, "correct", modal) / people - control_right / control
     return values | {
         "individual_leak": float(leak),
         "individual_leak_low": low,

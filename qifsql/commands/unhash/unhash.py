@@ -28,8 +28,7 @@ from qifsql.errors import InputError, large, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
-from qifsql.results.stream import stream
+from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
 
 RECOVERED: dict[str, pl.DataType] = {
     "column": pl.String(),

@@ -17,8 +17,7 @@ from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
 from qifsql.commands.verify.stored_request import Request
-from qifsql.engine import sqlite_cells
-from qifsql.engine.bare import Answer, BareDuckDB
+from qifsql.engine.bare import Answer, BareDuckDB, count_in_sqlite
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError
 from qifsql.reference.microdata import Blocks, Cell, Key
@@ -110,7 +109,7 @@ def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret
         for number, (row, w) in enumerate(zip(answer.rows, weights, strict=True))
     )
     by_name: dict[Key, dict[str, Cell]] = {}
-    for block, value, number, mass in sqlite_cells.cells(rows):
+    for block, value, number, mass in count_in_sqlite(rows):
         by_name.setdefault((block,), {})[value] = Cell(number, Fraction(mass))
     return by_name
 

@@ -231,7 +231,7 @@ def test_pairs_give_what_the_closed_form_gives(monkeypatch: pytest.MonkeyPatch) 
         "knows": "NU_ANO:+-1; CO_ENTIDADE:right=0.9",
     }
     closed = qifsql.attack("crs,cas", path, **asked)
-    monkeypatch.setattr(elimination, "_likeliest", lambda *_: False)
+    monkeypatch.setattr(elimination, "_is_truth_likeliest", lambda *_: False)
     pairs = qifsql.attack("crs,cas", path, **asked)
     assert closed.frame.drop("seconds").equals(pairs.frame.drop("seconds"))
 

@@ -16,8 +16,7 @@ from qifsql.commands.attack.noisy.elimination import States
 from qifsql.errors import InputError
 from qifsql.query.columns import as_native, equal, named, native_types, same_block
 from qifsql.query.microdata_steps import RECORD, everybody, plan
-from qifsql.results.storage import Origin
-from qifsql.results.stream import stream
+from qifsql.results.storage import Origin, stream
 
 
 def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int:
