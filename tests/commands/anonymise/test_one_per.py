@@ -41,7 +41,7 @@ from qifsql.commands.anonymise.one_per.effect import CHANGES, COMPARISON
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InternalError, Interrupted, QifError
-from qifsql.query.templates import _loaded, folder, views
+from qifsql.query.templates import _load_shape, folder, views
 
 ENROLMENTS = SAMPLES / "school_census_2019_enrolments.parquet"
 QIDS = ["NU_DIA", "NU_MES", "CO_ENTIDADE"]
@@ -305,7 +305,7 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
     (tmp_path / "anonymise").mkdir()
     (tmp_path / "anonymise" / "lots.sql").write_text(same)
     monkeypatch.setattr("qifsql.query.templates.folder", lambda: tmp_path)
-    _loaded.cache_clear()
+    _load_shape.cache_clear()
     views.cache_clear()
     try:
         for cells in (["b", "a", "c"], ["c", "b", "a"]):
@@ -313,7 +313,7 @@ def test_equal_lots_of_different_records_are_told_apart_by_the_records(
             qifsql.anonymise(source, tmp_path / "out.parquet", one_per="key")
             assert read(tmp_path / "out.parquet") == [{"key": 1, "cell": "a"}]
     finally:
-        _loaded.cache_clear()
+        _load_shape.cache_clear()
         views.cache_clear()
 
 
