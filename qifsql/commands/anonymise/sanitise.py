@@ -20,7 +20,7 @@ from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import check_limits
+from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.engine.catalog import Catalog
@@ -368,7 +368,7 @@ class Work:
                 "no class can have so many"
             )
         for secret in coded.secrets:
-            check_limits(wishes, secret)
+            check_secret_limits(wishes, secret)
 
     def _partition(self) -> None:
         """Create the tables ``done`` of the classes, and ``refused`` of those to suppress."""

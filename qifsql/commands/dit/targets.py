@@ -8,7 +8,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dit.leave_one_out import make_scales_without
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN, Question
 from qifsql.counting import scales
-from qifsql.counting.cuts import check_limits
+from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
 from qifsql.engine.protocol import Engine
@@ -95,4 +95,4 @@ def check_limits(people: People, question: Question) -> None:
                 f"k is {wishes.k:,}, and {people.name} has {plural(records, 'record')}, one less "
                 "without a person; no class can have so many"
             )
-        check_limits(wishes, secret)
+        check_secret_limits(wishes, secret)
