@@ -89,6 +89,16 @@ class Collection:
         return cls(tuple(opened), keys * len(opened) if len(keys) == 1 else keys, absent, release)
 
     @property
+    def read_with(self) -> dict[str, object]:
+        """Return how the files are read, as plain data for manifests."""
+        return {"csv": None, **({"na": list(self.na)} if self.na else {})}
+
+    @property
+    def na(self) -> tuple[str, ...]:
+        """Return the words for missing values of the focal dataset."""
+        return self.datasets[0].na
+
+    @property
     def name(self) -> str:
         """Return the names of the datasets."""
         return " + ".join(d.name for d in self.datasets)

@@ -3,7 +3,7 @@
 import glob
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from qifsql.data.formats import (
     partition_columns,
 )
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
+from qifsql.data.missing import MissingValues
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
@@ -103,7 +104,9 @@ class Dataset:
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
     the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
     are options for reading CSV; ``texts`` are columns of CSV that stay text because a type would
-    round their fields; ``mixed_ends``: some of its lines end in CR and LF, some in LF.
+    round their fields; ``mixed_ends``: some of its lines end in CR and LF, some in LF. ``na`` are
+    the user's words for missing values; after the columns are looked up, ``missing`` has the values
+    that they are and ``names`` all columns, by the engine's names.
     """
 
     name: str
@@ -120,6 +123,9 @@ class Dataset:
     encoding: str | None = None
     texts: tuple[str, ...] = ()
     mixed_ends: bool = False
+    na: tuple[str, ...] = ()
+    missing: tuple[MissingValues, ...] = ()
+    names: tuple[str, ...] = ()
     frame: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -127,6 +133,11 @@ class Dataset:
         """Return the options for reading CSV, as plain data for manifests; None for others."""
         names = ("all_varchar", "delimiter", "encoding")
         return {name: getattr(self, name) for name in names} if self.format == "csv" else None
+
+    @property
+    def read_with(self) -> dict[str, object]:
+        """Return how the file is read, as plain data for manifests."""
+        return {"csv": self.csv, **({"na": list(self.na)} if self.na else {})}
 
     @classmethod
     def open(
@@ -136,6 +147,7 @@ class Dataset:
         all_varchar: bool = False,
         delimiter: str | None = None,
         encoding: str | None = None,
+        na: str | Sequence[str] = (),
         table: str = "",
         name: str = "",
     ) -> "Dataset":
@@ -150,6 +162,8 @@ class Dataset:
             all_varchar: CSV: every column is text.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
             encoding: CSV: such as latin-1; by default UTF-8.
+            na: Words for missing values, in all columns (NA,.,-9) or in one (income=-9). An empty
+                text is a word, too.
             table: The table or view to read through a DuckDB connection.
             name: What to call a data frame in results; by default "frame".
 
@@ -161,21 +175,22 @@ class Dataset:
             TypeError: The object is neither a path nor a data frame.
 
         """
+        words = (na,) if isinstance(na, str) else tuple(na)
         if isinstance(source, Dataset):
-            return source
+            return replace(source, na=words) if words else source
         if (frame := arrow_table(source, table)) is not None:
-            return cls(name or "frame", "frame", (path_of(frame),), frame=frame)
+            return cls(name or "frame", "frame", (path_of(frame),), na=words, frame=frame)
         text = path_text(source)
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
         if is_of_spark(text):
             if all_varchar or delimiter or encoding:
                 raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
-            return cls(text, "spark", (text,))
+            return cls(text, "spark", (text,), na=words)
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
-            return cls._table(m[1], m[2], text)
+            return cls._table(m[1], m[2], text, words)
         files, hive = _files(text)
         for file in files:
             check_file(file)
@@ -195,20 +210,21 @@ class Dataset:
             all_varchar=all_varchar,
             delimiter=_delimiter(delimiter),
             encoding=encoding,
+            na=words,
         )
 
     @classmethod
-    def _table(cls, table: str, file: str, text: str) -> "Dataset":
+    def _table(cls, table: str, file: str, text: str, na: tuple[str, ...]) -> "Dataset":
         """Return the table of a database, or the sheet of a workbook."""
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         check_file(file)
         if Path(file).suffix.casefold() == ".xlsx":
-            return cls(text, "excel", (file,), table=table)
+            return cls(text, "excel", (file,), table=table, na=na)
         sqlite = magic(file).startswith(SQLITE)
         if Path(file).suffix.casefold() in (".sqlite", ".sqlite3") and not sqlite:
             raise DatasetError(f"{file} is not a SQLite database, as its name says; check the file")
-        return cls(text, "sqlite" if sqlite else "duckdb", (file,), table=table)
+        return cls(text, "sqlite" if sqlite else "duckdb", (file,), table=table, na=na)
 
     @property
     def copy_name(self) -> str:

@@ -26,9 +26,6 @@ SHARED = {
     "settings": "Memory, threads, temporary folder, seed and progress; by default those of the "
     "machine.",
     "seed": "Random seed, 0 to 2^63 - 1; recorded in the manifest.",
-    "all_varchar": "CSV: read every column as text.",
-    "delimiter": "CSV: field separator; by default detected.",
-    "encoding": "CSV: such as latin-1; by default UTF-8.",
     "told": "Called with each line about what is going to happen.",
 }
 """The descriptions of arguments that several functions take."""

@@ -10,6 +10,7 @@ from qifsql.data.collection import Collection, tagged
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, with_one_missing
 from qifsql.data.frames import view_name
+from qifsql.data.missing import words
 
 CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
     "BIGINT",
@@ -36,13 +37,29 @@ def relation(
     """
     if isinstance(source, Collection):
         return _joined(source, used, ordered=ordered)
-    rows = _rows(source)
+    rows = _without_missing(source) if source.missing else _rows(source)
     if source.wave is None:
         return rows
     column, value = source.wave
     this = exp.cast(exp.column(identifier(column)), "VARCHAR")
     condition = exp.EQ(this=this, expression=exp.Literal.string(value))
     return exp.select("*").from_(rows).where(condition).subquery()
+
+
+def _without_missing(dataset: Dataset) -> exp.Subquery:
+    """Return the rows with NULL in place of the values that are missing."""
+    columns: dict[str, exp.Expr] = {name: exp.column(identifier(name)) for name in dataset.names}
+    for values in dataset.missing:
+        column = exp.column(identifier(values.column))
+        is_text = values.converted or dataset.all_varchar
+        literals: list[exp.Expr] = [exp.Literal.string(word) for word in values.words]
+        if not is_text:
+            literals = [exp.cast(word, values.type, dialect="duckdb") for word in literals]
+        value: exp.Expr = exp.Case(default=column.copy()).when(column.isin(*literals), exp.null())
+        if values.converted and not dataset.all_varchar:
+            value = exp.cast(value, values.type, dialect="duckdb")
+        columns[values.column] = exp.alias_(value, identifier(values.column))
+    return exp.select(*columns.values()).from_(_rows(dataset)).subquery()
 
 
 def _rows(dataset: Dataset) -> exp.Table:
@@ -135,8 +152,9 @@ def header_line(dataset: Dataset) -> exp.Table:
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     """Return the options for reading CSV: only types are guessed, and these from every line."""
     quote = exp.Literal.string('"')
+    delimiter = dataset.delimiter or ","
     options: dict[str, exp.Expr] = {
-        "delim": exp.Literal.string(dataset.delimiter or ","),
+        "delim": exp.Literal.string(delimiter),
         "quote": quote,
         "escape": quote.copy(),
         "header": exp.true(),
@@ -149,10 +167,17 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     }
     if dataset.mixed_ends:
         options["parallel"] = exp.false()  # a quote that is open at the start of a part is seen
+    converted = tuple(values.column for values in dataset.missing if values.converted)
     if dataset.all_varchar:
         options["all_varchar"] = exp.true()
-    elif dataset.texts:
-        options["types"] = _texts(dataset.texts)
+    elif dataset.texts or converted:
+        options["types"] = _texts((*dataset.texts, *converted))
+    if dataset.na:
+        nulls = [
+            "",
+            *(w for w in words(dataset.na).get("", ()) if not {*w} & {*delimiter, *'"\r\n'}),
+        ]
+        options["nullstr"] = exp.Array(expressions=[exp.Literal.string(w) for w in nulls])
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
     return options

@@ -21,7 +21,7 @@ from qifsql.data.files import copies, mixed_ends
 from qifsql.data.formats import partition_columns
 from qifsql.data.readers import header_line, relation
 from qifsql.data.types import NUMBERS, comparable, family, nested
-from qifsql.engine import growth
+from qifsql.engine import growth, missing_words
 from qifsql.engine.csv_types import read_writings, remarks
 from qifsql.engine.functions import ALLOWED, functions_of, parsed
 from qifsql.engine.protocol import Engine
@@ -223,6 +223,7 @@ def _read_schema(
     """Return the dataset, with the delimiter found in its header, and its columns."""
     header: list[str] = []
     doubtful, blank = False, 0
+    dataset = replace(dataset, missing=(), names=())
     if dataset.format == "csv":
         dataset, header, doubtful = _header(engine, dataset)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
@@ -240,6 +241,12 @@ def _read_schema(
     if len(nameless) > 1:
         _check_nameless(engine, dataset, nameless)
     names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
+    if dataset.frame is not None:
+        names = list(dataset.frame.column_names)
+    names = [*names, *(source for source, _ in described[len(names) :])]  # those of folders
+    if dataset.na:
+        dataset = missing_words.found(engine, dataset, names, described)
+        described = engine.describe(relation(dataset), dataset.name)
     writings: Mapping[str, Writing] = {}
     if dataset.format == "csv":
         used = [
@@ -249,9 +256,6 @@ def _read_schema(
         ]
         fields_read = [name for name, _ in described[:fields]]
         dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
-    if dataset.frame is not None:
-        names = list(dataset.frame.column_names)
-    names += [source for source, _ in described[len(names) :]]  # of folders: no other names
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
         Column(name, source, types[source], writings.get(source, ""))

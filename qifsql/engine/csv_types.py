@@ -97,7 +97,11 @@ def read_writings(
                 texts.append(name)
             else:
                 writings[name] = "several" if merged else "unusual"
-    return replace(dataset, texts=tuple(texts)), writings, int(blank)
+    missing = tuple(
+        replace(values, type="VARCHAR", converted=False) if values.column in texts else values
+        for values in dataset.missing
+    )
+    return replace(dataset, texts=tuple(texts), missing=missing), writings, int(blank)
 
 
 def _blank_count(names: Sequence[str]) -> exp.Expr:

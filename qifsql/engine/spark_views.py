@@ -117,7 +117,7 @@ class SparkViews:
 
     def open_source(self, dataset: Dataset) -> None:
         """Create the view of a table or of remote files, and its columns without rows here."""
-        name = relation(replace(dataset, wave=None)).name
+        name = relation(replace(dataset, wave=None, missing=())).name
         if name in self.views.values():
             return
         text = dataset.paths[0]

@@ -54,6 +54,7 @@ from qifsql.data.option import (
     declared,
     names,
 )
+from qifsql.data.reading import WORDS
 from qifsql.engine.settings import Settings
 from qifsql.options import runner, texts
 from qifsql.options.groups import Limits
@@ -70,6 +71,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, names),
     TEXTS: (list[str] | None, lambda texts: texts),
+    WORDS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # see OF_COLUMNS
     HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
     OF_SECRETS: (list[str] | None, lambda texts: texts),  # likewise
@@ -95,6 +97,9 @@ OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
 """Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
 
+Group = Callable[[dict[str, Any]], object]
+"""Takes its options out of what was typed, and returns the value of a parameter."""
+
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
 ALONE = "[SHARE]"
@@ -110,26 +115,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     Its attribute ``renamed`` maps flags that options had before to those of today.
     """
-    parameters: list[inspect.Parameter] = []
-    renamed: dict[str, str] = {}
-    groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
     options: dict[str, Option] = {}
+    groups: dict[str, Group] = {}
+    parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
-        members = [parameter]
-        group = Limits if parameter.annotation is Settings else parameter.annotation
-        if group == runner.Tell:
+        if parameter.annotation == runner.Tell:
             continue
-        if isinstance(group, type) and is_dataclass(group):
-            members = list(inspect.signature(group).parameters.values())
-            groups[parameter.name] = group, [p.name for p in members]
-        elif is_typeddict(group):
-            typed = {n: option for n, option in declared(group).items() if option.typed}
-            renamed |= {o.formerly: flags(n, o)[0] for n, o in typed.items() if o.formerly}
-            needed = group.__required_keys__
-            members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
-            groups[parameter.name] = functools.partial(_arguments, typed), list(typed)
-            options |= typed
+        members, group = _members(parameter, options)
+        groups |= {} if group is None else {parameter.name: group}
         parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in members]
+    renamed = {o.formerly: flags(n, o)[0] for n, o in options.items() if o.formerly}
     parameters = [
         p.replace(annotation=_translated(p.annotation))
         for p in sorted(parameters, key=_place_in_help)
@@ -138,8 +133,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
         temp = arguments.get("temp")
-        for name, (make, fields) in groups.items():
-            arguments[name] = make(**{field: arguments.pop(field) for field in fields})
+        for name, group in groups.items():
+            arguments[name] = group(arguments)
         with standard_input(temp):
             runner.run(command, arguments, options)
 
@@ -148,6 +143,34 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     run.renamed = renamed  # type: ignore[attr-defined]
     return run
+
+
+def _members(
+    parameter: inspect.Parameter, options: dict[str, Option]
+) -> tuple[list[inspect.Parameter], Group | None]:
+    """Return the options of a parameter, and what makes its value of those that were typed.
+
+    A group may have groups as fields. Declared ``options`` are collected.
+    """
+    group: Any = Limits if parameter.annotation is Settings else parameter.annotation
+    if is_typeddict(group):
+        typed = {n: option for n, option in declared(group).items() if option.typed}
+        options |= typed
+        needed = group.__required_keys__
+        members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
+        return members, lambda given: _arguments(typed, **{n: given.pop(n) for n in typed})
+    if not (isinstance(group, type) and is_dataclass(group)):
+        return [parameter], None
+    fields = inspect.signature(group).parameters
+    parts = {name: _members(field, options) for name, field in fields.items()}
+
+    def made(given: dict[str, Any]) -> object:
+        values = {
+            name: make(given) if make else given.pop(name) for name, (_, make) in parts.items()
+        }
+        return group(**values)
+
+    return [member for members, _ in parts.values() for member in members], made
 
 
 def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:

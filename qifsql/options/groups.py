@@ -6,7 +6,7 @@ the group into options of the command line, and builds the group from the given 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ import typer
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, LIMITS, RUN
+from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import Progress
 from qifsql.engine.settings import Settings, local_folder
 from qifsql.engine.temporary import STANDARD_INPUT
@@ -34,18 +35,11 @@ Model = Annotated[
         show_default=False,
     ),
 ]
-AllVarchar = Annotated[bool, option("CSV: read every column as text.", "--all-varchar", panel=DATA)]
-Delimiter = Annotated[
-    str | None, option("CSV: field separator, such as ;.", "--delimiter", panel=DATA)
-]
-Encoding = Annotated[
-    str | None, option("CSV: encoding, such as latin-1 (default utf-8).", "--encoding", panel=DATA)
-]
 
 
 @dataclass(frozen=True)
 class Data:
-    """Options of the data: files, filter, CSV."""
+    """Options of the data: files, filter, and how files are read."""
 
     file: Annotated[
         str,
@@ -57,19 +51,12 @@ class Data:
     where: Annotated[
         str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
     ] = None
-    all_varchar: AllVarchar = False
-    delimiter: Delimiter = None
-    encoding: Encoding = None
+    reading: Reading = field(default_factory=Reading)
 
     def arguments(self) -> list[str]:
         """Return the file and how it is read, as they are typed."""
-        options = {
-            "--where": self.where,
-            "--delimiter": self.delimiter,
-            "--encoding": self.encoding,
-        }
-        typed = [word for name, text in options.items() if text for word in (name, text)]
-        return [self.file, *typed, *(["--all-varchar"] if self.all_varchar else [])]
+        condition = ["--where", self.where] if self.where else []
+        return [self.file, *condition, *typed(self.reading)]
 
     def dataset(self, file: str | None = None) -> Dataset:
         """Return the named dataset, or that of ``file``, read with the same options if CSV."""
@@ -77,14 +64,9 @@ class Data:
         from_input = path == standard_input.NAME
         source: str | Path = standard_input.private_copy() if from_input else path
         if file is not None and Dataset.open(source).format != "csv":
-            dataset = Dataset.open(source)
+            dataset = Dataset.open(source, na=self.reading.get("na", ()))
         else:
-            dataset = Dataset.open(
-                source,
-                all_varchar=self.all_varchar,
-                delimiter=self.delimiter,
-                encoding=self.encoding,
-            )
+            dataset = Dataset.open(source, **self.reading)
         return replace(dataset, name=STANDARD_INPUT) if from_input else dataset
 
 
@@ -99,16 +81,13 @@ class Records:
     where: Annotated[
         str | None, option("Filter records by a SQL condition.", "--where", panel=DATA)
     ] = None
-    all_varchar: AllVarchar = False
-    delimiter: Delimiter = None
-    encoding: Encoding = None
+    reading: Reading = field(default_factory=Reading)
 
     def dataset(self, file: str | None = None) -> Dataset | None:
         """Return the named dataset, or that of ``file``; None without a file."""
         if (path := file or self.file) is None:
             return None
-        data = Data(path, self.where, self.all_varchar, self.delimiter, self.encoding)
-        return data.dataset(file)
+        return Data(path, self.where, self.reading).dataset(file)
 
 
 @dataclass(frozen=True)

@@ -124,13 +124,7 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "qids": [q.name for q in attack.microdata.qids],
         "secrets": [s.name for s in attack.microdata.secrets],
         "expressions": render.expressions((*attack.microdata.qids, *attack.microdata.secrets)),
-        "csv": {
-            "all_varchar": spec.dataset.all_varchar,
-            "delimiter": attack.microdata.dataset.delimiter,
-            "encoding": spec.dataset.encoding,
-        }
-        if attack.microdata.dataset.format == "csv"
-        else None,
+        **attack.microdata.dataset.read_with,
         "key": spec.key,
         **_collection(attack.microdata, spec),
         "weight": spec.weight,

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from qifsql.adversary.options import Joining, Knowledge
-from qifsql.data.option import FLAG, NAMES, TEXT, WHOLE, Form, declared
+from qifsql.data.option import NAMES, TEXT, WHOLE, Form, declared
+from qifsql.data.reading import Reading
 from qifsql.errors import quoted
 from qifsql.results.storage import ENDINGS
 
@@ -43,11 +44,11 @@ def _formats(content: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names)) if names and fits else None
 
 
-CSV: Final[Forms] = {"all_varchar": FLAG, "delimiter": TEXT, "encoding": TEXT}
 ROLES: Final[Forms] = {**forms(Knowledge), "key": NAMES}
 JOINED: Final[Forms] = {n: form for n, form in forms(Joining).items() if n != "key"}
 
-DATASET: Final[Forms] = {"path": TEXT, **CSV, **ROLES}
+READING: Final[Forms] = forms(Reading)
+DATASET: Final[Forms] = {"path": TEXT, **READING, **ROLES}
 COLLECTION: Final[Forms] = {"datasets": NAMES, **ROLES, **JOINED}
 OUTPUT: Final[Forms] = {
     "folder": TEXT,

@@ -16,7 +16,7 @@ from qifsql.data.files import bundled, matches
 from qifsql.data.option import TEXT
 from qifsql.data.toml_lines import Route, Step
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.study.forms import COLLECTION, CSV, DATASET, JOINED, ROLES
+from qifsql.study.forms import COLLECTION, DATASET, JOINED, READING, ROLES
 from qifsql.study.read import Reader
 
 SAMPLE = "sample:"
@@ -105,13 +105,13 @@ class Sources:
             return source.datasets[0] if source else None
         return self.opened(text, {}, *place)
 
-    def opened(self, text: str, csv: Mapping[str, Any], *place: Step) -> Dataset | None:
+    def opened(self, text: str, reading: Mapping[str, Any], *place: Step) -> Dataset | None:
         """Return the dataset at a path; None, with an error noted, if there is none."""
         path = resolved(self.reader.folder, text)
         if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
             self.patterns.append((path, place))
         try:
-            return Dataset.open(path, **csv)
+            return Dataset.open(path, **reading)
         except (InputError, OSError, ValueError) as e:
             message = str(e) if isinstance(e, InputError) else f"{quoted(text)} cannot be read"
             self.reader.wrong(message, *place)
@@ -124,8 +124,8 @@ class Sources:
         table = self.reader.table(content, DATASET, *place, required=["path"])
         if not table or "path" not in table:
             return None
-        csv = {name: table[name] for name in CSV if name in table}
-        dataset = self.opened(table["path"], csv, *place, "path")
+        reading = {name: table[name] for name in READING if name in table}
+        dataset = self.opened(table["path"], reading, *place, "path")
         if dataset is None:
             return None
         return Source((dataset,)).having({n: table[n] for n in ROLES if n in table}, *place)

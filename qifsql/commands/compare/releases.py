@@ -15,10 +15,11 @@ from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import losses, risks
 from qifsql.counting.composition import Compared, Composition
-from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names
 from qifsql.data.readers import openings
+from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
@@ -137,11 +138,7 @@ def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str,
         "where": spec.where,
         "hierarchies": dict(spec.hierarchies) or None,
         "plain": list(spec.plain),
-        "csv": [
-            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.attack.microdata.dataset for file in files)
-            if isinstance(d, Dataset) and d.format == "csv"
-        ],
+        **of_files(file.attack.microdata.dataset for file in files),
     }
 
 

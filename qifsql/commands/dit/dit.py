@@ -188,10 +188,4 @@ def _describe(microdata: Microdata, dataset: Dataset, where: str | None) -> dict
         "expressions": {a.name: render(a.expression) for a in named if a.name != a.expression.name},
         "where": where,
     }
-    if dataset.format == "csv":
-        description["csv"] = {
-            "all_varchar": dataset.all_varchar,
-            "delimiter": dataset.delimiter,
-            "encoding": dataset.encoding,
-        }
-    return description
+    return description | {name: value for name, value in dataset.read_with.items() if value}

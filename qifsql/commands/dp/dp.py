@@ -71,7 +71,7 @@ def dp(
             rows += [row for m in mechanisms for row in weigh(epsilon, m)]
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
-    spec |= {"csv": request.microdata.dataset.csv} if dataset.csv else {}
+    spec |= {name: value for name, value in request.microdata.dataset.read_with.items() if value}
     spec |= {
         "epsilon": [e.text for e in levels],
         "mechanisms": list(mechanisms),

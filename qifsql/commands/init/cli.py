@@ -8,7 +8,6 @@ import typer
 from qifsql.commands.init.spec import InitOptions
 from qifsql.data.option import DATA
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import AllVarchar, Delimiter, Encoding
 from qifsql.options.runner import Answer
 
 EXAMPLES = {
@@ -38,9 +37,6 @@ def init(
             rich_help_panel=DATA,
         ),
     ] = None,
-    all_varchar: AllVarchar = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
 ) -> Answer:
     """Write a commented study that runs as it is; never overwrite a file.
 
@@ -52,9 +48,6 @@ def init(
     path = run(
         study,
         data=data,
-        all_varchar=all_varchar,
-        delimiter=delimiter,
-        encoding=encoding,
         settings=settings,
         **options,
     )

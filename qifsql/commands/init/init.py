@@ -15,6 +15,7 @@ from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
+from qifsql.data.reading import NAMES as READING
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import OutputError, plural, quoted, unwritable
@@ -32,9 +33,6 @@ def init(
     path: str | Path | None = None,
     *,
     data: str | Path | None = None,
-    all_varchar: bool = False,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     described: Result | None = None,
     settings: Settings | None = None,
     **options: Unpack[InitOptions],
@@ -72,11 +70,11 @@ def init(
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
     roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
     chosen = {name: as_names(names) for name, names in roles.items()}
+    reading = {name: value for name, value in options.items() if name in READING and value}
     options = complete(options, InitOptions)
-    csv = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
     text = EXAMPLE if data is None else path_text(data)
     _encoded(text)
-    dataset = Dataset.open(resolved(Path(), text), **csv)  # type: ignore[arg-type]
+    dataset = Dataset.open(resolved(Path(), text), **reading)  # type: ignore[arg-type]
     columns = (described or describe(dataset, settings=settings)).rows()
     qids, secrets = _roles(columns, chosen)
     if chosen:
@@ -85,8 +83,7 @@ def init(
     if options["policy"]:
         filled = _policy(path, places, options["preset"])
     else:
-        csv_options = {name: value for name, value in csv.items() if value}
-        filled = _study(path, text, dataset, csv=csv_options, places=places, options=options)
+        filled = _study(path, text, dataset, reading=reading, places=places, options=options)
     held = _encoded(filled)
     with atomic_file(path, Origin.now()) as temporary:
         temporary.write_bytes(held)
@@ -139,7 +136,7 @@ def _study(
     text: str,
     dataset: Dataset,
     *,
-    csv: Mapping[str, Any],
+    reading: Mapping[str, Any],
     places: Mapping[str, str],
     options: InitOptions,
 ) -> str:
@@ -153,7 +150,7 @@ def _study(
         lang=toml(options["lang"]),
         name=name,
         path=toml(_from_folder(text, dataset, path.parent)),
-        csv="".join(f"{option} = {toml(value)}\n" for option, value in csv.items()),
+        csv="".join(f"{option} = {toml(value)}\n" for option, value in reading.items()),
         sizes='#sizes = "1-3"               ' if sizes is None else f"sizes = {toml(str(sizes))}",
     )
 

@@ -1,14 +1,15 @@
 """Options of ``init``, next to the dataset."""
 
 from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from qifsql.adversary.options import qids_option, secret_option
 from qifsql.data.option import FLAG, OPTIONS, SIZES, TEXT, Option
+from qifsql.data.reading import Reading
 
 
-class InitOptions(TypedDict, total=False):
-    """Options: roles that win over the suggested ones, and what is written."""
+class InitOptions(Reading, total=False):
+    """Options: how the data are read, roles that win over the suggested ones, what is written."""
 
     qids: Annotated[
         str | Sequence[str],

@@ -79,9 +79,6 @@ def open(  # noqa: A001 - the name of the command
     run(
         data.file,
         where=data.where,
-        all_varchar=data.all_varchar,
-        delimiter=data.delimiter,
-        encoding=data.encoding,
         port=port,
         browser=not no_browser,
         private=private,
@@ -89,4 +86,5 @@ def open(  # noqa: A001 - the name of the command
         lang=lang,
         told=tell,
         settings=limits.engine_settings(silent),
+        **data.reading,
     )

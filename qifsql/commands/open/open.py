@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from qifsql.commands.open.background import Jobs
 from qifsql.commands.open.calculations import Calculations
@@ -18,6 +18,7 @@ from qifsql.commands.open.walking import Walk, is_result
 from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.reading import Reading, typed
 from qifsql.engine import masks
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings, private_folder
@@ -42,9 +43,6 @@ def open(  # noqa: A001 - the name of the command
     source: str | Path,
     *,
     where: str | None = None,
-    all_varchar: bool = False,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     port: int = 0,
     browser: bool = True,
     private: bool = False,
@@ -52,6 +50,7 @@ def open(  # noqa: A001 - the name of the command
     lang: str | None = None,
     told: Callable[[str], None] | None = None,
     settings: Settings | None = None,
+    **reading: Unpack[Reading],
 ) -> list[str]:
     """Open a file as a local page, until Ctrl-C: choose roles, try changes, see the risk.
 
@@ -102,8 +101,8 @@ def open(  # noqa: A001 - the name of the command
         page = Walk.of(text, private=private)
     else:
         page = Explorer(
-            Dataset.open(text, all_varchar=all_varchar, delimiter=delimiter, encoding=encoding),
-            _file_words(text, where, delimiter, encoding, all_varchar=all_varchar),
+            Dataset.open(text, **reading),
+            [text, *(["--where", where] if where else []), *typed(reading)],
             where=where,
             private=private,
             settings=settings,
@@ -128,15 +127,6 @@ def open(  # noqa: A001 - the name of the command
                 except KeyboardInterrupt:
                     say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
-
-
-def _file_words(
-    text: str, where: str | None, delimiter: str | None, encoding: str | None, *, all_varchar: bool
-) -> list[str]:
-    """Return how a command line names the file and says how to read it."""
-    reading = {"--where": where, "--delimiter": delimiter, "--encoding": encoding}
-    words = [text, *(w for flag, value in reading.items() if value for w in (flag, value))]
-    return [*words, "--all-varchar"] if all_varchar else words
 
 
 def _is_idle(calculations: Calculations, jobs: Jobs, limit: float | None) -> bool:

@@ -39,7 +39,7 @@ TEXTS = frozenset((
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
-    "models", "null", "csv", "collection", "thresholds", "quantiles", "measures", "unit",
+    "models", "null", "na", "csv", "collection", "thresholds", "quantiles", "measures", "unit",
     "histogram", "progressive", "limit", "show", "sizes", "subsets", "threshold", "search",
     "sample", "fraction", "wanted", "suppressed", "skew", "points", "draws", "remark", "bounds",
     "strict", "confidence", "epsilon", "mechanisms", "domain", "counts", "budget", "delta",

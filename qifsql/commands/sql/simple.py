@@ -20,7 +20,7 @@ from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
 MODELS = ("crs", "cas", "irs", "ias")
-SAME = ("dataset", "qids", "expressions", "csv", "weight", "where", "null", "target")
+SAME = ("dataset", "qids", "expressions", "csv", "na", "weight", "where", "null", "target")
 """Options that two attacks must share to give the same numbers, besides model and secret."""
 
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from qifsql.data.option import OPTIONS, RUN, names
+from qifsql.data.reading import Reading
 from qifsql.options import runtime
-from qifsql.options.groups import AllVarchar, Delimiter, Encoding, Limits
+from qifsql.options.groups import Limits
 from qifsql.options.runner import Tell
 from qifsql.presentation.progress_bar import progress
 
@@ -32,6 +33,7 @@ def start(
             help="Parquet, CSV, JSON, Excel, SPSS, ...; glob, folder, table@database.",
         ),
     ],
+    reading: Reading,
     limits: Limits,
     tell: Tell,
     yes: Annotated[
@@ -40,9 +42,6 @@ def start(
             "--yes", help="Take the suggested roles; ask nothing.", rich_help_panel=OPTIONS
         ),
     ] = False,
-    all_varchar: AllVarchar = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -73,14 +72,12 @@ def start(
     with speaking(lang), closing(bars):
         result = run(
             file,
-            all_varchar=all_varchar,
-            delimiter=delimiter,
-            encoding=encoding,
             folder=folder,
             lang=lang,
             questions=_make_questions(bars, yes=yes),
             told=tell,
             settings=settings,
+            **reading,
         )
     for note in result.notes:
         tell(note)

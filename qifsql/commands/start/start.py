@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from qifsql.commands.describe import view as described_columns
 from qifsql.commands.describe.describe import describe
@@ -17,6 +17,7 @@ from qifsql.commands.start.result import Beginning
 from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, quoted, unwritable
@@ -52,14 +53,12 @@ def start(
     source: str | Path,
     *,
     yes: bool = False,
-    all_varchar: bool = False,
-    delimiter: str | None = None,
-    encoding: str | None = None,
     folder: str | Path | None = None,
     lang: str = "en",
     questions: Questions | None = None,
     told: Tell | None = None,
     settings: Settings | None = None,
+    **reading: Unpack[Reading],
 ) -> Beginning:
     """Describe a file, choose roles, write a study, run it and write its report.
 
@@ -101,8 +100,7 @@ def start(
     with speaking(lang):  # raises for unknown languages before any work
         pass
     text = path_text(source)
-    csv: dict[str, Any] = {"all_varchar": all_varchar, "delimiter": delimiter, "encoding": encoding}
-    dataset = Dataset.open(text, **csv)
+    dataset = Dataset.open(text, **reading)
     place = Path(folder) if folder is not None else Path(f"{Path(dataset.name).stem}-qifsql")
     study = place / "study.toml"
     if study.exists():
@@ -117,7 +115,7 @@ def start(
     _announce_duration(seconds, sizes, told or silent)
     _make_folder(place)
     roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
-    init(study, data=text, described=described, settings=settings, **csv, **roles)  # type: ignore[arg-type]
+    init(study, data=text, described=described, settings=settings, **reading, **roles)  # type: ignore[arg-type]
     try:
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
@@ -128,8 +126,8 @@ def start(
         "study": str(study),
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
-        "commands": _commands(_file_words(text, csv), study, described, roles),
-        "steps": _next_steps(_file_words(text, csv), study, qids, secrets),
+        "commands": _commands([text, *typed(reading)], study, described, roles),
+        "steps": _next_steps([text, *typed(reading)], study, qids, secrets),
     }
     return Beginning(
         frame=results.frame,
@@ -217,13 +215,6 @@ def _next_steps(file: list[str], study: Path, qids: Names, secrets: Names) -> li
         ["qifsql", "compare", *file, *options, "--until", "k>=5"],
     ]
     return [shlex.join(words) for words in steps]
-
-
-def _file_words(text: str, csv: dict[str, Any]) -> list[str]:
-    """Return the file and how it is read, as they are typed."""
-    words = [text, *(["--all-varchar"] if csv["all_varchar"] else [])]
-    pairs = (("--delimiter", csv["delimiter"]), ("--encoding", csv["encoding"]))
-    return [*words, *(word for name, value in pairs if value for word in (name, value))]
 
 
 def _role_words(qids: Names, secrets: Names) -> list[str]:

@@ -313,11 +313,8 @@ class SweepRun:
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
         bound = self.bound
-        csv = [
-            self.attack.dataset.all_varchar,
-            bound.microdata.dataset.delimiter,
-            bound.microdata.dataset.encoding,
-        ]
+        dataset = bound.microdata.dataset
+        csv = [dataset.all_varchar, dataset.delimiter, dataset.encoding, *dataset.na]
         return {
             "dataset": [bound.microdata.dataset.name, bound.microdata.dataset.table],
             "contents": [d["sha256"] for d in digests(bound.microdata.dataset.paths)],

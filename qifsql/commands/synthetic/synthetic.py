@@ -19,9 +19,10 @@ from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
 from qifsql.counting import compared_files as reading
 from qifsql.counting.compared_files import Files, Names, Sources
 from qifsql.counting.guessing import Learner
-from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
+from qifsql.data.reading import of_files
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
@@ -235,11 +236,7 @@ def _describe(
             "releases": [f.records for f in files.releases],
         }
         | ({} if files.control is None else {"control": files.control.records}),
-        "csv": [
-            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.microdata.dataset for file in files.files)
-            if isinstance(d, Dataset) and d.format == "csv"
-        ],
+        **of_files(file.microdata.dataset for file in files.files),
     }
 
 

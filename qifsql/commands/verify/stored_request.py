@@ -91,7 +91,8 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
 
 def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     """Return the dataset or collection of the manifest, at the paths where the files are now."""
-    spec, csv = stored.spec, stored.spec.get("csv") or {}
+    spec = stored.spec
+    csv = {**(spec.get("csv") or {}), "na": spec.get("na") or ()}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
     names = list(collection.get("datasets") or [spec["dataset"]])
@@ -117,6 +118,7 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
         all_varchar=bool(csv.get("all_varchar")),
         delimiter=csv.get("delimiter"),
         encoding=csv.get("encoding"),
+        na=csv.get("na", ()),
     )
     return dataset if at else replace(dataset, paths=tuple(paths), hive=hive, name=name)
 

@@ -19,8 +19,8 @@ from qifsql.counting.counted import Cells
 from qifsql.counting.guessing import Guessing, Scores
 from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Source
-from qifsql.data.dataset import Dataset
 from qifsql.data.readers import openings
+from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
@@ -178,9 +178,5 @@ def _plain_request(files: Files, request: Request) -> dict[str, Any]:
             "people": files.original.records,
             "learn": files.releases[0].records,
         },
-        "csv": [
-            {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-            for d in (file.microdata.dataset for file in files.files)
-            if isinstance(d, Dataset) and d.format == "csv"
-        ],
+        **of_files(file.microdata.dataset for file in files.files),
     }

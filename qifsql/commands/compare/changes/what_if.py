@@ -147,6 +147,7 @@ def _describe_request(
     """Return the request as plain data."""
     assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
     csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
+    na = {"na": list(microdata.dataset.na)} if microdata.dataset.na else {}
     return {
         "dataset": microdata.dataset.name,
         "qids": [q.name for q in microdata.qids],
@@ -157,4 +158,5 @@ def _describe_request(
         "hierarchies": dict(trees) or None,
         "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
         "csv": csv if microdata.dataset.format == "csv" else None,
+        **na,
     }

@@ -1,0 +1,46 @@
+"""Words for missing values: as the user writes them, and the values of columns that they are."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+OF_COLUMN = re.compile(r'("(?:[^"]|"")*"|[^"=,]+)=(.*)', re.DOTALL)
+"""Words of one column: its name, in double quotes if it has a comma or sign, and the words."""
+
+
+@dataclass(frozen=True)
+class MissingValues:
+    """Values of one column that are missing.
+
+    ``column`` is the engine's name, ``type`` the type of the column without ``words``. A
+    ``converted`` column is text where it is read, and gets its type after they are taken out.
+    """
+
+    column: str
+    type: str
+    words: tuple[str, ...]
+    converted: bool = False
+
+
+def words(na: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the words for missing values by column, those of all columns under an empty name.
+
+    >>> words(["NA,.,-9", "income=-8", ""])
+    {'': ('NA', '.', '-9', ''), 'income': ('-8',)}
+    """
+    by_column: dict[str, list[str]] = {}
+    for text in na:
+        of_column = OF_COLUMN.fullmatch(text)
+        name = of_column[1] if of_column else ""
+        name = name[1:-1].replace('""', '"') if name.startswith('"') else name
+        by_column.setdefault(name, []).extend(_fields(of_column[2] if of_column else text))
+    return {name: tuple(dict.fromkeys(found)) for name, found in by_column.items()}
+
+
+def _fields(text: str) -> Iterator[str]:
+    """Yield the words in a line of CSV; an empty line is the empty word."""
+    try:
+        yield from next(csv.reader([text], strict=True), [""]) or [""]
+    except csv.Error:
+        yield text

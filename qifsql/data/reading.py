@@ -1,0 +1,85 @@
+"""How a file is read: options declared once for Python, the command line and studies."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypedDict
+
+from qifsql.data.collection import Collection
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import DATA, FLAG, TEXT, Form, Option, as_tuple, declared
+
+
+def _words(content: Any) -> tuple[str, ...] | None:
+    texts = content if isinstance(content, list) else [content]
+    return tuple(texts) if all(isinstance(t, str) and "\0" not in t for t in texts) else None
+
+
+WORDS = Form("a text in quotes or a list of them", _words, nothing=())
+"""Words for missing values: ``NA,.,-9`` or ``income=-9``; an empty text is a word, too."""
+
+
+class Reading(TypedDict, total=False):
+    """Options of reading a file."""
+
+    all_varchar: Annotated[bool, Option(FLAG, "CSV: read every column as text.", panel=DATA)]
+    delimiter: Annotated[
+        str | None,
+        Option(
+            TEXT,
+            "CSV: field separator, such as ;.",
+            text="CSV: field separator; by default detected.",
+            panel=DATA,
+        ),
+    ]
+    encoding: Annotated[
+        str | None,
+        Option(
+            TEXT,
+            "CSV: encoding, such as latin-1 (default utf-8).",
+            text="CSV: such as latin-1; by default UTF-8.",
+            panel=DATA,
+        ),
+    ]
+    na: Annotated[
+        str | Sequence[str],
+        Option(
+            WORDS,
+            'Words for missing values: NA,.,-9 or income=-9; "" is the empty text. Repeatable.',
+            text="Words for missing values, in all columns (NA,.,-9) or in one (income=-9). "
+            "An empty text is a word, too. Columns are typed without them.",
+            panel=DATA,
+        ),
+    ]
+
+
+NAMES = tuple(declared(Reading))
+"""The options of reading, as keys of studies."""
+
+
+def of_files(datasets: Iterable[Dataset | Collection]) -> dict[str, object]:
+    """Return how several files are read, as plain data for manifests."""
+    files = [d for d in datasets if isinstance(d, Dataset)]
+    csv = [
+        {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
+        for d in files
+        if d.format == "csv"
+    ]
+    na = {d.name: list(d.na) for d in files if d.na}
+    return {"csv": csv, **({"na": na} if na else {})}
+
+
+def typed(options: Mapping[str, Any]) -> list[str]:
+    """Return options of reading as they are typed on the command line.
+
+    >>> typed({"delimiter": ";", "na": ["NA", ""]})
+    ['--delimiter', ';', '--na', 'NA', '--na', '']
+    """
+    words: list[str] = []
+    for name in NAMES:
+        flag, value = f"--{name.replace('_', '-')}", options.get(name)
+        if value is True:
+            words.append(flag)
+        elif name == "na":
+            words += [word for text in as_tuple(value) for word in (flag, text)]
+        elif value:
+            words += [flag, str(value)]
+    return words
