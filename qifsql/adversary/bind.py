@@ -16,9 +16,10 @@ from qifsql.adversary.names import Attributes
 from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
-from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.dataset import Dataset, Repeated, Schema
 from qifsql.data.expressions import parse, read, split_name
 from qifsql.data.schema import Catalog
+from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
@@ -37,7 +38,8 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     keys = _keys(attack.dataset, key)
     columns = _listed(attack, catalog.schema, used, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
-    notes = _notes(models, qids, secrets, identifying)
+    repeated = _repeated(attack, catalog, identifying, where)
+    notes = (*_notes(models, qids, secrets, identifying), *map(of_records, repeated))
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     by_member = membership and not models[0].individual
@@ -60,6 +62,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         columns=columns,
         person=_first(person),
         household=_first(household),
+        repeated=repeated,
     )
     return BoundAttack(
         models=models,
@@ -308,6 +311,29 @@ def with_types(
         if (kind := family(weight.type)) not in NUMBERS:
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
     return typed
+
+
+def _repeated(
+    attack: Attack, catalog: Catalog, keys: Mapping[str, str], where: exp.Expr | None
+) -> tuple[Repeated, ...]:
+    """Return the columns that number people of whom some have several records.
+
+    With a person, people are counted; the datasets of a collection have one record per person.
+    """
+    if attack.person is not None or attack.of_collection:
+        return ()
+    columns = catalog.schema.columns
+    names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
+    return catalog.repeats(names, where)
+
+
+def of_records(repeated: Repeated) -> str:
+    """Return the note that a column numbers people, and records are counted."""
+    return (
+        f"records are counted, not people: {quoted(repeated.column)} has "
+        f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}; people are "
+        f"counted with --person {repeated.column}"
+    )
 
 
 def _notes(

@@ -10,7 +10,7 @@ from qifsql.adversary.gains import IDENTITY, Gain, parse
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import NullRule, Options
 from qifsql.data.collection import Absent, Collection, Source
-from qifsql.data.dataset import Dataset, Tabular, datasets
+from qifsql.data.dataset import Dataset, Repeated, Tabular, datasets
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, as_tuple, check_names
@@ -223,8 +223,9 @@ class Microdata:
     ``by`` is the column of groups, ``household`` that of households. With ``person``, the records
     of a person are one set, and each person is an individual. ``zoned``: some columns have times
     with a time zone. ``releases`` are the names of the datasets whose columns the adversary may
-    know. ``columns`` are all columns of the datasets with their roles. ``notes`` are remarks for
-    readers of the results.
+    know. ``columns`` are all columns of the datasets with their roles. ``repeated`` number people,
+    of whom some have several records, though records are counted. ``notes`` are remarks for readers
+    of the results.
     """
 
     dataset: Dataset | Collection
@@ -241,6 +242,7 @@ class Microdata:
     columns: tuple[ColumnRoles, ...] = ()
     person: Attribute | None = None
     household: Attribute | None = None
+    repeated: tuple[Repeated, ...] = ()
 
     @property
     def datasets(self) -> int:

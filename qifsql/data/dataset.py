@@ -54,6 +54,15 @@ NO_NAMES = "; describe lists its columns; if its first line is a record, write t
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """A column that numbers people: ``values`` different numbers in ``records`` that have one."""
+
+    column: str
+    values: int
+    records: int
+
+
+@dataclass(frozen=True)
 class Schema:
     """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection.
 

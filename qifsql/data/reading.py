@@ -43,7 +43,7 @@ class Reading(TypedDict, total=False):
         str | Sequence[str],
         Option(
             WORDS,
-            'Words for missing values: NA,.,-9 or income=-9; "" is the empty text. Repeatable.',
+            "Words that mean missing: NA,.,-9; income=-9.",
             text="Words for missing values, in all columns (NA,.,-9) or in one (income=-9). "
             "An empty text is a word, too. Columns are typed without them.",
             panel=DATA,

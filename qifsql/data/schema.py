@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from qifsql.data.dataset import Dataset, Schema
+from qifsql.data.dataset import Dataset, Repeated, Schema
 
 
 class Catalog(Protocol):
@@ -18,6 +18,9 @@ class Catalog(Protocol):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return notes on the spelling of fields in the columns that were used so far."""
+
+    def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+        """Return those of the columns that number people, of whom some have several records."""
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ``whats`` names them in messages."""

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
+from typing import cast
 
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, together
-from qifsql.data.dataset import Column, Dataset, Schema, Writing
-from qifsql.data.expressions import SOURCE, identifier, parse, read
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Writing
+from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies, mixed_ends
 from qifsql.data.formats import partition_columns
@@ -39,6 +40,13 @@ from qifsql.errors import (
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
+COUNTED = "SELECT count(field), count(DISTINCT field) FROM rows"
+PROBES = (
+    "SELECT count(field), count(DISTINCT field) FROM (SELECT field FROM rows LIMIT 200000) AS few",
+    "SELECT count(field), count(DISTINCT field) FROM (SELECT field FROM rows "
+    "USING SAMPLE 1 PERCENT (system, 1)) AS few",
+)
+"""Statements that find whether a value of a column repeats, without reading all of a large file."""
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
@@ -170,6 +178,32 @@ class Catalog:
                 f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
 
+    def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+        """Return those of the columns that number people, of whom some have several records.
+
+        A column of fewer values than the root of the records numbers something else. Of a large
+        file, all records are counted only if a value repeats among the first or in a sample.
+        """
+        found = []
+        for column in map(self.schema.find, names):
+            if column is None or nested(column.type):
+                continue
+            if all(self._repeats(probe, column, where) is None for probe in PROBES):
+                continue
+            records, values = self._repeats(COUNTED, column, where) or (0, 0)
+            if values < records <= values**2:
+                found.append(Repeated(column.name, values, records))
+        return tuple(found)
+
+    def _repeats(self, rows: str, column: Column, where: exp.Expr | None) -> tuple[int, int] | None:
+        """Return the numbers of records and values of a column, None if no value repeats."""
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        chosen = exp.select(exp.alias_(_column(column), "field")).from_(source)
+        chosen = chosen if where is None else chosen.where(where.copy())
+        query = filled(rows, {"rows": exp.Subquery(this=chosen, alias="rows")})
+        ((records, values),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
+        return (records, values) if values < records else None
+
     def filter(self, where: str | None) -> exp.Expr | None:
         """Return the condition of a filter, None without one; ExpressionError if it is invalid."""
         if where is None:
@@ -285,9 +319,9 @@ def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) ->
     """Refuse several columns that have values and no name; empty ones are left in peace."""
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
-    if (filled := sum(map(bool, values))) > 1:
+    if (valued := sum(map(bool, values))) > 1:
         raise DatasetError(
-            f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
+            f"{dataset.name}: {plural(valued, 'column')} with values have no name in its first "
             "line; if that line is a title, delete it, otherwise write names"
         )
 

@@ -30,8 +30,8 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="crs cas cms irs ias ims crl cal cml irl ial iml; crs,cas. Default: crs, and crs,cas "
-        "with a secret.",
+        help="crs cas cms irs ias ims crl cal cml irl ial iml. Default: crs; with --secret "
+        "crs,cas.",
         show_default=False,
     ),
 ]

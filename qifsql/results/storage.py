@@ -126,12 +126,19 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": render.expressions((*attack.microdata.qids, *attack.microdata.secrets)),
         **attack.microdata.dataset.read_with,
         "key": spec.key,
+        **_repeated(attack.microdata),
         **_collection(attack.microdata, spec),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
+
+
+def _repeated(microdata: Microdata) -> dict[str, Any]:
+    """Return the columns that number people, where records are counted all the same."""
+    found = {r.column: {"values": r.values, "records": r.records} for r in microdata.repeated}
+    return {"repeated": found} if found else {}
 
 
 def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from qifsql.study.sources import Sources, gain_file, resolved
 
 PEOPLE = ("population", "learn", "original", "control")
 """Options that name a further dataset of people."""
-OF_CHECKS = ("policy", "rule", "unnamed", "baseline")
+OF_CHECKS = ("policy", "rule", "unnamed", "unit", "baseline")
 """Options of a check that its attacks do not have."""
 WITH_TABLES: Mapping[str, Callable[[str], Sequence[Rule | Law]]] = {"link": rules, "knows": laws}
 """Options whose texts are rules about columns, which may name tables."""
@@ -120,9 +120,10 @@ class Files:
             wrong(f"check {int(entry.place[-1]) + 1} has {what}; {hint}", *entry.place)
             return None
         key = "policy" if "policy" in options else "rule"
-        if key == "policy" and "unnamed" in options:
-            wrong("unnamed stands in the policy itself; write it there", *entry.place, "unnamed")
-            return None
+        for name in ("unnamed", "unit") if key == "policy" else ():
+            if name in options:
+                wrong(f"{name} stands in the policy itself; write it there", *entry.place, name)
+                return None
         try:
             levels = policy_of(options)
             files = [options["policy"]] if key == "policy" else []
@@ -200,5 +201,5 @@ def policy_of(options: Mapping[str, Any]) -> Policy:
     adversary = {n: v for n, v in options.items() if n not in OF_CHECKS}
     if "policy" in options:
         return policy.read(options["policy"], **adversary)
-    data = {name: options[name] for name in ("rule", "unnamed") if name in options}
+    data = {name: options[name] for name in ("rule", "unnamed", "unit") if name in options}
     return policy.parsed(data | {"rule": list(data["rule"])}, Lines(""), Path(), **adversary)

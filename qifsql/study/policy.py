@@ -29,9 +29,12 @@ covers. ``warn`` measures the people whom these columns would single out, and re
 the verdict. ``refuse`` does the same, and the policy is not met if there are such columns.
 ``ignore`` only lists them.
 
+``unit = "records"``, at the same place, accepts that records are counted. Without it, and without
+``person``, a policy is not met where a column of the file numbers people who have several records.
+
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``,
-``member``, ``wave``, ``absent``, ``prior``, ``population``, ``original``, ``control`` and
-``split``. Options that are given elsewhere take precedence. Its ``by`` is the default of every
+``person``, ``member``, ``wave``, ``absent``, ``prior``, ``population``, ``original``, ``control``
+and ``split``. Options that are given elsewhere take precedence. Its ``by`` is the default of every
 rule.
 
 A rule has one model or several, a ``measure`` and at least one bound: ``at_most``, ``at_least``,
@@ -99,7 +102,9 @@ from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures,
 RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
 FILES = ("prior", "population", "original", "control")
-TEXTS = ("weight", "where", "null", "by", "member", "wave", "absent", *FILES)
+TEXTS = ("weight", "where", "null", "by", "person", "member", "wave", "absent", *FILES)
+RECORDS = "records"
+"""The unit of a policy that counts records, though a person may have several."""
 PRESETS = Path(__file__).with_name("presets")
 """The folder of the presets: policies with the levels of authorities, and their sources."""
 
@@ -109,8 +114,8 @@ class Policy:
     """A policy: the adversary, the required levels, and the last release.
 
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
-    ``unnamed`` is one of ``UNNAMED``. ``lines`` are the positions of the parts of the file, for
-    messages.
+    ``unnamed`` is one of ``UNNAMED``, ``unit`` is ``RECORDS`` or empty. ``lines`` are the positions
+    of the parts of the file, for messages.
     """
 
     file: Path
@@ -119,6 +124,7 @@ class Policy:
     baseline: Path | None
     lines: Lines = field(repr=False, compare=False)
     unnamed: str = UNNAMED[0]
+    unit: str = ""
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -159,7 +165,7 @@ def read(file: str | Path, **options: object) -> Policy:
 
 def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: object) -> Policy:
     """Return the policy in the data of a file; LineError gives the line of an error."""
-    _check_keys(data, ("adversary", "rule", "baseline", "unnamed"), lines)
+    _check_keys(data, ("adversary", "rule", "baseline", "unnamed", "unit"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: option for name, option in options.items() if _has_value(option)}
     listed = data.get("rule", [])
@@ -171,7 +177,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
     rules = tuple(_rule(n, table, adversary, usual, lines) for n, table in enumerate(listed))
     _check_comparisons(rules, adversary, lines)
     last = _baseline(data, path.parent, lines)
-    return Policy(path, adversary, rules, last, lines, _unnamed(data, lines))
+    return Policy(path, adversary, rules, last, lines, _unnamed(data, lines), _unit(data, lines))
 
 
 def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
@@ -179,6 +185,17 @@ def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
     if choice not in UNNAMED:
         raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
     return str(choice)
+
+
+def _unit(data: Mapping[str, Any], lines: Lines) -> str:
+    unit = data.get("unit", "")
+    if unit not in ("", RECORDS):
+        raise lines.wrong(
+            f"unit is {quoted(RECORDS)}: they are counted though a person may have several; people "
+            "are counted with person in [adversary]",
+            "unit",
+        )
+    return str(unit)
 
 
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:

@@ -6,6 +6,7 @@ other records.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -206,6 +207,7 @@ def _coverage(
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
+    spec = replace(spec, person=adversary.get("person"))
     unused = all(rule.by != adversary.get("by") for rule in policy.rules)
     unmeasured = IGNORED if policy.unnamed == "ignore" else ("" if results else OF_NOBODY)
     try:
@@ -387,7 +389,7 @@ def _combine_origins(
     spec["models"] = list(dict.fromkeys(m for options in specs for m in options["models"]))
     spec["secrets"] = max((options["secrets"] for options in specs), key=len)
     spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
-    spec["unnamed"] = policy.unnamed
+    spec |= {"unnamed": policy.unnamed, "unit": policy.unit}
     spec["rules"] = [
         {
             "models": [model.acronym for model in rule.models] or [MODEL],
@@ -414,6 +416,7 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
         people = options.pop("population", None)
         options = {n: v for n, v in options.items() if n in Options.__annotations__}
         spec = Attack.of(model.acronym, source, **options)
+        spec = replace(spec, person=policy.adversary.get("person"))
         spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False, command="check"):
             pass

@@ -1,7 +1,8 @@
 """The verdict of a check: its levels, met or not, and the columns that no rule covers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -46,8 +47,9 @@ class Verdict(Result):
     """The levels of a policy, met or not, and the columns that no rule covers.
 
     ``details["uncovered"]`` (``qifsql.results.uncovered.SCHEMA``) counts the people whom these
-    columns would single out. A verdict is true if the policy is met: every level is met, and no
-    column is refused. ``assert qifsql.check(...)`` enforces the policy.
+    columns would single out. A verdict is true if the policy is met: every level is met, no column
+    is refused, and people are counted, or the policy accepts records. ``assert qifsql.check(...)``
+    enforces the policy.
     """
 
     @classmethod
@@ -56,7 +58,7 @@ class Verdict(Result):
     ) -> "Verdict":
         """Return the verdict on the levels."""
         unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
-        met = bool(levels["met"].all()) and not unnamed
+        met = bool(levels["met"].all()) and not unnamed and not repeated(origin.spec)
         details = {"uncovered": uncovered}
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
@@ -76,6 +78,11 @@ class Verdict(Result):
         return refused(str(self.spec.get("unnamed")), self.columns)
 
     @property
+    def repeated(self) -> tuple[str, ...]:
+        """Return the columns that number people, if records are counted and not accepted."""
+        return repeated(self.spec)
+
+    @property
     def uncovered(self) -> pl.DataFrame:
         """Return the columns that no rule covers, with the number of people singled out."""
         return self.details["uncovered"]
@@ -93,8 +100,15 @@ class Verdict(Result):
             return f"not met: {self.broken:,} of {levels}"
         if self.refused:
             return f"not met: {plural(len(self.refused), 'column')} in no rule"
+        if self.repeated:
+            return f"not met: records are counted, not people ({', '.join(self.repeated)})"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
+
+
+def repeated(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns that number people, if records are counted and not accepted."""
+    return () if spec.get("unit") else tuple(spec.get("repeated") or ())
 
 
 def refused(unnamed: str, columns: Iterable[ColumnRoles]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person
+from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person, Sets
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     COUNTS,
@@ -29,7 +29,7 @@ def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
     return tuple(content) if rules and content else None
 
 
-class CheckOptions(Knowledge, Joining, Person, Belief, total=False):
+class CheckOptions(Knowledge, Joining, Sets, Person, Belief, total=False):
     """The adversary, which overrides that of the policy, and the last release."""
 
     by: Annotated[
@@ -171,6 +171,7 @@ class CheckEntry(CheckOptions, Preset, total=False):
         Option(form=Form("a list of rules; write [[check.rule]]", _rules)),
     ]
     unnamed: Annotated[str, Option(form=one_of(*UNNAMED))]
+    unit: Annotated[str, Option(form=TEXT)]
 
 
 OPTIONS = CheckEntry

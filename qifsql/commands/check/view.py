@@ -75,7 +75,18 @@ def policy_name(spec: Mapping[str, Any]) -> str:
 def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
     spec = result.origin.spec
-    return [*comparison_text(spec), *uncovered.caveats(spec, result.columns, result.uncovered)]
+    return [
+        *comparison_text(spec),
+        *(
+            said(
+                "{column} numbers people, and some of them have several records: count people with "
+                '--person {column}, or accept records in the policy (unit = "records").',
+                column=escaping.cell(name),
+            )
+            for name in result.repeated
+        ),
+        *uncovered.caveats(spec, result.columns, result.uncovered),
+    ]
 
 
 def comparison_text(spec: Spec) -> list[str]:

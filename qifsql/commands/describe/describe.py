@@ -10,10 +10,10 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses, reason
 from qifsql.commands.describe.spec import DescribeOptions
-from qifsql.commands.describe.topics import NUMBER
 from qifsql.data.dataset import Column, Dataset, Schema, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
+from qifsql.data.topics import NUMBER
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine

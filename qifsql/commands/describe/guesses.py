@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qifsql.commands.describe.topics import (
+from qifsql.data.topics import (
     CONTACT,
     COURT,
     NUMBER,

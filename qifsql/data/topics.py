@@ -73,6 +73,39 @@ NUMBER = Topic(
 )
 """An identifying number; of the school or the city, it is theirs."""
 
+PERSON = Topic(
+    "person",
+    "identifier",
+    "patient paciente person pessoa people individu pupil aluno student estudante member membro "
+    "client customer cliente user usuario subject sujeito respondent participant employee "
+    "empregado worker beneficiar segurad insured",
+)
+CODE = Topic(
+    "number", "identifier", "_no_ _nr_ _num_ _number_ _key_ _chave_ _code_ _cod_ _co_ _hash_"
+)
+OWNER = Topic(
+    "owner that is no person",
+    "identifier",
+    "school escola entidade hospital ward clinic hous domicil dwelling famil _hh_ _hhid_ _hid_ "
+    "_mn_ _rg_ munic city region distri compan empresa employer firm visit event admission "
+    "internac episode encounter order transac account conta_ record registro row linha line "
+    "unidade turma class course curso tract setor building plot cluster psu strat interview "
+    "country state product item device file batch page url cookie vehicle",
+)
+
+
+def numbers_people(column: str) -> bool:
+    """Return whether the name of a column says that it numbers people.
+
+    >>> [numbers_people(name) for name in ("patient_id", "pid", "school_id", "hhid", "age")]
+    [True, True, False, False, False]
+    """
+    name = spelled(column)
+    is_code = bool(PERSON.confidence(name) and CODE.confidence(name))
+    is_number = NUMBER.confidence(name) == "high" or is_code
+    return is_number and not OWNER.confidence(name)
+
+
 CONTACT = Topic(
     "name or address",
     "identifier",
