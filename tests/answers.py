@@ -22,7 +22,7 @@ from terminal import Done, run
 
 from qifsql.engine.duckdb import DuckDB
 from qifsql.options import show
-from qifsql.options.groups import Output
+from qifsql.options.shared_options import Output
 from qifsql.results.result import Display
 
 CAN_DRAW = find_spec("altair") is not None and find_spec("vl_convert") is not None

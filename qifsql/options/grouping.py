@@ -57,7 +57,7 @@ from qifsql.data.option import (
 from qifsql.data.reading import WORDS
 from qifsql.engine.settings import Settings
 from qifsql.options import runner, texts
-from qifsql.options.groups import Limits
+from qifsql.options.shared_options import Limits
 from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 

@@ -8,7 +8,7 @@ import typer
 
 from qifsql.data.option import RUN
 from qifsql.options import runtime
-from qifsql.options.groups import Output, option
+from qifsql.options.shared_options import Output, option
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any, is_typeddict
 
 from qifsql.data.option import DATASET, STORE, WRITTEN, Form, Option
 from qifsql.options import runtime
-from qifsql.options.groups import Auxiliary, Data, Limits, Output, Records, Talk
 from qifsql.options.measuring import Charts, Summary
+from qifsql.options.shared_options import Auxiliary, Data, Limits, Output, Records, Talk
 
 Tell = Callable[[str], None]
 """Prints a note while the command runs, unless ``--quiet`` is given."""

@@ -8,7 +8,7 @@ import typer
 
 from qifsql.errors import UNMET, InputError, OutputError, printable
 from qifsql.options import runtime
-from qifsql.options.groups import Output
+from qifsql.options.shared_options import Output
 from qifsql.results.result import Display, save, text
 from qifsql.results.storage import check_ending, check_place
 

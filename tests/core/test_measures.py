@@ -17,7 +17,7 @@ from qifsql.measures import (
     completions,
     gain,
     intervals,
-    linkage,
+    population_linkage as linkage,
     release_measures,
     special_uniques,
     syntactic,

@@ -3,10 +3,10 @@
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options import groups
-from qifsql.options.groups import Auxiliary, Data, Output
+from qifsql.options import shared_options
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Auxiliary, Data, Output
 
 EXAMPLES = {
     "How many pupils does somebody single out who knows birth date, sex and school?": (
@@ -23,7 +23,7 @@ EXAMPLES = {
 
 def attack(
     *,
-    model: groups.Model = "crs",
+    model: shared_options.Model = "crs",
     data: Data,
     auxiliary: Auxiliary,
     options: AttackOptions,
@@ -49,4 +49,4 @@ def attack(
     written = options.get("records")
     notes = [f"written: {written}"] if written else []
     aside = [*([] if histogram else ["histogram"]), *(["links", "calibration"] if links else [])]
-    return Answer(result, groups.title_of(source), notes=notes, aside=aside)
+    return Answer(result, shared_options.title_of(source), notes=notes, aside=aside)

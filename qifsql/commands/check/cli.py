@@ -10,10 +10,10 @@ from qifsql.commands.check.spec import QUESTIONS, CheckOptions, Preset, Question
 from qifsql.data.option import ATTACK, RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options import groups
+from qifsql.options import shared_options
 from qifsql.options.grouping import single_option
-from qifsql.options.groups import Auxiliary, Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Auxiliary, Data, Output
 
 PEOPLE = ("original", "control")  # files to compare a synthetic release with
 
@@ -27,7 +27,7 @@ Policy = Annotated[
 ]
 Questions = Annotated[
     bool,
-    groups.option(
+    shared_options.option(
         "With --preset wp216: answer the opinion's questions instead of a verdict.",
         "--questions",
         panel=QUESTIONS,
@@ -140,7 +140,7 @@ def check(
         more = {**adversary, **about, "baseline": baseline, "preset": preset}
         seed = settings.seed or 0
         result = run(release, questions=True, seed=seed, settings=settings, **more)
-        title = f"three questions about {groups.title_of(source)}"
+        title = f"three questions about {shared_options.title_of(source)}"
         return Answer(result, title, aside=result.details, prose=True)
     if junit is not None:
         check_ending(junit, (".xml",))
@@ -159,7 +159,7 @@ def check(
         from qifsql.commands.check.junit import junit as xml
 
         write({junit: xml(verdict)}, verdict.origin)
-    title = f"qifsql: {groups.title_of(source)} against {rules.name}"
+    title = f"qifsql: {shared_options.title_of(source)} against {rules.name}"
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
 
 

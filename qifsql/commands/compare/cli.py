@@ -7,10 +7,10 @@ import typer
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options import groups
-from qifsql.options.groups import Data, Output
+from qifsql.options import shared_options
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 Releases = Annotated[
     list[str] | None, typer.Argument(metavar="[RELEASE]...", help="The sanitised releases of FILE.")
@@ -66,7 +66,7 @@ def compare(
     sanitised = [data.dataset(file) for file in releases or ()]
     result = run(original, sanitised, **options, settings=settings)
     titles = {
-        "compare": f"{original.name} beside {groups.title_of(sanitised)}",
+        "compare": f"{original.name} beside {shared_options.title_of(sanitised)}",
         "what-if": f"{original.name}, what if",
         "refines": f"refinement in {original.name}",
     }

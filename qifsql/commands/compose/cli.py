@@ -6,9 +6,9 @@ import typer
 
 from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.engine.settings import Settings
-from qifsql.options import groups
-from qifsql.options.groups import Data, Output
+from qifsql.options import shared_options
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "What do two sanitised releases reveal together?": (
@@ -45,4 +45,4 @@ def compose(
     result = run(releases, **options, settings=settings)
     records = options.get("records")
     notes = [f"{result.written:,} people written to {records}"] if records else []
-    return Answer(result, f"composition of {groups.title_of(releases)}", notes=notes)
+    return Answer(result, f"composition of {shared_options.title_of(releases)}", notes=notes)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "Which columns single people out, and which roles may they have?": (

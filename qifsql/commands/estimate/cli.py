@@ -2,8 +2,8 @@
 
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "The file is a tenth of the population. Who is unique in all of it?": (

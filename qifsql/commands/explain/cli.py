@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Output
 
 EXAMPLES = {
     "List all measures.": "qifsql explain",

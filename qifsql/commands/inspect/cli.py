@@ -5,8 +5,8 @@ from typing import Annotated
 from qifsql.commands.inspect.spec import OBJECTS, InspectOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.options.groups import Auxiliary, Data, Output, option, title_of
 from qifsql.options.runner import Answer, Tell
+from qifsql.options.shared_options import Auxiliary, Data, Output, option, title_of
 
 EXAMPLES = {
     "Show the ten smallest blocks of pupils with the same school, sex and year of birth.": (

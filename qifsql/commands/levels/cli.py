@@ -8,8 +8,8 @@ from qifsql.commands.levels.spec import BOUNDS, PANEL, LevelOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options.grouping import single_option
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "Which k, l and t does the file reach?": (

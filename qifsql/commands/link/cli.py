@@ -6,8 +6,8 @@ import typer
 
 from qifsql.commands.link.spec import LinkOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "How many records of 2018 have a unique match in 2019?": (

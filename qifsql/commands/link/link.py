@@ -24,7 +24,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, plural, quoted
-from qifsql.measures.linkage import Kind, curve, measured
+from qifsql.measures.population_linkage import Kind, curve, measured
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load

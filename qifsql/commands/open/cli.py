@@ -7,8 +7,8 @@ import typer
 from qifsql.data.option import OPTIONS
 from qifsql.engine.progress import silent
 from qifsql.options import texts
-from qifsql.options.groups import Data, Limits
 from qifsql.options.runner import Tell
+from qifsql.options.shared_options import Data, Limits
 
 EXAMPLES = {
     "Look at a file, choose roles and try changes in the browser.": (

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.report.spec import ReportOptions
-from qifsql.options.groups import Talk
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Talk
 
 Results = Annotated[
     list[Path],

@@ -9,8 +9,8 @@ from qifsql.data.option import RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
 from qifsql.options import runtime
-from qifsql.options.groups import Output
 from qifsql.options.runner import Answer, Tell
+from qifsql.options.shared_options import Output
 
 EXAMPLES = {
     "Write an example study and run it.": "qifsql init study.toml && qifsql run study.toml",

@@ -8,8 +8,8 @@ import typer
 
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Auxiliary, Data
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Auxiliary, Data
 
 EXAMPLES = {
     "Open a prompt on the blocks of a file.": (

@@ -7,9 +7,9 @@ import typer
 
 from qifsql.commands.sql.spec import SqlOptions
 from qifsql.engine.settings import Settings
-from qifsql.options import groups
-from qifsql.options.groups import Auxiliary, Data
+from qifsql.options import shared_options
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Auxiliary, Data
 
 EXAMPLES = {
     "Print the SQL of an attack.": (
@@ -28,7 +28,7 @@ EXAMPLES = {
 
 def sql(
     *,
-    model: groups.Model = "crs",
+    model: shared_options.Model = "crs",
     data: Data,
     auxiliary: Auxiliary,
     adversary: SqlOptions,

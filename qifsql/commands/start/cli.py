@@ -11,8 +11,8 @@ import typer
 from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.data.reading import Reading
 from qifsql.options import runtime
-from qifsql.options.groups import Limits
 from qifsql.options.runner import Tell
+from qifsql.options.shared_options import Limits
 from qifsql.presentation.progress_bar import progress
 
 EXAMPLES = {

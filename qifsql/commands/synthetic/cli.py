@@ -6,10 +6,10 @@ import typer
 
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.engine.settings import Settings
-from qifsql.options import groups
-from qifsql.options.groups import Data, Output
+from qifsql.options import shared_options
 from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 Releases = Annotated[
     list[str],
@@ -49,4 +49,6 @@ def synthetic(
 
     original, synthetic = data.dataset(), [data.dataset(file) for file in releases]
     result = run(original, synthetic, **options, settings=settings)
-    return Answer(result, f"{original.name} behind {groups.title_of(synthetic)}", aside=ASIDE)
+    return Answer(
+        result, f"{original.name} behind {shared_options.title_of(synthetic)}", aside=ASIDE
+    )

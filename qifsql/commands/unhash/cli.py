@@ -2,8 +2,8 @@
 
 from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "Recover four-digit numbers from their MD5 hashes.": (

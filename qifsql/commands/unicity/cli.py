@@ -2,8 +2,8 @@
 
 from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Data, Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "How many pupils are unique by one to four of their enrolments?": (

@@ -7,8 +7,8 @@ import typer
 
 from qifsql.commands.verify.spec import VerifyOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.groups import Output
 from qifsql.options.runner import Answer
+from qifsql.options.shared_options import Output
 
 Stored = Annotated[
     Path, typer.Argument(metavar="RESULT", help="A stored result (.parquet or .json), or a folder.")
