@@ -35,7 +35,7 @@ def words(na: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = of_column[1] if of_column else ""
         name = name[1:-1].replace('""', '"') if name.startswith('"') else name
         by_column.setdefault(name, []).extend(_fields(of_column[2] if of_column else text))
-    return {name: tuple(dict.fromkeys(found)) for name, found in by_column.items()}
+    return {name: tuple(dict.fromkeys(texts)) for name, texts in by_column.items()}
 
 
 def _fields(text: str) -> Iterator[str]:

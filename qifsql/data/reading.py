@@ -1,4 +1,4 @@
-"""How a file is read: options declared once for Python, the command line and studies."""
+"""The reading of a file: options declared once for Python, the command line and studies."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypedDict

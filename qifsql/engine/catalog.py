@@ -184,7 +184,7 @@ class Catalog:
         A column of fewer values than the root of the records numbers something else. Of a large
         file, all records are counted only if a value repeats among the first or in a sample.
         """
-        found = []
+        repeated = []
         for column in map(self.schema.find, names):
             if column is None or nested(column.type):
                 continue
@@ -192,8 +192,8 @@ class Catalog:
                 continue
             records, values = self._repeats(COUNTED, column, where) or (0, 0)
             if values < records <= values**2:
-                found.append(Repeated(column.name, values, records))
-        return tuple(found)
+                repeated.append(Repeated(column.name, values, records))
+        return tuple(repeated)
 
     def _repeats(self, rows: str, column: Column, where: exp.Expr | None) -> tuple[int, int] | None:
         """Return the numbers of records and values of a column, None if no value repeats."""
@@ -279,7 +279,7 @@ def _read_schema(
         names = list(dataset.frame.column_names)
     names = [*names, *(source for source, _ in described[len(names) :])]  # those of folders
     if dataset.na:
-        dataset = missing_words.found(engine, dataset, names, described)
+        dataset = missing_words.resolve(engine, dataset, names, described)
         described = engine.describe(relation(dataset), dataset.name)
     writings: Mapping[str, Writing] = {}
     if dataset.format == "csv":

@@ -22,7 +22,7 @@ TYPES = {  # of columns of CSV, and the condition that a field is of the type
 }
 
 
-def found(
+def resolve(
     engine: Engine, dataset: Dataset, names: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> Dataset:
     """Return a dataset in which the user's words for missing values are NULL.
@@ -32,22 +32,22 @@ def found(
     """
     listed = [Column(n, source, type_) for n, (source, type_) in zip(names, columns, strict=True)]
     schema = Schema(dataset.name, tuple(listed))
-    asked = words(dataset.na)
-    of_column = {schema[name].source_name: found for name, found in asked.items() if name}
-    of_all = asked.get("", ())
+    by_column = words(dataset.na)
+    of_column = {schema[name].source_name: texts for name, texts in by_column.items() if name}
+    of_all = by_column.get("", ())
     missing: list[MissingValues] = []
     texts: dict[str, tuple[str, ...]] = {}
     for name, type_ in columns:
-        own = tuple(dict.fromkeys((*of_all, *of_column.get(name, ()))))
-        if own and type_ == "VARCHAR":
-            texts[name] = own
-        elif own and not nested(type_):
-            readable = _readable(engine, dataset, type_, own)
+        column_words = tuple(dict.fromkeys((*of_all, *of_column.get(name, ()))))
+        if column_words and type_ == "VARCHAR":
+            texts[name] = column_words
+        elif column_words and not nested(type_):
+            readable = _readable(engine, dataset, type_, column_words)
             missing += [MissingValues(name, type_, readable)] if readable else []
     types = _types(engine, dataset, texts) if dataset.format == "csv" else {}
     missing += [
-        MissingValues(name, types.get(name, "VARCHAR"), own, converted=name in types)
-        for name, own in texts.items()
+        MissingValues(name, types.get(name, "VARCHAR"), column_words, converted=name in types)
+        for name, column_words in texts.items()
     ]
     return replace(dataset, missing=tuple(missing), names=tuple(name for name, _ in columns))
 
@@ -73,8 +73,8 @@ def _types(
     if dataset.all_varchar or not texts:
         return {}
     fields = {
-        name: exp.column(identifier(name)).isin(*map(exp.Literal.string, own))
-        for name, own in texts.items()
+        name: exp.column(identifier(name)).isin(*map(exp.Literal.string, column_words))
+        for name, column_words in texts.items()
     }
     has_word = [exp.func("bool_or", condition) for condition in fields.values()]
     (flags,) = engine.query(exp.select(*has_word).from_(relation(dataset)), dataset.name)

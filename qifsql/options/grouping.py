@@ -158,19 +158,19 @@ def _members(
         options |= typed
         needed = group.__required_keys__
         members = [_parameter(n, option, needed=n in needed) for n, option in typed.items()]
-        return members, lambda given: _arguments(typed, **{n: given.pop(n) for n in typed})
+        return members, lambda words: _arguments(typed, **{n: words.pop(n) for n in typed})
     if not (isinstance(group, type) and is_dataclass(group)):
         return [parameter], None
     fields = inspect.signature(group).parameters
     parts = {name: _members(field, options) for name, field in fields.items()}
 
-    def made(given: dict[str, Any]) -> object:
+    def build(words: dict[str, Any]) -> object:
         values = {
-            name: make(given) if make else given.pop(name) for name, (_, make) in parts.items()
+            name: make(words) if make else words.pop(name) for name, (_, make) in parts.items()
         }
         return group(**values)
 
-    return [member for members, _ in parts.values() for member in members], made
+    return [member for members, _ in parts.values() for member in members], build
 
 
 def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:

@@ -137,8 +137,8 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
 
 def _repeated(microdata: Microdata) -> dict[str, Any]:
     """Return the columns that number people, where records are counted all the same."""
-    found = {r.column: {"values": r.values, "records": r.records} for r in microdata.repeated}
-    return {"repeated": found} if found else {}
+    columns = {r.column: {"values": r.values, "records": r.records} for r in microdata.repeated}
+    return {"repeated": columns} if columns else {}
 
 
 def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:

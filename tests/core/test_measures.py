@@ -17,12 +17,12 @@ from qifsql.measures import (
     completions,
     gain,
     intervals,
-    population_linkage as linkage,
     release_measures,
     special_uniques,
     syntactic,
     uniqueness,
 )
+from qifsql.measures import population_linkage as linkage
 from qifsql.measures.profile import Profile
 from qifsql.measures.roots import root
 
