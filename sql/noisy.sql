@@ -104,9 +104,10 @@ SELECT
 FROM (
     SELECT
         code,
-        (value::HUGEINT - least_value + shift + widest + 1)::BIGINT AS known,
+        (value::HUGEINT - lowest.least_value + shift + widest + 1)::BIGINT AS known,
         shifts.weight
     FROM dictionary
+    CROSS JOIN (SELECT min(value) AS least_value FROM dictionary) AS lowest
     CROSS JOIN shifts
     WHERE value IS NOT NULL
     UNION ALL

@@ -231,7 +231,7 @@ def _canaries(run: Run, folder: Path, wrong: Wrong) -> None:
         del texts["stderr"]
     grouped = re.search(r"^by = ", "" if shared else _typed(argv, folder), re.M)
     hidden = {"stderr"} if reveals(argv) or grouped else {"stderr", "stdout", *files}
-    if argv[0] in ("anonymise", "dit", "compose", "estimate", "suda", "unhash"):
+    if argv[0] in ("anonymise", "attack", "dit", "compose", "estimate", "suda", "unhash"):
         hidden -= _data_files(argv, files)
     if argv[0] == "run":
         hidden -= {name for name in files if "kept" in Path(name).parts}

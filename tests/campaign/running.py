@@ -92,6 +92,11 @@ class Place:
         }
 
 
+def _input(text: str) -> io.TextIOWrapper:
+    """Standard input as a process has it, with bytes below the text."""
+    return io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "surrogatepass")), "utf-8", "replace")
+
+
 def captured(step: Step) -> tuple[int | str, str, str]:
     """The exit code, or the exception that came through, and both streams."""
     from qifsql.app import main
@@ -99,7 +104,7 @@ def captured(step: Step) -> tuple[int | str, str, str]:
     streams = sys.argv, sys.stdin, sys.stdout, sys.stderr
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
     sys.argv = ["qifsql", *step.argv]
-    sys.stdin, sys.stdout, sys.stderr = io.StringIO(step.stdin), out, err
+    sys.stdin, sys.stdout, sys.stderr = _input(step.stdin), out, err
     code: int | str
     try:
         with warnings.catch_warnings():

@@ -304,7 +304,7 @@ def test_draws_have_the_chances_of_the_laws(
 
 def test_the_exact_sum_gives_way_to_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elimination, "PAIRS", 10)
-    monkeypatch.setattr(elimination.measure, "__kwdefaults__", {"most": 10})
+    monkeypatch.setattr(elimination.measure, "__kwdefaults__", {"limit": 10})
     people = pl.DataFrame({"age": range(20), "s": ["a", "b"] * 10})
     result = qifsql.attack("cas", people, qids="age", secret="s", knows="age:+-2")
     row = noisy(result, "CAS")

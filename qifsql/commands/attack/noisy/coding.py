@@ -232,7 +232,7 @@ class Coded:
                 "may be known instead; measure in larger units, as in --qids "
                 "thousands=income//1000"
             )
-        query = self._query_of(qid, "shifted", {"least_value": least, "widest": widest})
+        query = self._query_of(qid, "shifted", {"widest": widest})
         return _with_table(query, "shifts", self._shifts_query(qid, widest))
 
     def _shifts_query(self, qid: NoisyQid, widest: int) -> exp.Select:
