@@ -18,16 +18,15 @@ def split(text: str, mark: str, what: str, *, limit: int = 0) -> list[str]:
 
     ``what`` names the rules in the error on a double quote that is not closed.
     """
-    pieces, inside = [""], False
-    for character in text:
+    starts, inside = [0], False
+    for i, character in enumerate(text):
         inside ^= character == '"'
-        if character == mark and not inside and (not limit or len(pieces) < limit):
-            pieces.append("")
-        else:
-            pieces[-1] += character
+        if character == mark and not inside and (not limit or len(starts) < limit):
+            starts.append(i + 1)
     if inside:
         raise InputError(f"a double quote in {what} is not closed; close it behind the name")
-    return [piece.strip() for piece in pieces]
+    ends = [*(start - 1 for start in starts[1:]), len(text)]
+    return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
 
 def in_quotes(name: str, marks: str = MARKS) -> str:

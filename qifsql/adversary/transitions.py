@@ -10,6 +10,7 @@ from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future w
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -65,9 +66,9 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
     link_rules = [rule for piece in pieces for rule in _rule(piece)]
     if not link_rules:
         raise InputError(f"there are no link rules; write some, as in {quoted(FORMS)}")
-    names = [rule.column.casefold() for rule in link_rules]
+    names = Counter(rule.column.casefold() for rule in link_rules)
     for rule in link_rules:
-        if names.count(rule.column.casefold()) > 1:
+        if names[rule.column.casefold()] > 1:
             raise InputError(
                 f"link rules name column {quoted(rule.column)} twice; each column has one rule"
             )

@@ -99,7 +99,8 @@ def _of_message(message: str, text: str, reader: Reader) -> str:
     if not message.strip() or len(message) > 5000:
         return f"a message of {len(message)} characters"
     typed = [] if reader.cells else CANARY.findall(text)
-    if leaked := [found for found in CANARY.findall(message) if found not in typed]:
+    whole = "\n".join(typed)  # a message shows the beginning of a long text
+    if leaked := [found for found in CANARY.findall(message) if found not in whole]:
         return f"a value of a cell, {leaked[0]}: {message}"
     return ""
 

@@ -1,7 +1,9 @@
 """Longitudinal attacks without a person key: held against the oracle, and against CRL and CAL."""
 
 import math
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from oracle_keyless import Law, attack, vulnerability
 
 import qifsql
+from qifsql.adversary.transitions import rules as link_rules
 from qifsql.commands.attack.keyed import attack as with_key
 from qifsql.errors import QifError
 
@@ -354,3 +357,12 @@ def test_numbers_do_not_depend_on_threads_or_the_order_of_rows(
         result = qifsql.attack("crl,cal", paths, link=rules_, settings=limits, **asked)
         found.append(result.frame.drop("seconds"))
     assert found[0].equals(found[1])
+
+
+@pytest.mark.parametrize("text", ['"a;b":' + '{"a":' * 100_000, ";".join(map(str, range(50_000)))])
+def test_long_link_rules_are_read_in_one_pass(text: str) -> None:
+    """The text of a minute where each character copied what was before it."""
+    began = time.process_time()
+    with suppress(QifError):
+        link_rules(text)
+    assert time.process_time() - began < 5

@@ -1,0 +1,108 @@
+"""Words for missing values (``na``): what is read equals the same data with empty fields."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminal import run
+
+import qifsql
+from qifsql.data.dataset import Dataset
+from qifsql.errors import ColumnError
+
+WORDS = ("NA", ".", "-9", "")
+NUMBERS = st.sampled_from(["1", "2", "30"])
+TEXTS = st.sampled_from(["a", "b", "x y"])
+
+
+def fields(values: st.SearchStrategy[str]) -> st.SearchStrategy[list[tuple[str, bool]]]:
+    """Return fields of a column, each with whether it stands in quotes; some are words."""
+    field = st.tuples(values, st.booleans()) | st.tuples(st.sampled_from(WORDS), st.booleans())
+    return st.lists(field, min_size=6, max_size=6)
+
+
+def csv(path: Path, columns: dict[str, Sequence[tuple[str, bool]]]) -> Path:
+    lines = [",".join(columns)]
+    lines += [
+        ",".join(f'"{text}"' if is_quoted else text for text, is_quoted in row)
+        for row in zip(*columns.values(), strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def numbers(result: qifsql.Result) -> dict[str, object]:
+    return {name: value for name, value in result.rows()[0].items() if name != "seconds"}
+
+
+@given(fields(NUMBERS), fields(TEXTS))
+def test_words_of_all_columns_are_missing(
+    tmp_path: Path, ages: list[tuple[str, bool]], jobs: list[tuple[str, bool]]
+) -> None:
+    columns = {"n": [("1", False)] * 6, "age": ages, "job": jobs}
+    empty = {
+        name: [("", False) if text in WORDS else (text, False) for text, _ in column]
+        for name, column in columns.items()
+    }
+    na = [*WORDS[:-1], ""]
+    marked = Dataset.open(csv(tmp_path / "marked.csv", columns), na=na)
+    plain = Dataset.open(csv(tmp_path / "plain.csv", empty))
+    as_frame = pl.DataFrame(
+        {name: [text for text, _ in column] for name, column in columns.items()}
+    )
+    for null in ("distinct", "drop"):
+        options = {"qids": ["n", "age", "job"], "null": null}
+        try:
+            expected = numbers(qifsql.attack("crs", plain, **options))
+        except qifsql.QifError:  # nobody is left
+            continue
+        assert numbers(qifsql.attack("crs", marked, **options)) == expected
+        in_memory = Dataset.open(as_frame, na=na)
+        assert numbers(qifsql.attack("crs", in_memory, **options)) == expected
+
+
+@given(fields(NUMBERS))
+def test_columns_are_typed_without_the_words(tmp_path: Path, ages: list[tuple[str, bool]]) -> None:
+    """A column of numbers and words is one of numbers, whether the words stand in quotes or not."""
+    columns = {"n": [("1", False)] * 6, "age": [("7", False), *ages[1:]]}
+    dataset = Dataset.open(csv(tmp_path / "typed.csv", columns), na=["NA,.,-9", ""])
+    types = {row["column"]: row["type"] for row in qifsql.describe(dataset).rows()}
+    assert types == {"n": "BIGINT", "age": "BIGINT"}
+
+
+def test_a_word_of_one_column_is_a_value_of_others(tmp_path: Path) -> None:
+    file = csv(tmp_path / "one.csv", {"a": [("-9", False), ("1", False)], "b": [("-9", False)] * 2})
+    for source in (Dataset.open(file, na="a=-9"), Dataset.open(pl.read_csv(file), na="a=-9")):
+        rows = {row["column"]: row["missing"] for row in qifsql.describe(source).rows()}
+        assert rows == {"a": 1, "b": 0}
+
+
+def test_a_word_of_no_column_is_an_error(tmp_path: Path) -> None:
+    file = csv(tmp_path / "one.csv", {"a": [("1", False)]})
+    with pytest.raises(ColumnError, match="is not in one"):
+        qifsql.attack("crs", Dataset.open(file, na="ag=-9"), qids="a")
+    done = run("attack", file, "-q", "a", "--na", "ag=-9")
+    assert (done.code, done.out) == (2, "")
+
+
+def test_a_study_has_the_words_of_a_dataset(tmp_path: Path) -> None:
+    csv(tmp_path / "data.csv", {"a": [("NA", False), ("1", False)], "b": [("x", False)] * 2})
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[output]\nfolder = "out"\n[datasets.d]\npath = "data.csv"\nna = ["NA", ""]\n'
+        '[[attack]]\nname = "all"\ndataset = "d"\nmodel = "crs"\nqids = ["a"]\nnull = "drop"\n'
+    )
+    assert qifsql.run(study).rows()[0]["records"] == 1
+
+
+def test_the_shared_cases(shared: Path) -> None:
+    cases = shared / "cases"
+    file = cases / "na_drop.csv"
+    options = {"qids": "sex,edu", "null": "drop"}
+    assert qifsql.attack("crs", Dataset.open(file, na="NA"), **options).rows()[0]["records"] == 20
+    assert qifsql.attack("crs", file, **options).rows()[0]["records"] == 30
+    rows = qifsql.describe(Dataset.open(cases / "quoted_empty.csv", na="")).rows()
+    assert {row["column"]: row["missing"] for row in rows} == {"sex": 0, "occup": 10, "income": 10}

@@ -1,0 +1,112 @@
+"""Records taken for people: a column that numbers people and repeats is told everywhere."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminal import run
+
+import qifsql
+from qifsql.data.topics import numbers_people
+
+NOTE = "records are counted, not people"
+VISITS = pl.DataFrame(
+    {
+        "patient_id": [f"p{i % 8}" for i in range(32)],
+        "age": [20 + i % 8 for i in range(32)],
+        "ward": ["north" if i % 8 < 4 else "south" for i in range(32)],
+        "diagnosis": ["flu" if i % 3 else "cold" for i in range(32)],
+    }
+)
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    VISITS.write_parquet(tmp_path / "visits.parquet")
+    return tmp_path / "visits.parquet"
+
+
+@pytest.mark.parametrize("command", ["attack", "sweep", "levels", "suda", "inspect"])
+def test_every_command_tells_it(command: str, visits: Path) -> None:
+    done = run(command, visits, "-q", "age,ward")
+    assert done.code == 0
+    assert f'{NOTE}: "patient_id" has 8 values in 32 records' in done.err
+
+
+def test_the_json_of_an_attack_has_it(visits: Path) -> None:
+    told = json.loads(run("attack", visits, "-q", "age,ward", "-f", "json").out)
+    assert told["spec"]["repeated"] == {"patient_id": {"values": 8, "records": 32}}
+    counted = run("attack", visits, "-q", "age,ward", "-f", "json", "--person", "patient_id")
+    assert "repeated" not in json.loads(counted.out)["spec"]
+    assert NOTE not in counted.err
+
+
+def test_a_filter_may_leave_one_record_per_person(visits: Path) -> None:
+    done = run("attack", visits, "-q", "age,ward", "--where", "age < 24")
+    assert NOTE in done.err
+    VISITS.with_row_index("visit").write_parquet(visits)
+    assert NOTE not in run("attack", visits, "-q", "age,ward", "--where", "visit < 8").err
+
+
+def test_a_key_of_any_name_is_one_of_people(visits: Path) -> None:
+    VISITS.rename({"patient_id": "x"}).write_parquet(visits)
+    assert NOTE not in run("attack", visits, "-q", "age,ward").err
+    assert f'{NOTE}: "x"' in run("attack", visits, "-q", "age,ward", "--key", "x").err
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
+def test_it_is_told_if_and_only_if_somebody_has_several_records(ids: list[int]) -> None:
+    """Not if the values are fewer than the root of the records: they number something else."""
+    frame = pl.DataFrame({"patient_id": ids, "sex": ["f"] * len(ids)})
+    notes = qifsql.attack("crs", frame, qids="sex").notes
+    repeats = len(set(ids)) < len(ids) <= len(set(ids)) ** 2
+    assert any(note.startswith(NOTE) for note in notes) == repeats
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_check_is_not_met_by_records(size: int, visits: Path, tmp_path: Path) -> None:
+    """Exit code 4, until people are counted or the policy says that records are."""
+    policy = tmp_path / "policy.toml"
+    rule = f'[[rule]]\nmodel = "crs"\nmeasure = "k"\nat_least = {size}\n'
+    policy.write_text(rule)
+    words = ("check", visits, "-q", "age,ward", "--policy", policy)
+    done = run(*words)
+    assert (done.code, "Not met: records are counted, not people (patient_id)" in done.out) == (
+        4,
+        True,
+    )
+    assert json.loads(run(*words, "-f", "json").out)["met"] is False
+    policy.write_text(f'unit = "records"\n{rule}')
+    assert run(*words).code == 0
+    policy.write_text(f'[adversary]\nperson = "patient_id"\n{rule}')
+    assert run(*words).code == (0 if size == 1 else 4)
+    policy.write_text(f'unit = "people"\n{rule}')
+    assert (done := run(*words)).code == 2
+    assert 'unit is "records"' in done.err
+
+
+def test_a_preset_is_not_met_by_records(visits: Path) -> None:
+    """Four records in each of eight blocks are not four people."""
+    words = ("check", visits, "-q", "age,ward", "--preset", "k3")
+    assert run(*words).code == 4
+    done = run(*words, "--person", "patient_id")
+    assert done.code == 4
+    assert "Not met: 1 of 1 level" in done.out
+
+
+def test_names_say_whose_number_it_is() -> None:
+    people = ("patient_id", "ID_ALUNO", "pid", "customerId", "cpf", "subject_key", "id", "user_no")
+    others = (
+        "school_id",
+        "hhid",
+        "ID_MN_RESI",
+        "age",
+        "student",
+        "record_id",
+        "ward_id",
+        "event_id",
+    )
+    assert [name for name in (*people, *others) if numbers_people(name)] == [*people]
