@@ -47,7 +47,7 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
     """Return the function that coarsens a column of this type; None if no function does."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
-        return _integer
+        return _integer_band
     if type_ in (*FLOATING, "DECIMAL"):
         return _broken
     if type_ in ("VARCHAR", "ENUM"):
@@ -59,14 +59,14 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
     return None
 
 
-def _integer(original: Column, how: str) -> exp.Expr:
-    """Return the lower end of the interval, exact for whole numbers of any size."""
-    if not re.fullmatch(r"[1-9]\d{0,17}", how, re.ASCII):
-        raise _wrong(original, how, "a width, a whole number from 1, as in {name}:5")
-    wide = family(original.type) in ("UBIGINT", "HUGEINT")
+def _integer_band(original: Column, width: str) -> exp.Expr:
+    """Return the lower end of the band of this width, exact for whole numbers of any size."""
+    if not re.fullmatch(r"[1-9]\d{0,17}", width, re.ASCII):
+        raise _wrong(original, width, "a width, a whole number from 1, as in {name}:5")
+    is_huge = family(original.type) in ("UBIGINT", "HUGEINT")
     number = exp.cast(column(original), "HUGEINT")
-    end = _lower_end(number, exp.Literal.number(how))
-    return end if wide else exp.cast(exp.paren(end), "BIGINT")
+    end = _lower_end(number, exp.Literal.number(width))
+    return end if is_huge else exp.cast(exp.paren(end), "BIGINT")
 
 
 def _broken(original: Column, how: str) -> exp.Expr:

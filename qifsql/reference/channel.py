@@ -137,8 +137,11 @@ def tolerance(domain: Sequence[object], width: Weight) -> Gains:
     return _distinct(domain), gain
 
 
-def matrix(domain: Sequence[object], gains: Mapping[tuple[Any, Any], Weight]) -> Gains:
-    """Return g(w, v) as written (M22), for each guess w and each value v of the domain."""
+def gains_of_table(domain: Sequence[object], gains: Mapping[tuple[Any, Any], Weight]) -> Gains:
+    """Return the guesses w and their gain g(w, v), read from a table by guess and value (M22).
+
+    ValueError if a guess lacks the gain for a value of the domain.
+    """
     table = {(value(w), value(v)): Fraction(g) for (w, v), g in gains.items()}
     guesses = _distinct(w for w, _ in table)
     if any((w, v) not in table for w in guesses for v in _distinct(domain)):

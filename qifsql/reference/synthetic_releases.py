@@ -40,9 +40,12 @@ def confidence(train: File, person: Person) -> Fraction:
     return Fraction(secrets.count(person[1]), len(secrets))
 
 
-def gain(share: Fraction, base: Fraction) -> Fraction:
-    """Return the part of what a base rate leaves that a confidence adds to it (M133)."""
-    return (share - base) / (1 - base) if base < 1 else Fraction()
+def gain(confidence: Fraction, base: Fraction) -> Fraction:
+    """Return (confidence - base) / (1 - base), a share of the possible gain; 0 if base is 1 (M133).
+
+    ``base`` is the success without the release.
+    """
+    return (confidence - base) / (1 - base) if base < 1 else Fraction()
 
 
 def linked(release: File, people: File, first: Sequence[int]) -> Fraction:

@@ -61,7 +61,7 @@ def matrices(domain: Sequence[object], lowest: int) -> st.SearchStrategy[ch.Gain
     pairs = [(w, v) for w in range(3) for v in domain]
     number = st.fractions(lowest, 3, max_denominator=6)
     return st.lists(number, min_size=len(pairs), max_size=len(pairs)).map(
-        lambda drawn: ch.matrix(domain, dict(zip(pairs, drawn, strict=True)))
+        lambda drawn: ch.gains_of_table(domain, dict(zip(pairs, drawn, strict=True)))
     )
 
 
@@ -143,7 +143,7 @@ def test_gains_by_hand() -> None:
     ages: dict[object, F] = {20: F(1, 2), 25: F(1, 4), None: F(1, 4)}
     bet = {("under", 20): 1, ("under", 25): -1, ("under", None): 0, ("none", 20): 0}
     with pytest.raises(ValueError, match="guess"):
-        ch.matrix([*ages], bet)
+        ch.gains_of_table([*ages], bet)
     with pytest.raises(ValueError, match="worth"):
         ch.worth([*ages], {20: 1, 25: 1})
     for gains, expected in [
@@ -152,7 +152,7 @@ def test_gains_by_hand() -> None:
         (ch.tolerance([*ages], 4), F(1, 2)),
         (ch.tolerance([*ages], 5), F(3, 4)),
         (ch.worth([*ages], {20: 1, 25: 3, math.nan: 2}), F(3, 4)),
-        (ch.matrix([*ages], bet | {("none", 25): 0, ("none", None): 8}), 2),
+        (ch.gains_of_table([*ages], bet | {("none", 25): 0, ("none", None): 8}), 2),
     ]:
         assert ch.vulnerability(ages, *gains) == expected
     assert [ch.tries_vulnerability(ages, k) for k in (1, 2, 3, 4)] == [F(1, 2), F(3, 4), 1, 1]

@@ -93,7 +93,7 @@ def _bind_attack(
     if where is not None:
         condition = parse(where, catalog.schema, f"the filter (where) of {title}")
         catalog.condition(condition)
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a file was opened, not a collection
     microdata = Microdata(
         catalog.dataset,
         tuple(qids) or (NOTHING,),

@@ -79,7 +79,7 @@ def init(
     qids, secrets = _roles(columns, chosen)
     if chosen:
         sweep.rehearse(dataset, settings, qids=qids, **({"secret": secrets} if secrets else {}))
-    places = _places(columns, qids, secrets)
+    places = _role_lines(columns, qids, secrets)
     if options["policy"]:
         filled = _policy(path, places, options["preset"])
     else:
@@ -113,19 +113,19 @@ def _roles(
     return qids, secrets
 
 
-def _places(
+def _role_lines(
     columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str]
 ) -> dict[str, str]:
-    """Return the lines of the roles, with all other columns as comments."""
+    """Return what fills the places of a template: roles, with all other columns as comments."""
     others = [c for c in columns if c["column"] not in (*qids, *secrets)]
-    less_sensitive = view.ranked(others, "secret")
-    less_risky = view.ranked(others, "quasi-identifier")
-    rest = [c for c in others if c not in less_sensitive and c not in less_risky]
+    other_secrets = view.ranked(others, "secret")
+    other_qids = view.ranked(others, "quasi-identifier")
+    rest = [c for c in others if c not in other_secrets and c not in other_qids]
     keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
     return {
-        "qids": _listing("qids", columns, qids, [*less_risky, *rest]),
-        "secret": _listing("secret", columns, secrets, less_sensitive),
+        "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
+        "secret": _listing("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }

@@ -372,7 +372,7 @@ def _code_column(name: str) -> exp.Column:
 
 
 def _qid_columns(layout: Layout) -> list[str]:
-    """Return the columns of the quasi-identifiers by position."""
+    """Return the names ``qid_1``, ``qid_2`` and so on, in the order of the layout."""
     return [f"qid_{i + 1}" for i in layout.order]
 
 

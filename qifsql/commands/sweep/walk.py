@@ -257,15 +257,19 @@ class Choice:
         self._rolls_before = before is not None and not before.should_walk()
 
     def should_walk(self) -> bool:
-        """Return whether to walk the next chunk."""
+        """Return whether to walk the next chunk, and not to roll it up: whatever took less per row.
+
+        Until both were tried, what was chosen at the position before is taken, and a walk must be
+        much faster than a roll-up is expected to be.
+        """
         if not self._may_roll:
             return True
-        walk, roll = self._walked.per_row, self._rolled.per_row
-        if walk is None or self._walked.chunks < TRIALS:
+        walk_time, roll_time = self._walked.per_row, self._rolled.per_row
+        if walk_time is None or self._walked.chunks < TRIALS:
             return not self._rolls_before
-        if roll is None:
-            return walk <= PROMISING * self._expected
-        return walk <= roll
+        if roll_time is None:
+            return walk_time <= PROMISING * self._expected
+        return walk_time <= roll_time
 
     def time_limit(self, rows: int) -> float:
         """Return the seconds after which the walk of a chunk is abandoned."""

@@ -40,12 +40,16 @@ def _smallest_set(release: Release, published: Sequence[Published]) -> Sequence[
     """Return the first of the smallest sets of tables for which no counts exist."""
     for n in range(1, len(published)):
         for some in combinations(published, n):
-            if not _agree(release, some):
+            if not _fit_together(release, some):
                 return some
     return published
 
 
-def _agree(release: Release, published: Sequence[Published]) -> bool:
+def _fit_together(release: Release, published: Sequence[Published]) -> bool:
+    """Return whether some records have all published tables.
+
+    A question about one attribute of nobody is asked, since whoever measures meets contradictions.
+    """
     question = Question(release.domain.every, None)
     try:
         measured = table_sets.measure_tables(release, published, [question], Budget(SECONDS))

@@ -108,7 +108,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
-    keyed = Step("keyed", "One row per record: its key.", _keyed(records))
+    keyed = Step("keyed", "One row per record: its key.", _key_of_each(records))
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
         after = " under the filter (where)" if records.where is not None else ""
@@ -139,7 +139,8 @@ def _key(records: Records) -> exp.Expr:
     return exp.null() if records.key is None else records.key.copy()
 
 
-def _keyed(records: Records) -> exp.Select:
+def _key_of_each(records: Records) -> exp.Select:
+    """Return the key of each record that passes the filter."""
     rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
     query = exp.select(exp.alias_(_key(records), "key")).from_(rows)
     return query if records.where is None else query.where(exp.paren(records.where))
@@ -180,7 +181,7 @@ def _contenders(records: Records, seed: int) -> Step:
     return Step("contenders", doc, query)
 
 
-def plan_remaining(records: Records, kind: str, drop: Sequence[str]) -> Plan:
+def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
     """Return the plan of the records that stay, in input order, for a file of that ending.
 
     The plan has no anti join, because that may change the order of the rows.
@@ -190,7 +191,7 @@ def plan_remaining(records: Records, kind: str, drop: Sequence[str]) -> Plan:
     columns = []
     for (i, source_column), name in zip(numbered_columns, names, strict=True):
         value: exp.Expr = exp.column(f"column_{i}")
-        if release.as_text(source_column.type, kind):
+        if release.as_text(source_column.type, ending):
             value = exp.cast(value, "VARCHAR")
         columns.append(exp.alias_(value, identifier(name)))
     query = exp.select(*columns).from_(_numbered_records(records).subquery("numbered"))

@@ -95,15 +95,15 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
 def check_keys(chain: Chain, key: str) -> None:
     """Refuse a key that is not unique in every release."""
     for release in chain.releases:
-        keys = exp.select("key").from_(exp.table_(f"people_{release.number}"))
-        keyed = Step("keyed", "One row per record.", keys)
+        key_of_each = exp.select("key").from_(exp.table_(f"people_{release.number}"))
+        keyed = Step("keyed", "One row per record.", key_of_each)
         plan = Plan((keyed,), load("collection/repeated").query)
-        ((keys, records, _),) = chain.tables.answer(plan, "checking keys")
-        if keys:
+        ((repeated_keys, records, _),) = chain.tables.answer(plan, "checking keys")
+        if repeated_keys:
             raise DatasetError(
                 f"{release.dataset.name} has {plural(records, 'record')} of "
-                f"{plural(keys, 'person')} with several: key {quoted(key)} must be unique in each "
-                "release; first choose one record per person with qifsql anonymise --one-per"
+                f"{plural(repeated_keys, 'person')} with several: key {quoted(key)} must be unique "
+                "in each release; first choose one record per person with qifsql anonymise --one-per"
             )
 
 
