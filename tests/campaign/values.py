@@ -124,6 +124,7 @@ VALUES: dict[str, Value] = {
     "--drop": lambda d: [row([d.data.key])],
     "--one-per": lambda d: [d.data.key],
     "--refines": lambda d: [row(d.qids())],
+    "--na": lambda d: [d.one("NA", "NA,.,-9", "", "-9", f"{d.qids(1)[0]}=-9")],
     "--encoding": lambda d: _one("utf-8", "utf-8", "latin-1", "utf-16")(d) if d.is_csv else [],
     "--enhanced-beta": _one("0.5", "1"),
     "--distance": _one("0.5", "0.001"),

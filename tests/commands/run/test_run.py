@@ -56,7 +56,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(module, name, called)
 
-    for kind, name in {"attack": "attack", "sweep": "sweep", "check": "against"}.items():
+    for kind, name in {"attack": "attack", "sweep": "sweep", "check": "judge"}.items():
         spy(kind, name)
     return calls
 
