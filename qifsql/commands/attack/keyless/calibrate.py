@@ -103,7 +103,7 @@ def check_keys(chain: Chain, key: str) -> None:
             raise DatasetError(
                 f"{release.dataset.name} has {plural(records, 'record')} of "
                 f"{plural(repeated_keys, 'person')} with several: key {quoted(key)} must be unique "
-                "in each release; first choose one record per person with qifsql anonymise --one-per"
+                "in each release; first choose one record each with qifsql anonymise --one-per"
             )
 
 
