@@ -182,13 +182,15 @@ class Catalog:
         """Return those of the columns that number people, of whom some have several records.
 
         A column of fewer values than the root of the records numbers something else. Of a large
-        file, all records are counted only if a value repeats among the first or in a sample.
+        file, all records are counted only if a value repeats among the first or in a sample, on
+        Spark, which draws other samples, among the first alone.
         """
         repeated = []
+        probes = PROBES[:1] if self.engine.settings.engine_name == "spark" else PROBES
         for column in map(self.schema.find, names):
             if column is None or nested(column.type):
                 continue
-            if all(self._repeats(probe, column, where) is None for probe in PROBES):
+            if all(self._repeats(probe, column, where) is None for probe in probes):
                 continue
             records, values = self._repeats(COUNTED, column, where) or (0, 0)
             if values < records <= values**2:

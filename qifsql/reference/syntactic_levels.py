@@ -247,6 +247,30 @@ def assess(
     }
 
 
+def assess_secret(
+    measure: Measure, blocks: Sequence[Counts], totals: Counts, aim: Fraction | None
+) -> dict[str, Any]:
+    """Return the level of a secret, as ``assess``: the smaller of two protections.
+
+    One takes a missing secret (None) for a value, the other leaves out the people who miss it.
+    """
+    everybody = assess(measure, blocks, totals, aim)
+    reported = [{v: n for v, n in counts.items() if v is not None} for counts in blocks]
+    known = {v: n for v, n in totals.items() if v is not None}
+    if len(known) in (0, len(totals)):
+        return everybody
+    others = assess(measure, [counts for counts in reported if counts], known, aim)
+    return min(everybody, others, key=lambda level: _protection(measure, level))
+
+
+def _protection(measure: Measure, level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:
+    """Return whether a level is kept, and how much it protects; no level is the least."""
+    number = level["value"]
+    if number is None:
+        return not level["people_in_violation"], -math.inf
+    return not level["people_in_violation"], number if measure.least else -number
+
+
 def levels(
     rows: Rows,
     qids: Names,
@@ -264,7 +288,10 @@ def levels(
         measures["l_recursive_c"] = recursive(l)
     if lines is not None:
         measures["t_hierarchical"] = hierarchical(lines)
-    return {name: assess(m, blocks, totals, required.get(m.aim)) for name, m in measures.items()}
+    return {
+        name: (assess if name == "k" else assess_secret)(m, blocks, totals, required.get(m.aim))
+        for name, m in measures.items()
+    }
 
 
 def ordered(totals: Counts) -> dict[Any, int]:

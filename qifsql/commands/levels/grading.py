@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks as bites
 from qifsql.commands.levels import find, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
@@ -79,8 +79,10 @@ class Run:
         every_k: Sequence[Fraction],
         population: Dataset | None,
         suppressed: Suppressed,
+        default_l: int | None = None,
     ) -> None:
         self.thresholds = thresholds
+        self.default_l = default_l
         self.every_k = every_k
         self.population = population
         microdata, self.apart, self.notes = handle_suppressed(engine, bound.microdata, suppressed)
@@ -112,7 +114,8 @@ class Run:
         names = [secret.name for secret in self.bound.microdata.secrets]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         least = {"k": min(self.every_k)} if self.every_k else {}
-        aims.check_possible({**self.thresholds, **least}, everybody, values)
+        if self.default_l is None:  # else required levels are known to be possible with NULL
+            aims.check_possible({**self.thresholds, **least}, everybody, values)
         if not domains or self.population is not None:
             counting.keep_blocks_of_all(self.tables, self.apart, everybody)
         every = counting.count_secrets(self.tables, hierarchies, self.apart)
@@ -215,7 +218,7 @@ class Run:
 
     def _l(self, secret: counting.Secret) -> int:
         """Return the l of recursive (c, l)-diversity."""
-        fewest = Fraction(secret.fewest)
+        fewest = Fraction(self.default_l or secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
     def _judged(
@@ -261,6 +264,16 @@ class Run:
             }
         return line
 
+    def reported_secrets(self) -> list[tuple[int, Attribute]]:
+        """Return the secrets that are missing for some people and reported by others, by number."""
+        secrets = enumerate(self.bound.microdata.secrets, 1)
+        domains = {j: self.counts.domain(j) for j in self.secrets}
+        return [(j, s) for j, s in secrets if domains[j].missing and domains[j].values > 1]
+
+    def l_of(self, j: int) -> int:
+        """Return the l of recursive (c, l)-diversity of a secret."""
+        return self._l(self.secrets[j])
+
     def _pick_distance(self, j: int) -> str:
         """Return the distance that is compared with a required t."""
         if j in self.hierarchies:
@@ -284,7 +297,10 @@ class Run:
             if self.counts.domain(j).missing
         ]:
             names = ", ".join(quoted(s.name) for s in missing)
-            notes.append(f"missing is a value of {names}, and the last one in t_ordered")
+            notes.append(
+                f"{names} may be missing, which protects nobody: each level is the smaller of two, "
+                "with missing as a value (the last one in t_ordered) and among reported values"
+            )
         notes += [
             f"no c is enough for (c, {line['l']})-diversity of {quoted(line['secret'])}: blocks "
             f"have fewer than {line['l']} values"

@@ -13,7 +13,7 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
-from qifsql.commands.levels import completed
+from qifsql.commands.levels import completed, reported_secrets
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import SCHEMA, Run
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
@@ -96,11 +96,20 @@ def levels(
             population=people,
             suppressed=suppressed,
         )
-        run.count(_read_hierarchies(hierarchies, bound.microdata))
+        trees = _read_hierarchies(hierarchies, bound.microdata)
+        run.count(trees)
         rows, details = run.rows(), {"attacks": run.attacks(times)}
         if options["show_blocks"]:
             details["worst"] = run.worst()
-        origin = origin.of(bound, spec, *run.counts.plans, **description)
+        plans = [*run.counts.plans]
+        for reported in () if any_value else reported_secrets.runs(engine, spec, run, suppressed):
+            tree = trees.get(reported.number)
+            reported.run.count({} if tree is None else {1: tree})
+            rows = reported_secrets.worse_levels(rows, reported.run.rows())
+            attacks = reported.run.attacks(times)
+            details["attacks"] = reported_secrets.worse_attacks(details["attacks"], attacks)
+            plans += reported.run.counts.plans
+        origin = origin.of(bound, spec, *plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
         schema = SCHEMA

@@ -65,5 +65,6 @@ def _level_numbers(
     if measure not in (*COUNTED, *ROUNDED):
         return {}
     aim = None if wanted_level is None else Fraction(str(wanted_level))
-    numbers = syntactic_levels.assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
+    assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
+    numbers = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
     return {"value": numbers["value"]} if measure in ROUNDED else numbers

@@ -23,6 +23,7 @@ import qifsql
 from qifsql.commands.levels.grading import SCHEMA
 from qifsql.commands.levels.levels import levels
 from qifsql.commands.levels.spec import MEASURES
+from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import InputError
 from qifsql.reference import microdata
@@ -272,12 +273,22 @@ def test_levels_of_any_table_are_those_of_the_oracle(
     counts = list(microdata.counts(table.rows, table.qids, secret).values())
     bites = {r["attack"]: r for r in found.details["attacks"].to_dicts() if r["secret"] == secret}
     totals = Counter(value(r[secret]) for r in table.rows)
-    for attack, people in ol.bites(counts, totals, 2).items():
-        assert bites[attack]["people"] == people
+    readings = [(counts, totals)]
+    if len(totals) > 1 and None in totals:
+        present = [{v: n for v, n in c.items() if v is not None} for c in counts]
+        known = Counter({v: n for v, n in totals.items() if v is not None})
+        readings.append(([c for c in present if c], known))
+    succumbing = [ol.bites(c, everybody, 2) for c, everybody in readings]
+    for attack in succumbing[0]:
+        assert bites[attack]["people"] == max(bitten[attack] for bitten in succumbing)
     for attack, n in (("homogeneity", 1), ("background", 2)):
-        assert bites[attack]["blocks"] == sum(len(c) == n for c in counts)
-    skewed = sum(max(ol.ratios(c, totals).values()) >= 2 for c in counts)
+        chosen = max(range(len(readings)), key=lambda i: (succumbing[i][attack], -i))
+        assert bites[attack]["blocks"] == sum(len(c) == n for c in readings[chosen][0])
+    chosen = max(range(len(readings)), key=lambda i: (succumbing[i]["skewness"], -i))
+    blocks, everybody = readings[chosen]
+    skewed = sum(max(ol.ratios(c, everybody).values()) >= 2 for c in blocks)
     assert bites["skewness"]["blocks"] == skewed
+    counts = [c for blocks, _ in readings for c in blocks]
     for name, row in rows.items():
         if name in expected and name not in ("k",):
             listed = row["worst_counts"]
@@ -392,3 +403,37 @@ def test_several_k_are_answered_also_above_the_records(tmp_path: Path) -> None:
         levels(path, qids="a", k="5,6")
     with pytest.raises(InputError, match="names the file of each secret"):
         levels(path, qids="a", secret="b", hierarchy="f.csv")
+
+
+# Missing secrets
+
+HIV = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from([None, None, "x", "y"])),
+    min_size=1,
+    max_size=10,
+)
+
+
+@given(HIV)
+def test_a_missing_secret_protects_nobody(rows: list[tuple[str, str | None]]) -> None:
+    """Each level is the smaller of two: with missing as a value, and among reported values."""
+    records = [{"ward": ward, "hiv": hiv} for ward, hiv in rows]
+    frame = pl.DataFrame(records, schema={"ward": pl.String, "hiv": pl.String})
+    found = {row["measure"]: row for row in levels(frame, qids="ward", secret="hiv").rows()}
+    for name, level in ol.levels(records, ["ward"], "hiv", required={}).items():
+        same(found[name], level, name)
+    wards = {ward for ward, _ in rows}
+    reported = [{hiv for w, hiv in rows if w == ward and hiv} for ward in wards]
+    told = [len({hiv for w, hiv in rows if w == ward}) for ward in wards]
+    least = min([*(len(values) for values in reported if values), *told])
+    assert found["l_distinct"]["value"] == least
+
+
+def test_the_shared_cases_of_missing_secrets(shared: Path) -> None:
+    file = shared / "cases" / "c05c_one_value_and_missing.csv"
+    for source in (file, Dataset.open(file, na="NA")):
+        result = levels(source, qids="ward", secret="hiv", l=2)
+        rows = {row["measure"]: row for row in result.rows()}
+        assert (rows["l_distinct"]["value"], rows["l_distinct"]["met"]) == (1, False)
+        attacks = {row["attack"]: row["people"] for row in result.details["attacks"].to_dicts()}
+        assert attacks["homogeneity"] > 0
