@@ -224,8 +224,9 @@ class Microdata:
     of a person are one set, and each person is an individual. ``zoned``: some columns have times
     with a time zone. ``releases`` are the names of the datasets whose columns the adversary may
     know. ``columns`` are all columns of the datasets with their roles. ``repeated`` number people,
-    of whom some have several records, though records are counted. ``notes`` are remarks for readers
-    of the results.
+    of whom some have several records, though records are counted. ``reported``: only people with a
+    reported secret, which is the only one; of sets, the reported values. ``notes`` are remarks for
+    readers of the results.
     """
 
     dataset: Dataset | Collection
@@ -243,6 +244,7 @@ class Microdata:
     person: Attribute | None = None
     household: Attribute | None = None
     repeated: tuple[Repeated, ...] = ()
+    reported: bool = False
 
     @property
     def datasets(self) -> int:

@@ -62,18 +62,24 @@ def _people_as_sets(microdata: Microdata) -> Step:
     """Return the step of the people whose records are sets.
 
     The quasi-identifiers of all records of a person are one value, the sorted list of their tuples.
-    Her secret is the sorted list of the values that occur, each once. A record without a person is
-    a person of its own.
+    Her secret is the sorted list of the values that occur, each once; if people report it, of those
+    that are not missing. A record without a person is a person of its own.
     """
     names = [f"qid_{i}" for i in range(1, len(microdata.qids) + 1)]
     pairs = [exp.PropertyEQ(this=exp.to_identifier(n), expression=exp.column(n)) for n in names]
     tuples = exp.func("list", exp.Struct(expressions=pairs))
     columns = [exp.alias_(exp.func("list_sort", tuples, dialect="duckdb"), "qid_1")]
     for j in range(1, len(microdata.secrets) + 1):
-        values = exp.func("list", exp.Distinct(expressions=[exp.column(f"secret_{j}")]))
+        secret = exp.column(f"secret_{j}")
+        values: exp.Expr = exp.func("list", exp.Distinct(expressions=[secret]))
+        if microdata.reported:
+            there = exp.Where(this=exp.not_(secret.is_(exp.null())))
+            values = exp.Filter(this=values, expression=there)
         columns.append(exp.alias_(exp.func("list_sort", values, dialect="duckdb"), f"secret_{j}"))
     alone = exp.Case().when(exp.column("person").is_(exp.null()), exp.column(RECORD))
     query = exp.select(*columns).from_("records").group_by(exp.column("person"), alone)
+    if microdata.reported:
+        query = query.having(exp.GT(this=exp.Count(this=secret), expression=exp.Literal.number(0)))
     return Step("microdata", "One row per individual: the set of the records of a person.", query)
 
 
@@ -157,7 +163,8 @@ def _from_source(
     """Return a SELECT from the dataset with the user's filter.
 
     ``people`` keeps only records that count: those of positive weight, and without missing
-    quasi-identifiers and secrets if the attack drops missing values.
+    quasi-identifiers and secrets if the attack drops missing values. If people report the secret,
+    it is not missing; of people with sets, all records are known.
     """
     query = exp.select(*columns)
     if filtered and microdata.where is not None:
@@ -166,6 +173,8 @@ def _from_source(
         query = query.where(_weighs(microdata.weight))
     if people and microdata.null == "drop":
         query = query.where(*nothing_missing(microdata))
+    if people and microdata.reported and microdata.person is None:
+        query = query.where(exp.not_(normal(microdata.secrets[0]).is_(exp.null())))
     rows = relation(microdata.dataset, read(query))
     return query.from_(exp.alias_(rows, SOURCE, table=True))
 

@@ -5,6 +5,7 @@ distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -141,7 +142,16 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
     )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
-    return spec
+    if options["person"] is not None:
+        refused = [n for n in ("show_blocks", "population") if options[n]]
+        refused += ["null match-any"] if options["null"] == MATCH_ANY else []
+        refused += ["suppressed"] if options["suppressed"] != SUPPRESSED[0] else []
+        if refused:
+            raise InputError(
+                f"{refused[0]} is about single records, and with person each block is of people "
+                "and the sets of their records; leave one of them out"
+            )
+    return replace(spec, person=options["person"])
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.adversary.spec import Attack
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import OF_POPULATION, Run
 from qifsql.commands.levels.spec import Suppressed
 from qifsql.engine.protocol import Engine
-from qifsql.query.microdata_steps import normal
 
 Row = Mapping[str, Any]
 SAFER = {measure.name: measure.higher_is_safer for measure in aims.MEASURES}
@@ -39,9 +37,7 @@ def runs(engine: Engine, spec: Attack, run: Run, suppressed: Suppressed) -> Iter
     counts = run.counts
     for j, secret, l in incomplete:  # noqa: E741 - the field's own letter
         counts.forget()
-        there = exp.not_(normal(secret).is_(exp.null()))
-        where = there if microdata.where is None else exp.and_(microdata.where.copy(), there)
-        bound = run.bound.on(replace(microdata, secrets=(secret,), where=where))
+        bound = run.bound.on(replace(microdata, secrets=(secret,), reported=True))
         again = Run(
             engine,
             spec,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict, get_args
+from typing import Annotated, Literal, get_args
 
-from qifsql.adversary.options import QIDS, AnyNull, Where, secret_option
+from qifsql.adversary.options import QIDS, AnyNull, Sets, Where, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import (
@@ -40,7 +40,7 @@ def _levels(summary: str, text: str = "") -> Option:
     return Option(NUMBERS, summary, text=text, panel=PANEL)
 
 
-class LevelOptions(TypedDict, total=False):
+class LevelOptions(Sets, total=False):
     """Options of ``levels``: the partition, and the levels that each block must meet.
 
     There are no weights, so each person counts once. Records with the text ``*`` in all

@@ -437,3 +437,65 @@ def test_the_shared_cases_of_missing_secrets(shared: Path) -> None:
         assert (rows["l_distinct"]["value"], rows["l_distinct"]["met"]) == (1, False)
         attacks = {row["attack"]: row["people"] for row in result.details["attacks"].to_dicts()}
         assert attacks["homogeneity"] > 0
+
+
+# People with several records
+
+VISITS = st.lists(
+    st.tuples(
+        st.integers(0, 4),
+        st.sampled_from("ab"),
+        st.sampled_from([1, 2, None]),
+        st.sampled_from(["x", "y", None]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def sets_of(rows: Sequence[tuple[int, str, int | None, str | None]]) -> list[tuple[str, set[Any]]]:
+    """What is known of each person, the multiset of her tuples, and the values of her secret."""
+    people: dict[int, list[tuple[str, int | None, str | None]]] = {}
+    for person, *record in rows:
+        people.setdefault(person, []).append((record[0], record[1], record[2]))
+    return [
+        (repr(sorted((q, str(r)) for q, r, _ in records)), {s for *_, s in records})
+        for records in people.values()
+    ]
+
+
+@given(VISITS)
+def test_levels_of_people_are_those_of_their_sets(rows: list[tuple[Any, ...]]) -> None:
+    """k counts people; a secret that some miss is read both ways, all records being known."""
+    names = ("person", "q", "r", "s")
+    schema = {"person": pl.Int64, "q": pl.String, "r": pl.Int64, "s": pl.String}
+    frame = pl.DataFrame([dict(zip(names, row, strict=True)) for row in rows], schema=schema)
+    found = {
+        row["measure"]: row for row in levels(frame, qids="q,r", secret="s", person="person").rows()
+    }
+    people = sets_of(rows)
+    with_missing = [(q, repr(sorted(map(str, s)))) for q, s in people]
+    reported = [(q, repr(sorted(s - {None}))) for q, s in people if s - {None}]
+    readings = [with_missing]
+    if reported and any(None in s for _, s in people):
+        readings.append(reported)
+    levels_of = [
+        ol.levels([{"q": q, "s": s} for q, s in reading], ["q"], "s", required={})
+        for reading in readings
+    ]
+    assert found["k"]["value"] == levels_of[0]["k"]["value"]
+    for name, measure in ol.MEASURES.items():
+        if name not in ("k", "t_ordered"):  # whose order of sets is another
+            values = [float(level[name]["value"]) for level in levels_of]
+            worst = (min if measure.least else max)(values)
+            assert found[name]["value"] == pytest.approx(worst, rel=1e-9), name
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"show_blocks": True}, {"null": "match-any"}, {"suppressed": "out"}],
+)
+def test_options_about_records_do_not_go_with_a_person(option: dict[str, Any]) -> None:
+    frame = pl.DataFrame({"person": [1, 1], "q": ["a", "b"]})
+    with pytest.raises(InputError, match="is about single records"):
+        levels(frame, qids="q", person="person", **option)
