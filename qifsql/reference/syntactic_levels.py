@@ -256,11 +256,13 @@ def assess_secret(
     """
     everybody = assess(measure, blocks, totals, aim)
     reported = [{v: n for v, n in counts.items() if v is not None} for counts in blocks]
-    known = {v: n for v, n in totals.items() if v is not None}
-    if len(known) in (0, len(totals)):
+    reported_totals = {v: n for v, n in totals.items() if v is not None}
+    if len(reported_totals) in (0, len(totals)):
         return everybody
-    others = assess(measure, [counts for counts in reported if counts], known, aim)
-    return min(everybody, others, key=lambda level: _protection(measure, level))
+    reported_level = assess(
+        measure, [counts for counts in reported if counts], reported_totals, aim
+    )
+    return min(everybody, reported_level, key=lambda level: _protection(measure, level))
 
 
 def _protection(measure: Measure, level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:

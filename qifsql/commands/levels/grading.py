@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import polars as pl
+from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks as bites
@@ -25,6 +26,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
+from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import records_plan
 
@@ -267,8 +269,20 @@ class Run:
     def reported_secrets(self) -> list[tuple[int, Attribute]]:
         """Return the secrets that are missing for some people and reported by others, by number."""
         secrets = enumerate(self.bound.microdata.secrets, 1)
-        domains = {j: self.counts.domain(j) for j in self.secrets}
-        return [(j, s) for j, s in secrets if domains[j].missing and domains[j].values > 1]
+        return [(j, secret) for j, secret in secrets if self._is_reported_by_some(j)]
+
+    def _is_reported_by_some(self, j: int) -> bool:
+        """Return whether some people miss a secret and others report it; of sets, some records."""
+        if self.bound.microdata.person is None:
+            domain = self.counts.domain(j)
+            return domain.missing and domain.values > 1
+        secret = exp.column(f"secret_{j}")
+        tests = [exp.Count(this=exp.Star()), exp.Count(this=secret)]
+        query = exp.select(*tests).from_("records")
+        steps = microdata_steps.steps(self.bound.microdata)
+        records_counted = microdata_steps.plan(self.bound.microdata, steps, query)
+        ((records, reported),) = self.tables.rows(records_counted)
+        return 0 < int(reported) < int(records)
 
     def l_of(self, j: int) -> int:
         """Return the l of recursive (c, l)-diversity of a secret."""

@@ -85,6 +85,7 @@ def levels(
         "hierarchy": {s: _hierarchy_name(h) for s, h in hierarchies.items()},
     }
     description |= {"null": MATCH_ANY} if any_value else {}
+    description |= {"person": spec.person} if spec.person is not None else {}
     sources = () if people is None else (people,)
     command = "" if any_value else "levels"
     with opened(spec, settings, sources=sources, command=command) as (engine, bound):

@@ -30,7 +30,7 @@ class Reported:
 
 
 def runs(engine: Engine, spec: Attack, run: Run, suppressed: Suppressed) -> Iterator[Reported]:
-    """Yield a run for each secret that some people miss and others report, one after another."""
+    """Yield a run for each secret that some people miss and by_key report, one after another."""
     microdata = run.bound.microdata
     thresholds = {n: t for n, t in run.thresholds.items() if n not in ("k", *OF_POPULATION)}
     incomplete = [(j, secret, run.l_of(j)) for j, secret in run.reported_secrets()]
@@ -57,13 +57,13 @@ def worse_levels(rows: Sequence[dict[str, Any]], reported: Sequence[Row]) -> lis
 
     ``people`` and ``blocks`` stay those of all.
     """
-    others = {(row["measure"], row["secret"]): row for row in reported if row["secret"] is not None}
+    by_key = {(row["measure"], row["secret"]): row for row in reported if row["secret"] is not None}
     merged = []
     for row in rows:
-        other = others.get((row["measure"], row["secret"]))
-        is_worse = other is not None and _protection(other) < _protection(row)
+        reported_row = by_key.get((row["measure"], row["secret"]))
+        is_worse = reported_row is not None and _protection(reported_row) < _protection(row)
         totals = {"people": row["people"], "blocks": row["blocks"]}
-        merged.append({**other, **totals} if other is not None and is_worse else row)
+        merged.append({**reported_row, **totals} if reported_row is not None and is_worse else row)
     return merged
 
 
@@ -78,9 +78,9 @@ def _protection(row: Row) -> tuple[bool, float]:
 def worse_attacks(table: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
     """Return the attacks on all people, or on those with a reported secret where more succumb."""
     key = ("attack", "secret", "level")
-    others = {tuple(row[name] for name in key): row for row in reported.iter_rows(named=True)}
+    by_key = {tuple(row[name] for name in key): row for row in reported.iter_rows(named=True)}
     rows = []
     for row in table.iter_rows(named=True):
-        other = others.get(tuple(row[name] for name in key), row)
-        rows.append(max(row, other, key=lambda attack: attack["people"]))
+        reported_row = by_key.get(tuple(row[name] for name in key), row)
+        rows.append(max(row, reported_row, key=lambda attack: attack["people"]))
     return pl.DataFrame(rows, schema=table.schema)

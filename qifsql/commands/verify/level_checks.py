@@ -31,7 +31,10 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     answer = second_engine.read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(way, reason=second_engine.TOO_MANY)
-    width, secrets = len(stored.spec["qids"]), list(stored.spec["secrets"])
+    width = 1 if stored.spec.get("person") else len(stored.spec["qids"])
+    secrets = list(stored.spec["secrets"])
+    if any(isinstance(v, list) and None in v for row in answer.rows for v in row[width:]):
+        return Repetition(way, reason="sets of values of which some are missing are not counted")
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         j = secrets.index(row["secret"]) + 1 if row["secret"] is not None else 0
@@ -52,8 +55,12 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
 
 
 def _value_counts(blocks: Blocks) -> list[Counts]:
-    """Return how many people of each block have each value."""
-    return [{v: cell.people for v, cell in values.items()} for values in blocks.values()]
+    """Return how many people of each block have each value, a missing one being None."""
+    missing = second_engine.text_of(None)
+    return [
+        {None if text == missing else text: cell.people for text, cell in values.items()}
+        for values in blocks.values()
+    ]
 
 
 def _level_numbers(

@@ -256,7 +256,8 @@ def test_values_of_any_type_have_a_worth_and_are_compared(drawn: Release, number
     joint = drawn.joint(secret)
     known = domain(joint)
     text = "sql:CASE WHEN guess IS NOT DISTINCT FROM secret THEN 2 ELSE -(guess IS NULL)::INT END"
-    gains = ch.matrix(known, {(w, v): 2 if w == v else -(w is None) for w in known for v in known})
+    worth = {(w, v): 2 if w == v else -(w is None) for w in known for v in known}
+    gains = ch.gains_of_table(known, worth)
     with drawn.file() as path:
         rows = drawn.rows(path, "cas", secret, gain=[f"worth:{number}", text])
     worths = ch.worth(known, dict.fromkeys(known, F(number)))

@@ -165,7 +165,8 @@ def test_beliefs_take_the_place_of_frequencies(
         gains["tolerance:2"] = ch.tolerance(known, 2)
         gains["worth:3"] = ch.worth(known, dict.fromkeys(known, 3))
         near = {(w, v): -1 if None in (w, v) else 3 - abs(w - v) for w in known for v in known}
-        gains["sql:coalesce(3 - abs(guess - secret), -1)"] = abstaining(*ch.matrix(known, near))
+        text = "sql:coalesce(3 - abs(guess - secret), -1)"
+        gains[text] = abstaining(*ch.gains_of_table(known, near))
     name = data.draw(st.sampled_from((secret, secret if table.secrets[1:] else "value")))
     columns = {
         name: pa.array(known, table.types[secret]),
@@ -283,7 +284,7 @@ def test_a_matrix_has_a_line_for_each_pair(
         columns = long(gains, drawn.table.types[secret], name)
         file = write(path.with_name(f"m.{ending}"), columns)
         (row,) = drawn.rows(path, "cas", secret, gain=f"matrix:{file}")
-    check(row, numbers(joint, ch.matrix(domain(joint), gains)), exact=drawn.exact)
+    check(row, numbers(joint, ch.gains_of_table(domain(joint), gains)), exact=drawn.exact)
 
 
 @light
@@ -304,7 +305,7 @@ def test_a_matrix_may_have_a_column_for_each_value(
     with drawn.file() as path:
         file = write(path.with_name(f"m.{'csv' if missing == '' else ending}"), columns)
         (row,) = drawn.rows(path, "cas", secret, gain=f"matrix:{file}")
-    check(row, numbers(joint, ch.matrix(known, gains)), exact=drawn.exact)
+    check(row, numbers(joint, ch.gains_of_table(known, gains)), exact=drawn.exact)
 
 
 @light
@@ -412,7 +413,7 @@ def test_gains_of_a_secret_with_many_values(tmp_path: Path) -> None:
         "sql:CASE WHEN guess = secret THEN 5 WHEN abs(guess-secret) < 4 THEN 1 ELSE -1/8 END": (
             abstaining(known, near)
         ),
-        f"matrix:{matrix}": ch.matrix(known, table),
+        f"matrix:{matrix}": ch.gains_of_table(known, table),
         f"worth:{worth}": ch.worth(known, worths),
         "tolerance:10.5": ch.tolerance(known, F(21, 2)),
         "penalty:0.0625": ch.penalty(known, F(1, 16)),

@@ -454,7 +454,7 @@ VISITS = st.lists(
 
 
 def sets_of(rows: Sequence[tuple[int, str, int | None, str | None]]) -> list[tuple[str, set[Any]]]:
-    """What is known of each person, the multiset of her tuples, and the values of her secret."""
+    """Return what is known of each person, the multiset of her tuples, and her secrets."""
     people: dict[int, list[tuple[str, int | None, str | None]]] = {}
     for person, *record in rows:
         people.setdefault(person, []).append((record[0], record[1], record[2]))

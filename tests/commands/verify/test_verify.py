@@ -485,6 +485,18 @@ def test_levels_are_counted_again(people: Path) -> None:
     assert differing(again) == {("results", row, "value") for row in values}
 
 
+def test_levels_of_people_are_counted_again(people: Path) -> None:
+    """Sets of values, some of which are missing, are called unchecked."""
+    visits = PEOPLE.with_columns(key=pl.col("key") // 2, visits=pl.col("weight"))
+    visits.write_parquet(people)
+    for secret in ("visits", "ill"):
+        result = qifsql.levels(people, qids="sex", secret=secret, person="key", k=2)
+        checked = qifsql.verify(result)
+        assert "differs" not in checked.frame["verdict"].to_list()
+        values = checked.frame.filter(pl.col("column") == "value", verdict="agrees")
+        assert (values.height > 0) == (secret == "visits")
+
+
 def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
     """Doubles of fractional weights may round 87.5 % up or down, as the histogram documents."""
     frame = pl.DataFrame({"a": [1] * 8, "s": ["x"] * 7 + ["y"], "w": [0.1] * 8})
