@@ -3,6 +3,7 @@
 Names are looked up, expressions parsed and types checked, so later code need not check them.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -329,10 +330,11 @@ def _repeated(
 
 def of_records(repeated: Repeated) -> str:
     """Return the note that a column numbers people, and records are counted."""
+    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     return (
         f"records are counted, not people: {quoted(repeated.column)} has "
-        f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}; people are "
-        f"counted with --person {repeated.column}"
+        f"{numbers if repeated.records else 'the same value in several records'}; people are "
+        f"counted with --person {shlex.quote(repeated.column)}"
     )
 
 

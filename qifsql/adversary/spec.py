@@ -56,7 +56,15 @@ class Attack:
     household: str | None = None
 
     @classmethod
-    def of(cls, model: str | Sequence[str], source: Source, **options: Unpack[Options]) -> "Attack":
+    def of(
+        cls,
+        model: str | Sequence[str],
+        source: Source,
+        *,
+        person: str | None = None,
+        household: str | None = None,
+        **options: Unpack[Options],
+    ) -> "Attack":
         """Return the spec from user input: one or several names, and paths or datasets."""
         check_names(options, Options)
         prior = options.get("prior")
@@ -80,6 +88,8 @@ class Attack:
             options.get("absent", "null"),
             options.get("member"),
             keys,
+            person,
+            household,
         )
 
     @property

@@ -55,11 +55,19 @@ NO_NAMES = "; describe lists its columns; if its first line is a record, write t
 
 @dataclass(frozen=True)
 class Repeated:
-    """A column that numbers people: ``values`` different numbers in ``records`` that have one."""
+    """A column that numbers people: ``values`` different numbers in ``records`` that have one.
+
+    Both are 0 for a large file, which is not counted.
+    """
 
     column: str
-    values: int
-    records: int
+    values: int = 0
+    records: int = 0
+
+    @property
+    def of_people(self) -> bool:
+        """Return whether people repeat; few values in many records number something else."""
+        return self.values < self.records <= self.values**2
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,10 @@ from qifsql.errors import (
 
 DELIMITERS = (",", ";", "\t", "|")
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
-COUNTED = "SELECT count(field), count(DISTINCT field) FROM rows"
-PROBES = (
-    "SELECT count(field), count(DISTINCT field) FROM (SELECT field FROM rows LIMIT 200000) AS few",
-    "SELECT count(field), count(DISTINCT field) FROM (SELECT field FROM rows "
-    "USING SAMPLE 1 PERCENT (system, 1)) AS few",
-)
-"""Statements that find whether a value of a column repeats, without reading all of a large file."""
+MANY = 200_000  # rows beyond which values are looked for in parts first
+COUNTED = "SELECT count(DISTINCT field), count(field), count(*) FROM rows"
+AGAIN = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
+MOST = 5_000_000  # rows in which the first values are looked for: a tenth of a second
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
@@ -181,30 +178,34 @@ class Catalog:
     def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records.
 
-        A column of fewer values than the root of the records numbers something else. Of a large
-        file, all records are counted only if a value repeats among the first or in a sample, on
-        Spark, which draws other samples, among the first alone.
+        A large file is not counted: its first records are, and those of the first millions in which
+        the first thousand values are found again; on Spark some records alone.
         """
-        repeated = []
-        probes = PROBES[:1] if self.engine.settings.engine_name == "spark" else PROBES
-        for column in map(self.schema.find, names):
-            if column is None or nested(column.type):
-                continue
-            if all(self._repeats(probe, column, where) is None for probe in probes):
-                continue
-            records, values = self._repeats(COUNTED, column, where) or (0, 0)
-            if values < records <= values**2:
-                repeated.append(Repeated(column.name, values, records))
-        return tuple(repeated)
+        columns = [self.schema.find(name) for name in names]
+        plain = [column for column in columns if column is not None and not nested(column.type)]
+        repeated = (self._repeats(column, where) for column in plain)
+        return tuple(column for column in repeated if column is not None)
 
-    def _repeats(self, rows: str, column: Column, where: exp.Expr | None) -> tuple[int, int] | None:
-        """Return the numbers of records and values of a column, None if no value repeats."""
+    def _repeats(self, column: Column, where: exp.Expr | None) -> Repeated | None:
+        """Return a column that numbers people who repeat, without numbers of a large file."""
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        chosen = exp.select(exp.alias_(_column(column), "field")).from_(source)
-        chosen = chosen if where is None else chosen.where(where.copy())
-        query = filled(rows, {"rows": exp.Subquery(this=chosen, alias="rows")})
-        ((records, values),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
-        return (records, values) if values < records else None
+        values = exp.select(exp.alias_(_column(column), "field")).from_(source)
+        values = values if where is None else values.where(where.copy())
+        first, rows = self._count_values(column, values.limit(MANY))
+        if rows < MANY:
+            return first if first.of_people else None
+        if first.of_people or self.engine.settings.engine_name == "spark":
+            return Repeated(column.name) if first.of_people else None
+        again = filled(AGAIN, {"rows": values.limit(MOST).subquery("rows")})
+        return Repeated(column.name) if self._count_values(column, again)[0].of_people else None
+
+    def _count_values(self, column: Column, values: exp.Expr) -> tuple[Repeated, int]:
+        """Return the values of a column and the records that have one, and the rows counted."""
+        query = filled(COUNTED, {"rows": exp.Subquery(this=values, alias="rows")})
+        ((distinct, records, rows),) = self.engine.query(
+            cast("exp.Query", query), self.schema.dataset
+        )
+        return Repeated(column.name, distinct, records), rows
 
     def filter(self, where: str | None) -> exp.Expr | None:
         """Return the condition of a filter, None without one; ExpressionError if it is invalid."""

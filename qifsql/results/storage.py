@@ -137,7 +137,10 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
 
 def _repeated(microdata: Microdata) -> dict[str, Any]:
     """Return the columns that number people, where records are counted all the same."""
-    columns = {r.column: {"values": r.values, "records": r.records} for r in microdata.repeated}
+    columns = {
+        r.column: {"values": r.values or None, "records": r.records or None}
+        for r in microdata.repeated
+    }
     return {"repeated": columns} if columns else {}
 
 

@@ -66,6 +66,20 @@ def test_it_is_told_if_and_only_if_somebody_has_several_records(ids: list[int]) 
     assert any(note.startswith(NOTE) for note in notes) == repeats
 
 
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_large_file_is_not_counted(times: int, apart: bool, tmp_path: Path) -> None:
+    """People repeat at once, or where the second half of the file is a later wave of the first."""
+    ids = pl.Series("patient_id", range(250_000))
+    frame = pl.DataFrame({"patient_id": pl.concat([ids] * times), "sex": "f"})
+    frame = frame if apart else frame.sort("patient_id")
+    frame.write_parquet(tmp_path / "large.parquet")
+    result = qifsql.attack("crs", tmp_path / "large.parquet", qids="sex")
+    notes = [note for note in result.notes if note.startswith(NOTE)]
+    assert len(notes) == (times > 1)
+    assert all("has the same value in several records" in note for note in notes)
+
+
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_check_is_not_met_by_records(size: int, visits: Path, tmp_path: Path) -> None:
     """Exit code 4, until people are counted or the policy says that records are."""

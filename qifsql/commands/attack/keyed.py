@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any, Unpack, cast
 
@@ -55,8 +54,8 @@ def specified(
     if options.get("null") == MATCH_ANY:
         completion_bounds.check_options(options)
         adversary["null"] = "distinct"
-    spec = Attack.of(model, source, **cast("Options", adversary))
-    spec = replace(spec, person=options.get("person"), household=options.get("household"))
+    units: Any = {name: options.get(name) for name in ("person", "household")}
+    spec = Attack.of(model, source, **units, **cast("Options", adversary))
     population = options.get("population")
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None

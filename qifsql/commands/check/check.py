@@ -6,7 +6,6 @@ other records.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -203,11 +202,10 @@ def _coverage(
 ) -> Coverage:
     """Return all columns of the file, and the people that its uncovered columns single out."""
     adversary = policy.adversary
-    shared = ("key", "weight", "where", "null", "wave", "absent")
+    shared = ("key", "weight", "where", "null", "wave", "absent", "person")
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
-    spec = replace(spec, person=adversary.get("person"))
     unused = all(rule.by != adversary.get("by") for rule in policy.rules)
     unmeasured = IGNORED if policy.unnamed == "ignore" else ("" if results else OF_NOBODY)
     try:
@@ -414,9 +412,8 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
         options = _attack_options(policy, [model], by)
         people = options.pop("population", None)
-        options = {n: v for n, v in options.items() if n in Options.__annotations__}
-        spec = Attack.of(model.acronym, source, **options)
-        spec = replace(spec, person=policy.adversary.get("person"))
+        taken = ("person", *Options.__annotations__)
+        spec = Attack.of(model.acronym, source, **{n: v for n, v in options.items() if n in taken})
         spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False, command="check"):
             pass

@@ -7,13 +7,14 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.bind import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
-from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses, reason
+from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
-from qifsql.data.dataset import Column, Dataset, Schema, Tabular
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Tabular
 from qifsql.data.expressions import column
 from qifsql.data.option import as_names, complete
-from qifsql.data.topics import NUMBER
+from qifsql.data.topics import numbers_people
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
@@ -147,14 +148,13 @@ def _first_line(schema: Schema) -> tuple[str, ...]:
 
 
 def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return notes on columns that look like numbers of people, some of which repeat."""
-    return [
-        f"{quoted(row['column'])} looks like an identifier, and has {row['distinct']:,} values in "
-        f"{row['records'] - row['missing']:,} records: if it numbers people, they have several "
-        "records, and each counts as a person unless attack has --person with this column"
-        for row in rows
-        if row["why"] == reason(NUMBER) and 0 < row["distinct"] < row["records"] - row["missing"]
+    """Return notes on columns that number people, some of whom have several records."""
+    numbering = [row for row in rows if numbers_people(row["column"]) and row["distinct"]]
+    columns = [
+        Repeated(row["column"], row["distinct"], row["records"] - row["missing"])
+        for row in numbering
     ]
+    return [of_records(column) for column in columns if column.of_people]
 
 
 def _spelt(spellings: Mapping[str, Spellings]) -> list[str]:

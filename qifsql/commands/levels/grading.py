@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,7 @@ from qifsql.measures.syntactic import Level
 from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import records_plan
+from qifsql.query.plan import Plan
 
 COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
 SCHEMA: dict[str, pl.DataType] = {
@@ -68,6 +69,15 @@ PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_dis
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The rows of a result, its details, and the plans that ran."""
+
+    rows: list[dict[str, Any]]
+    details: Mapping[str, pl.DataFrame]
+    plans: tuple[Plan, ...]
+
+
 class Run:
     """One run: the counts, the levels found in them, and remarks."""
 
@@ -83,6 +93,7 @@ class Run:
         suppressed: Suppressed,
         default_l: int | None = None,
     ) -> None:
+        self.spec, self.suppressed = spec, suppressed
         self.thresholds = thresholds
         self.default_l = default_l
         self.every_k = every_k
@@ -98,6 +109,7 @@ class Run:
             self.counts.keep_rows("population", plan)
         self.tables = Tables(self.counts)
         self.hierarchies: Mapping[int, Hierarchy] = {}
+        self.incomplete: list[str] = []  # names of secrets that some people miss
         self.secrets: dict[int, counting.Secret] = {}
         self.levels: dict[tuple[str, int], find.Finding] = {}
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
@@ -114,6 +126,7 @@ class Run:
         domains = [self.counts.domain(j) for j in range(1, len(self.bound.microdata.secrets) + 1)]
         everybody = domains[0].people if domains else self._people()
         names = [secret.name for secret in self.bound.microdata.secrets]
+        self.incomplete = [name for j, name in enumerate(names, 1) if self._is_missed(j)]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         least = {"k": min(self.every_k)} if self.every_k else {}
         if self.default_l is None:  # else required levels are known to be possible with NULL
@@ -129,7 +142,7 @@ class Run:
         """Return the heights of the hierarchies, by the number of their secret."""
         return {j: h.height for j, h in self.hierarchies.items()}
 
-    def rows(self) -> list[dict[str, Any]]:
+    def _level_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
         worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels, self.heights)
@@ -155,7 +168,16 @@ class Run:
             dict.fromkeys(SCHEMA) | line | totals for _, line in sorted(lines, key=lambda f: f[0])
         ]
 
-    def attacks(self, skew: Fraction) -> pl.DataFrame:
+    def answer(self, skew: Fraction, *, show_blocks: bool) -> "Answer":
+        """Return the levels, the attacks on them and, on request, their worst blocks."""
+        rows, details = self._level_rows(), {"attacks": self._attacks(skew)}
+        if show_blocks:
+            details["worst"] = worst_blocks.worst_block_table(
+                self.tables, self.secrets, self.levels, self.heights
+            )
+        return Answer(rows, details, tuple(self.counts.plans))
+
+    def _attacks(self, skew: Fraction) -> pl.DataFrame:
         """Return the success of the attacks on k and l, by secret."""
         rows = [
             row
@@ -163,10 +185,6 @@ class Run:
             for row in bites.attack_rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
         ]
         return pl.DataFrame(rows, schema=bites.ATTACKS)
-
-    def worst(self) -> pl.DataFrame:
-        """Return the quasi-identifiers of the worst blocks."""
-        return worst_blocks.worst_block_table(self.tables, self.secrets, self.levels, self.heights)
 
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
@@ -266,27 +284,46 @@ class Run:
             }
         return line
 
-    def reported_secrets(self) -> list[tuple[int, Attribute]]:
-        """Return the secrets that are missing for some people and reported by others, by number."""
+    def incomplete_secrets(self) -> list[tuple[int, Attribute, int]]:
+        """Return the secrets that some people miss and others report: number, column and l."""
         secrets = enumerate(self.bound.microdata.secrets, 1)
-        return [(j, secret) for j, secret in secrets if self._is_reported_by_some(j)]
+        some = [(j, s) for j, s in secrets if s.name in self.incomplete and self._is_reported(j)]
+        return [(j, secret, self._l(self.secrets[j])) for j, secret in some]
 
-    def _is_reported_by_some(self, j: int) -> bool:
-        """Return whether some people miss a secret and others report it; of sets, some records."""
+    def _is_missed(self, j: int) -> bool:
+        """Return whether some people miss a secret; of sets, whether some records do."""
         if self.bound.microdata.person is None:
-            domain = self.counts.domain(j)
-            return domain.missing and domain.values > 1
-        secret = exp.column(f"secret_{j}")
-        tests = [exp.Count(this=exp.Star()), exp.Count(this=secret)]
+            return self.counts.domain(j).missing
+        records, reported = self._records_of_sets(j)
+        return reported < records
+
+    def _is_reported(self, j: int) -> bool:
+        """Return whether anybody has a reported secret."""
+        if self.bound.microdata.person is None:
+            return self.counts.domain(j).values > 1  # one of them is missing
+        return self._records_of_sets(j)[1] > 0
+
+    def _records_of_sets(self, j: int) -> tuple[int, int]:
+        """Return the number of records in the sets of people, and of those with a secret."""
+        tests = [exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"secret_{j}"))]
         query = exp.select(*tests).from_("records")
         steps = microdata_steps.steps(self.bound.microdata)
-        records_counted = microdata_steps.plan(self.bound.microdata, steps, query)
-        ((records, reported),) = self.tables.rows(records_counted)
-        return 0 < int(reported) < int(records)
+        plan = microdata_steps.plan(self.bound.microdata, steps, query)
+        ((records, reported),) = self.tables.rows(plan)
+        return int(records), int(reported)
 
-    def l_of(self, j: int) -> int:
-        """Return the l of recursive (c, l)-diversity of a secret."""
-        return self._l(self.secrets[j])
+    def on(self, bound: BoundAttack, l: int) -> "Run":  # noqa: E741 - the field's own letter
+        """Return a run on other people, with the levels that are required of a secret."""
+        return Run(
+            self.counts.engine,
+            self.spec,
+            bound,
+            thresholds={n: t for n, t in self.thresholds.items() if n in OF_SECRETS},
+            every_k=(),
+            population=None,
+            suppressed=self.suppressed,
+            default_l=l,
+        )
 
     def _pick_distance(self, j: int) -> str:
         """Return the distance that is compared with a required t."""
@@ -305,15 +342,11 @@ class Run:
             for secret in self.bound.microdata.secrets
             if family(secret.type) not in (*ORDERED, "BOOLEAN", "ENUM")
         ]
-        if missing := [
-            s
-            for j, s in enumerate(self.bound.microdata.secrets, 1)
-            if self.counts.domain(j).missing
-        ]:
-            names = ", ".join(quoted(s.name) for s in missing)
+        if self.incomplete:
             notes.append(
-                f"{names} may be missing, which protects nobody: each level is the smaller of two, "
-                "with missing as a value (the last one in t_ordered) and among reported values"
+                f"{', '.join(map(quoted, self.incomplete))} may be missing, which protects nobody: "
+                "each level is the smaller of two, with missing as a value (the last one in "
+                "t_ordered) and among reported values"
             )
         notes += [
             f"no c is enough for (c, {line['l']})-diversity of {quoted(line['secret'])}: blocks "

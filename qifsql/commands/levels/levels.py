@@ -4,8 +4,7 @@ Each measure is the level that all blocks meet: the smallest size, the fewest va
 distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts in ``sql/levels``.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -76,16 +75,6 @@ def levels(
     spec = _attack(source, options)
     people = None if population is None else Dataset.open(population)
     hierarchies = _named_hierarchies(options)
-    description = {
-        "wanted": {name: aims.level_text(value) for name, value in thresholds.items()}
-        | ({"k": ",".join(map(aims.level_text, every_k))} if every_k else {}),
-        "suppressed": suppressed,
-        "skew": aims.level_text(times),
-        "population": people.name if people else None,
-        "hierarchy": {s: _hierarchy_name(h) for s, h in hierarchies.items()},
-    }
-    description |= {"null": MATCH_ANY} if any_value else {}
-    description |= {"person": spec.person} if spec.person is not None else {}
     sources = () if people is None else (people,)
     command = "" if any_value else "levels"
     with opened(spec, settings, sources=sources, command=command) as (engine, bound):
@@ -100,18 +89,14 @@ def levels(
         )
         trees = _read_hierarchies(hierarchies, bound.microdata)
         run.count(trees)
-        rows, details = run.rows(), {"attacks": run.attacks(times)}
-        if options["show_blocks"]:
-            details["worst"] = run.worst()
-        plans = [*run.counts.plans]
-        for reported in () if any_value else reported_secrets.runs(engine, spec, run, suppressed):
-            tree = trees.get(reported.number)
-            reported.run.count({} if tree is None else {1: tree})
-            rows = reported_secrets.worse_levels(rows, reported.run.rows())
-            attacks = reported.run.attacks(times)
-            details["attacks"] = reported_secrets.worse_attacks(details["attacks"], attacks)
-            plans += reported.run.counts.plans
-        origin = origin.of(bound, spec, *plans, **description)
+        show_blocks = options["show_blocks"]
+        if any_value:
+            answer = run.answer(times, show_blocks=show_blocks)
+        else:
+            answer = reported_secrets.smaller_levels(run, trees, times, show_blocks=show_blocks)
+        rows, details = answer.rows, {**answer.details}
+        description = _description(options, thresholds, every_k, times)
+        origin = origin.of(bound, spec, *answer.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
         schema = SCHEMA
@@ -140,6 +125,7 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
         secret=options["secret"],
         where=options["where"],
         null="drop" if options["null"] == "drop" else "distinct",
+        person=options["person"],
     )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
@@ -152,7 +138,28 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
                 f"{refused[0]} is about single records, and with person each block is of people "
                 "and the sets of their records; leave one of them out"
             )
-    return replace(spec, person=options["person"])
+    return spec
+
+
+def _description(
+    options: LevelOptions,
+    thresholds: Mapping[str, Fraction],
+    every_k: Sequence[Fraction],
+    skew: Fraction,
+) -> dict[str, Any]:
+    """Return what was asked besides the attack, for the manifest."""
+    k = {"k": ",".join(map(aims.level_text, every_k))} if every_k else {}
+    population = options["population"]
+    description: dict[str, Any] = {
+        "wanted": {name: aims.level_text(value) for name, value in thresholds.items()} | k,
+        "suppressed": options["suppressed"],
+        "skew": aims.level_text(skew),
+        "population": None if population is None else Dataset.open(population).name,
+        "hierarchy": {s: _hierarchy_name(h) for s, h in _named_hierarchies(options).items()},
+    }
+    description |= {"null": MATCH_ANY} if options["null"] == MATCH_ANY else {}
+    person = options["person"]
+    return description | ({"person": person} if person is not None else {})
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,66 +5,78 @@ with a reported secret; the smaller protection is the level.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.spec import Attack
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.grading import OF_POPULATION, Run
-from qifsql.commands.levels.spec import Suppressed
-from qifsql.engine.protocol import Engine
+from qifsql.commands.levels.grading import Answer, Run
+from qifsql.data.hierarchy import Hierarchy
 
 Row = Mapping[str, Any]
 SAFER = {measure.name: measure.higher_is_safer for measure in aims.MEASURES}
 
 
-@dataclass(frozen=True)
-class Reported:
-    """The run about the people with a reported secret, which has this number among the secrets."""
-
-    number: int
-    run: Run
-
-
-def runs(engine: Engine, spec: Attack, run: Run, suppressed: Suppressed) -> Iterator[Reported]:
-    """Yield a run for each secret that some people miss and by_key report, one after another."""
-    microdata = run.bound.microdata
-    thresholds = {n: t for n, t in run.thresholds.items() if n not in ("k", *OF_POPULATION)}
-    incomplete = [(j, secret, run.l_of(j)) for j, secret in run.reported_secrets()]
-    counts = run.counts
-    for j, secret, l in incomplete:  # noqa: E741 - the field's own letter
-        counts.forget()
-        bound = run.bound.on(replace(microdata, secrets=(secret,), reported=True))
-        again = Run(
-            engine,
-            spec,
-            bound,
-            thresholds=thresholds,
-            every_k=(),
-            population=None,
-            suppressed=suppressed,
-            default_l=l,
-        )
-        yield Reported(j, again)
-        counts = again.counts
+def smaller_levels(
+    run: Run, trees: Mapping[int, Hierarchy], skew: Fraction, *, show_blocks: bool
+) -> Answer:
+    """Return the levels of a counted run, where a secret is missing the smaller of the two."""
+    answer = run.answer(skew, show_blocks=show_blocks)
+    for number, again in _runs_of_reported(run):
+        again.count({1: trees[number]} if number in trees else {})
+        answer = _smaller(answer, again.answer(skew, show_blocks=show_blocks))
+    return answer
 
 
-def worse_levels(rows: Sequence[dict[str, Any]], reported: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the levels of all people, or those of people with a reported secret where smaller.
+def _runs_of_reported(run: Run) -> Iterator[tuple[int, Run]]:
+    """Yield the number of each secret that some people miss, and the run without these people."""
+    previous = run
+    for number, secret, l in run.incomplete_secrets():  # noqa: E741 - the field's own letter
+        previous.counts.forget()
+        microdata = replace(run.bound.microdata, secrets=(secret,), reported=True)
+        previous = run.on(run.bound.on(microdata), l)
+        yield number, previous
 
-    ``people`` and ``blocks`` stay those of all.
+
+def _smaller(answer: Answer, reported: Answer) -> Answer:
+    """Return an answer with the levels of people with a reported secret where they are smaller.
+
+    ``people`` and ``blocks`` stay those of all. A worst block is that of the level that is taken;
+    an attack is on those of whom more succumb.
     """
-    by_key = {(row["measure"], row["secret"]): row for row in reported if row["secret"] is not None}
-    merged = []
-    for row in rows:
-        reported_row = by_key.get((row["measure"], row["secret"]))
-        is_worse = reported_row is not None and _protection(reported_row) < _protection(row)
-        totals = {"people": row["people"], "blocks": row["blocks"]}
-        merged.append({**reported_row, **totals} if reported_row is not None and is_worse else row)
-    return merged
+    by_level = {(r["measure"], r["secret"]): r for r in reported.rows if r["secret"] is not None}
+    totals = {name: answer.rows[0][name] for name in ("people", "blocks")}
+    rows = [
+        by_level[level] | totals
+        if (level := (r["measure"], r["secret"])) in by_level
+        and _protection(by_level[level]) < _protection(r)
+        else r
+        for r in answer.rows
+    ]
+    replaced = {
+        (new["measure"], new["secret"])
+        for new, old in zip(rows, answer.rows, strict=True)
+        if new is not old
+    }
+    details = {"attacks": _more(answer.details["attacks"], reported.details["attacks"])}
+    if "worst" in answer.details:
+        tables = answer.details["worst"], reported.details["worst"]
+        old, new = ({(r["measure"], r["secret"]): r for r in t.to_dicts()} for t in tables)
+        chosen = [new[level] if level in replaced else row for level, row in old.items()]
+        details["worst"] = pl.DataFrame(chosen, schema=tables[0].schema)
+    return Answer(rows, details, (*answer.plans, *reported.plans))
+
+
+def _more(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
+    """Return each attack on all people, or on those with a reported secret if more succumb."""
+    rows = attacks.to_dicts()
+    by_attack = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
+    pairs = [(r, by_attack.get((r["attack"], r["secret"], r["level"]), r)) for r in rows]
+    worse = [max(pair, key=lambda attack: attack["people"]) for pair in pairs]
+    return pl.DataFrame(worse, schema=attacks.schema)
 
 
 def _protection(row: Row) -> tuple[bool, float]:
@@ -73,14 +85,3 @@ def _protection(row: Row) -> tuple[bool, float]:
     if row["value"] is None:  # no number is enough
         return met, -math.inf
     return met, row["value"] if SAFER[row["measure"]] else -row["value"]
-
-
-def worse_attacks(table: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
-    """Return the attacks on all people, or on those with a reported secret where more succumb."""
-    key = ("attack", "secret", "level")
-    by_key = {tuple(row[name] for name in key): row for row in reported.iter_rows(named=True)}
-    rows = []
-    for row in table.iter_rows(named=True):
-        reported_row = by_key.get(tuple(row[name] for name in key), row)
-        rows.append(max(row, reported_row, key=lambda attack: attack["people"]))
-    return pl.DataFrame(rows, schema=table.schema)

@@ -79,7 +79,7 @@ def sql(
     if simple and person is not None:
         raise InputError("simple statements are about single records; leave out simple, or person")
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
-    spec = replace(Attack.of(model, source, **cast("Options", adversary)), person=person)
+    spec = Attack.of(model, source, person=person, **cast("Options", adversary))
     settings = (settings or Settings()).of_duckdb  # it is not run, on any engine
     with opened(spec, settings, joined=False) as (engine, bound):
         copies = [

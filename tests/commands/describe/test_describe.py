@@ -75,8 +75,8 @@ def test_what_may_mislead_in_a_file_is_told(tmp_path: Path):
     result = qifsql.describe(file)
     assert result.frame["why"].to_list()[-1] == "no value at all"
     told = {text.partition(":")[0].partition(" ")[0]: text for text in result.notes}
-    assert set(told) == {'"pid"', '"job"', '"weight"'}
-    assert "2 values in 3 records" in told['"pid"']
+    assert set(told) == {"records", '"job"', '"weight"'}
+    assert '"pid" has 2 values in 3 records' in told["records"]
     assert "count as values like any other" in told['"job"']
     assert "decimal comma" in told['"weight"']
     file.write_text("pid,weight,job\n1,1.5,x\n2,2.5,y\n3,3.5,y\n")
