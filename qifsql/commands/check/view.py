@@ -1,5 +1,6 @@
 """Verdicts as people read them: the levels, their values and their bounds."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -80,8 +81,9 @@ def caveats(result: Verdict) -> list[str]:
         *(
             said(
                 "{column} numbers people, and some of them have several records: count people with "
-                '--person {column}, or accept records in the policy (unit = "records").',
+                '--person {word}, or accept records in the policy (unit = "records").',
                 column=escaping.cell(name),
+                word=escaping.cell(shlex.quote(name)),
             )
             for name in result.repeated
         ),
