@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from sqlglot import exp
 
@@ -16,6 +16,7 @@ from qifsql.data.files import path_text
 from qifsql.data.option import as_names, as_tuple, check_names
 from qifsql.errors import InputError
 
+KnownRecords = Literal["all", "one"]  # the records that an adversary knows of a person
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # membership models, as users write them
 
@@ -230,12 +231,13 @@ class BoundGain:
 class Microdata:
     """The data of an attack: the dataset, and its columns by role, found and checked.
 
-    ``by`` is the column of groups, ``household`` that of households. With ``person``, the records
-    of a person are one set, and each person is an individual. ``zoned``: some columns have times
-    with a time zone. ``releases`` are the names of the datasets whose columns the adversary may
-    know. ``columns`` are all columns of the datasets with their roles. ``repeated`` number people,
-    of whom some have several records, though records are counted. ``reported``: only people with a
-    reported secret, which is the only one; of sets, the reported values. ``notes`` are remarks for
+    ``by`` is the column of groups, ``household`` that of households. With ``person``, each person
+    is an individual, of whom the adversary knows all records or one (``known_records``).
+    ``zoned``: some columns have times with a time zone. ``releases`` are the names of the datasets
+    whose columns the adversary may know. ``columns`` are all columns of the datasets with their
+    roles. ``repeated`` number people, of whom some have several records, though records are
+    counted. ``reported``: only people with a reported secret, which is the only one; of several
+    records, the reported values. ``notes`` are remarks for
     readers of the results.
     """
 
@@ -252,6 +254,7 @@ class Microdata:
     releases: tuple[str, ...] = ("",)
     columns: tuple[ColumnRoles, ...] = ()
     person: Attribute | None = None
+    known_records: KnownRecords = "all"
     household: Attribute | None = None
     repeated: tuple[Repeated, ...] = ()
     reported: bool = False
@@ -264,11 +267,16 @@ class Microdata:
     @property
     def width(self) -> int:
         """Return how many columns make up what the adversary knows of an individual."""
-        return len(self.qids) if self.person is None else 1
+        in_one_list = self.person is not None and self.known_records == "all"
+        return 1 if in_one_list else len(self.qids)
 
     def of_sets(self, person: Attribute) -> "Microdata":
         """Return the microdata whose individuals are the sets of records of one ``person``."""
         return replace(self, person=person, household=None, by=None)
+
+    def by_one_record(self) -> "Microdata":
+        """Return the microdata of an adversary who knows one record of each person."""
+        return replace(self, known_records="one")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
+from qifsql.query.microdata_steps import PERSONS
 from qifsql.query.plan import Plan
 
 TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
@@ -176,8 +177,9 @@ class Counts:
     def _keep_cells(self, again: bool, *, tallied: bool) -> None:
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
-        if bound.microdata.person is not None:  # their sets take longer to make than to count
-            self.keep("microdata", lasting=False)
+        if bound.microdata.person is not None:  # they take longer to make than to count
+            for step in [PERSONS] * (bound.microdata.known_records == "one") + ["microdata"]:
+                self.keep(step, lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)
         if tallied and not (bound.gains or bound.beliefs or bound.target or bound.microdata.weight):

@@ -6,13 +6,14 @@ name of a column can be read as part of a message.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from gettext import NullTranslations, bindtextdomain, textdomain, translation
 from pathlib import Path
+from typing import Any
 
 from qifsql.errors import InputError
 
@@ -58,6 +59,16 @@ def speaking(code: str, people: str = "") -> Iterator[Language]:
         yield spoken()
     finally:
         _SPOKEN.reset(token)
+
+
+@contextmanager
+def counting(spec: Mapping[str, Any]) -> Iterator[None]:
+    """Speak of records inside the context if the request says that people have several of them."""
+    if not spec.get("repeated"):
+        yield
+        return
+    with speaking(spoken().code, people=said("records")):
+        yield
 
 
 def said(message: str, **values: object) -> str:

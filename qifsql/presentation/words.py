@@ -169,9 +169,15 @@ def sentence(row: Row) -> str:
     return f"{change}; {sure(row)}{base_rate(row)}"
 
 
+def individuals(row: Row) -> int:
+    """Return the number of people in a row; each record is one unless a column says otherwise."""
+    n: int = row["records"] if row.get("people") is None else row["people"]
+    return n
+
+
 def sure(row: Row) -> str:
     """Return a sentence on the people who are singled out, or whose secret is known for certain."""
-    values = {"records": count(row["records"]), "people": people()}
+    values = {"records": count(individuals(row)), "people": people()}
     if row["secret"] is None:
         singular = "{n} of {records} {people} is singled out."
         plural = "{n} of {records} {people} are singled out."
@@ -205,9 +211,16 @@ def heading(row: Row) -> str:
     """
     message = "{goal} ({model}), knowing {qids}"
     text = said(message, goal=goal(row), model=row["model"], qids=listed(row["qids"]))
+    text += known_records(row)
     if row.get("gain", "identity") == "identity":
         return text
     return text + said(", gain {gain}", gain=row["gain"])
+
+
+def known_records(row: Row) -> str:
+    """Return which records of a person are known, where she has several: ``, of all records``."""
+    texts = {"all": said(" of all records of a person"), "one": said(" of one record of a person")}
+    return texts.get(row.get("known_records") or "", "")
 
 
 def is_chance(row: Row) -> bool:
@@ -223,7 +236,7 @@ def amount(x: float, unit: str | None) -> str:
 
 def success(row: Row, x: float) -> str:
     """Return the success or gain of a row, for tables."""
-    return percent(x) if is_chance(row) else amount(x, row.get("unit"))
+    return percent(x) if is_chance(row) else amount(x, row.get("gain_unit"))
 
 
 def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
@@ -291,7 +304,7 @@ def _of_hundred(p: float) -> str:
 
 
 def _gained(row: Row) -> str:
-    unit, more = row.get("unit"), row["leakage_additive"]
+    unit, more = row.get("gain_unit"), row["leakage_additive"]
     before = amount(row["prior_probabilistic"], unit)
     after = amount(row["posterior_probabilistic"], unit)
     if row.get("target") is not None:
@@ -303,8 +316,8 @@ def _gained(row: Row) -> str:
     paid = said(
         "An attacker would pay up to {each} per person for the release, {all} for all {records}.",
         each=amount(more, unit),
-        all=amount(more * row["records"], unit),
-        records=count(row["records"]),
+        all=amount(more * individuals(row), unit),
+        records=count(individuals(row)),
     )
     return f"{text} {paid}"
 

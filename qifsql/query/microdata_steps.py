@@ -15,8 +15,10 @@ from qifsql.data.expressions import SOURCE, read, with_one_missing
 from qifsql.data.readers import openings, relation
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
+from qifsql.query.templates import load
 
 RECORD = "record"  # the position of a record in the input, from 1
+PERSONS = "persons"  # the people whose records are known one by one
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -54,33 +56,22 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     query = _from_source(microdata, columns, people=True)
     if microdata.person is not None:
         doc = "One row per record: its person, what the adversary knows of it, its secrets."
-        return [*steps, Step("records", doc, query), _people_as_sets(microdata)]
+        return [*steps, Step("records", doc, query), *_people_of_records(microdata)]
     return [*steps, Step("microdata", "One row per individual.", query)]
 
 
-def _people_as_sets(microdata: Microdata) -> Step:
-    """Return the step of the people whose records are sets.
-
-    The quasi-identifiers of all records of a person are one value, the sorted list of their tuples.
-    Her secret is the sorted list of the values that occur, each once; if people report it, of those
-    that are not missing. A record without a person is a person of its own.
-    """
-    names = [f"qid_{i}" for i in range(1, len(microdata.qids) + 1)]
-    pairs = [exp.PropertyEQ(this=exp.to_identifier(n), expression=exp.column(n)) for n in names]
-    tuples = exp.func("list", exp.Struct(expressions=pairs))
-    columns = [exp.alias_(exp.func("list_sort", tuples, dialect="duckdb"), "qid_1")]
-    for j in range(1, len(microdata.secrets) + 1):
-        secret = exp.column(f"secret_{j}")
-        values: exp.Expr = exp.func("list", exp.Distinct(expressions=[secret]))
-        if microdata.reported:
-            there = exp.Where(this=exp.not_(secret.is_(exp.null())))
-            values = exp.Filter(this=values, expression=there)
-        columns.append(exp.alias_(exp.func("list_sort", values, dialect="duckdb"), f"secret_{j}"))
-    alone = exp.Case().when(exp.column("person").is_(exp.null()), exp.column(RECORD))
-    query = exp.select(*columns).from_("records").group_by(exp.column("person"), alone)
-    if microdata.reported:
-        query = query.having(exp.GT(this=exp.Count(this=secret), expression=exp.Literal.number(0)))
-    return Step("microdata", "One row per individual: the set of the records of a person.", query)
+def _people_of_records(microdata: Microdata) -> list[Step]:
+    """Return the steps that make individuals of records: all of a person's are known, or one."""
+    qids, secrets = len(microdata.qids), len(microdata.secrets)
+    if microdata.known_records == "all":
+        views = [load("known_by_all", qids=qids, secrets=secrets, reported=microdata.reported)]
+    else:
+        views = [
+            load(PERSONS, secrets=secrets, reported=microdata.reported),
+            load("known_by_one", qids=qids, secrets=secrets),
+        ]
+    names = [*(view.name for view in views[:-1]), "microdata"]
+    return [Step(n, view.doc, view.query) for n, view in zip(names, views, strict=True)]
 
 
 def everybody(microdata: Microdata) -> Step:

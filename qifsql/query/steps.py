@@ -17,6 +17,7 @@ from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters
 from qifsql.query.columns import number
+from qifsql.query.microdata_steps import PERSONS
 from qifsql.query.plan import Step
 from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
@@ -45,6 +46,7 @@ WEIGHTED = (
 OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
     "cells": "people",
+    "known_blocks": "known_owners",
     "group_capacity": "owner_group_capacity",
     "guesses": "owner_guesses",
     "members": "owner_members",
@@ -113,8 +115,8 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
-        if name == "microdata":
-            return self._people(about)
+        if name in ("microdata", PERSONS):
+            return self._people(replace(about, prior=about.prior or name == PERSONS))
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
@@ -140,12 +142,21 @@ class Steps:
         return query
 
     def _people(self, about: About) -> str:
-        """Add the step of all people, or of the look-alikes of the target; return its name."""
-        if "microdata" in self.catalogs:
-            return self.push(_read_table("microdata", self.catalogs["microdata"]))
-        for step in microdata_steps.steps(self.attack.microdata, key=self.key):
-            self.push(step)
-        if not self.attack.target or about.prior:
+        """Add the step of all people, or of the look-alikes of the target; return its name.
+
+        If one record of each person is known, the people before the release are a step of their
+        own, from which the others are made.
+        """
+        by_one_record = self.attack.microdata.known_records == "one"
+        tables = [name for name in (PERSONS, "microdata") if name in self.catalogs]
+        for table in tables:
+            self.push(_read_table(table, self.catalogs[table]))
+        if "microdata" not in tables:
+            for step in microdata_steps.steps(self.attack.microdata, key=self.key):
+                self.push(step)
+        if about.prior and by_one_record:
+            return PERSONS
+        if not self.attack.target or about.prior or "microdata" in tables:
             return "microdata"
         return self.push(microdata_steps.candidates(self.attack))
 
@@ -250,7 +261,7 @@ def _spliced(
 
 def _numbered_name(name: str, about: About) -> str:
     """Return the name of a step, with the numbers of its secret and gain if it depends on them."""
-    if name in SHARED or name == "microdata":
+    if name in SHARED or name in ("microdata", PERSONS):
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""

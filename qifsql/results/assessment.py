@@ -49,7 +49,15 @@ INDIVIDUAL: dict[str, pl.DataType] = {
 ``best_guess`` is NULL if the most likely value is a missing one, for re-identification without a
 key, and for gain functions other than identity."""
 
-GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "unit": pl.String()}
+PEOPLE: dict[str, pl.DataType] = {"people": pl.Int64(), "known_records": pl.String()}
+"""Further columns if a column says whose record it is, with two rows for each question.
+
+``people`` is their number, and ``records`` that of their records. ``known_records`` is ``all`` if
+the adversary knows all records of a person, ``one`` if she knows one, each of the records as
+likely: ``posterior_*`` are then shares of records, ``singled_out`` and ``individuals_certain``
+people with such a record. Measures and details beyond ``k``, ``l`` and success are of ``all``."""
+
+GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "gain_unit": pl.String()}
 """Further columns if gain functions are named, with one row for each.
 
 ``prior_probabilistic``, ``posterior_probabilistic``, ``leakage_additive`` and ``worst_case`` are

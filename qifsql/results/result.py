@@ -9,6 +9,7 @@ import polars as pl
 
 from qifsql import __version__
 from qifsql.errors import InputError
+from qifsql.presentation.language import counting
 from qifsql.presentation.parts import Paragraph, Part, View
 from qifsql.presentation.theme import Chart
 from qifsql.results.kinds import charts_of, view_of
@@ -158,7 +159,8 @@ class Display:
         """Return the parts of the result that people are shown."""
         result = self.result
         view: View = self.view or getattr(view_of(result.kind), "parts")  # noqa: B009 - of any room
-        return view(result.frame, result.details, result.spec)
+        with counting(result.spec):
+            return view(result.frame, result.details, result.spec)
 
 
 def display_of(result: Result) -> Display:
@@ -210,7 +212,15 @@ def text(display: Display, kind: str) -> str:
     frame, details = display.result.frame, display.result.details
     if kind == "json":
         document = {"qifsql": __version__, "spec": dict(display.result.spec)} | dict(display.more)
-        return exports.as_json(document, {"results": frame, **details})
+        return exports.as_json(document, {"results": _with_unit(display.result), **details})
     aside = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}
     tables = [table for name, table in details.items() if name not in aside]
     return exports.as_text([frame, *tables], kind)
+
+
+def _with_unit(result: Result) -> pl.DataFrame:
+    """Return the table of results; rows of the columns of a file have what is counted, first."""
+    if not result.origin.columns or "unit" in result.frame.columns:
+        return result.frame
+    unit = "people" if result.spec.get("person") else "records"
+    return result.frame.select(pl.lit(unit).alias("unit"), pl.all())

@@ -19,12 +19,12 @@ from qifsql.adversary.spec import ColumnRoles
 from qifsql.data.files import parsed_json
 from qifsql.errors import DatasetError
 from qifsql.results import parquet
-from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
+from qifsql.results.assessment import GAIN, INDIVIDUAL, PEOPLE, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, manifest
 
-TYPES = SCHEMA | INDIVIDUAL | GAIN  # of columns that most results have
+TYPES = SCHEMA | INDIVIDUAL | GAIN | PEOPLE  # of columns that most results have
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
 """Entries of a JSON file that are not tables of details."""
 
@@ -221,5 +221,5 @@ def _read_json(path: Path) -> Stored:
         for name, rows in document.items()
         if name not in JSON_KEYS and rows
     }
-    frame = _json_table(document["results"], kind)
+    frame = _json_table(document["results"], kind).drop("unit", strict=False)
     return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

@@ -28,13 +28,14 @@ class Place(NamedTuple):
     secret: str | None
     by: str | None = None
     group: str | None = None
+    known_records: str | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Place":
         """Return the place of a row of results; names joined by ``+`` are a list."""
         qids = row["qids"]
         names = qids if isinstance(qids, str) else "+".join(qids)
-        where = (row.get(column) for column in ("secret", "by", "group"))
+        where = (row.get(column) for column in ("secret", "by", "group", "known_records"))
         return cls(str(row["model"]).upper(), tuple(sorted(names.split("+"))), *where)
 
 

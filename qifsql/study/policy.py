@@ -33,9 +33,10 @@ the verdict. ``refuse`` does the same, and the policy is not met if there are su
 ``person``, a policy is not met where a column of the file numbers people who have several records.
 
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``,
-``person``, ``member``, ``wave``, ``absent``, ``prior``, ``population``, ``original``, ``control``
-and ``split``. Options that are given elsewhere take precedence. Its ``by`` is the default of every
-rule.
+``person``, ``known_records``, ``member``, ``wave``, ``absent``, ``prior``, ``population``,
+``original``, ``control`` and ``split``. Options that are given elsewhere take precedence. Its
+``by`` is the default of every rule. ``known_records`` is ``all`` or ``one``: the records that the
+adversary knows of a person; by default the worse of both is compared with the bounds.
 
 A rule has one model or several, a ``measure`` and at least one bound: ``at_most``, ``at_least``,
 or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the baseline. A value
@@ -88,11 +89,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from qifsql.adversary import models
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
+from qifsql.adversary.spec import KnownRecords
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
@@ -102,7 +104,10 @@ from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures,
 RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
 FILES = ("prior", "population", "original", "control")
-TEXTS = ("weight", "where", "null", "by", "person", "member", "wave", "absent", *FILES)
+TEXTS = (
+    *("weight", "where", "null", "by", "person", "known_records", "member", "wave", "absent"),
+    *FILES,
+)
 RECORDS = "records"
 """The unit of a policy that counts records, though a person may have several."""
 PRESETS = Path(__file__).with_name("presets")
@@ -203,6 +208,7 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
     _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
     options: dict[str, Any] = {}
+    _check_known_records(table, lines)
     for name, value in table.items():
         if name == "attempt":
             continue
@@ -213,6 +219,18 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
         if name in FILES:
             options[name] = _beside(folder, options[name])
     return options
+
+
+def _check_known_records(table: Mapping[str, Any], lines: Lines) -> None:
+    """Refuse an unknown reading of the records of a person, and one without a person."""
+    if "known_records" not in table:
+        return
+    here, readings = ("adversary", "known_records"), get_args(KnownRecords)
+    if table["known_records"] not in readings:
+        raise lines.wrong(f"known_records is one of {', '.join(map(quoted, readings))}", *here)
+    if "person" not in table:
+        what = "known_records is about the records of a person; name the column (person)"
+        raise lines.wrong(what, *here)
 
 
 def _attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float | None:

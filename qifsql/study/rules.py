@@ -99,6 +99,11 @@ class Rule:
             for name, bound in self.bounds.items()
         )
 
+    def worse(self, first: float, second: float) -> bool:
+        """Return whether the first of two values of the measure is worse by the bounds."""
+        above = any(name in self.bounds for name in ("at_most", "rise_at_most"))
+        return first > second if above else first < second
+
 
 def _within(name: str, bound: float, value: float, last: float) -> bool:
     limit = {"rise_at_most": last + bound, "fall_at_most": last - bound}.get(name, bound)

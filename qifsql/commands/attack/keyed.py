@@ -10,8 +10,8 @@ import polars as pl
 
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
-from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.attack import completion_bounds, findings, households
+from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
+from qifsql.commands.attack import completion_bounds, findings, households, one_record
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import missing_patterns, secret_values
@@ -28,7 +28,7 @@ from qifsql.errors import InputError, InternalError, TargetError, plural
 from qifsql.measures import bayes, gain
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
-from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, SCHEMA, combined
+from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, PEOPLE, SCHEMA, combined
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -170,20 +170,27 @@ class _Run:
         if bound.microdata.household is not None:
             self.counts.forget()
             details["households"] = households.rows(self.counts, self.after, details["households"])
+        by_one_record = one_record.measure(self.counts, self.questions)
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
         # People ruled out by a prior are in the release, too.
-        records = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
+        people = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
+        counted: dict[str, Any] = {"records": people}
+        if bound.microdata.person is not None:
+            counted = {"records": self.counts.records, "people": people, "known_records": "all"}
         rows, ids = [], {}
         for m in bound.models:
             for j, g in product(compiler.numbers(bound.microdata, m), bound.asked_gains):
                 ids[j, g] = attack_id(origin, m, j, g)
-                row = self._row(m, j, g) | measured[j] | {"records": records}
+                row = self._row(m, j, g) | measured[j] | counted
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._target_columns(j, g, guesses) if m.individual else {}
                 row |= completion_bounds.bound_columns(details, j)
                 rows.append(row)
+                if j in by_one_record and not g:
+                    known_one = by_one_record[j].columns(self.prior[j, g], j, measured[j])
+                    rows.append(row | known_one | {"attack_id": attack_id(origin, m, j, g, "one")})
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
@@ -199,6 +206,7 @@ class _Run:
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
         schema |= GAIN if self.bound.gains else {}
+        schema |= PEOPLE if self.bound.microdata.person is not None else {}
         schema |= BOUNDS if self.extras.any_value else {}
         for name in self.extras.measures:
             schema |= MEASURES[name]
@@ -252,7 +260,7 @@ class _Run:
             "blocks": profile.blocks,
             "singled_out": profile.singled_out,
             "gain": self.bound.gain(g).text,
-            "unit": self.extras.unit,
+            "gain_unit": self.extras.unit,
             **bayes.row(before, then),
         }
 
@@ -296,7 +304,7 @@ class _Run:
             records += " (without those that miss a value)"
         return (
             f"the {records} are those of {plural(people, 'person')}: the adversary knows all "
-            "records of a person, and the secret is the set of their values",
+            "records of a person, or one of them; her secret is the values of all",
         )
 
 
@@ -314,12 +322,15 @@ def _undefined_ratios(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def attack_id(origin: Origin, model: Model, secret: int, gain: int) -> str:
+def attack_id(
+    origin: Origin, model: Model, secret: int, gain: int, known_records: KnownRecords = "all"
+) -> str:
     """Return the identifier that joins details to their row.
 
     It is a digest of the whole question, so it is the same in every run.
     """
     parts = [dict(origin.spec), model.acronym, secret, gain]
+    parts += [known_records] if known_records != "all" else []
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -19,7 +19,7 @@ from qifsql.commands.check import comparison, coverage
 from qifsql.commands.check.comparison import Comparison
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.questions.three_questions import three_questions
-from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.check.result import READING, SCHEMA, Verdict
 from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
@@ -182,7 +182,9 @@ def judge(
                 levels, rule, release, last_release
             )
     pairs = [(rule.number, model) for rule in levels.rules for model in rule.models or (None,)]
-    frame = pl.DataFrame([row for pair in pairs for row in rows_by_rule[pair]], schema=SCHEMA)
+    schema = SCHEMA | (READING if levels.adversary.get("person") else {})
+    rows = [row for pair in pairs for row in rows_by_rule[pair]]
+    frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
     everything = [*results, *(release.result for release in compared)]
     notes = dict.fromkeys(note for result in everything for note in result.notes)
     notes.pop(NOT_LINKED, None)  # rules about links name two sources
@@ -243,7 +245,7 @@ def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
 def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
     """Return the options of the policy that the models take."""
     goals = {model.goal for model in models}
-    unused = {"by", *release_rules.OPTIONS}
+    unused = {"by", "known_records", *release_rules.OPTIONS}
     if "attribute inference" not in goals:
         unused |= {"secret", "prior"}
     if "membership" not in goals:
@@ -277,15 +279,34 @@ def _levels_of_rule(
     policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule for one of its models, in the order of the result."""
-    rows = [row for row in result.rows() if row["model"] == model.acronym.upper()]
+    reading = policy.adversary.get("known_records")
+    rows = [
+        row
+        for row in result.rows()
+        if row["model"] == model.acronym.upper() and reading in (None, row.get("known_records"))
+    ]
     values = []
     for row in _rows_of_secrets(policy, rule, rows):
         for group_row in _rows_of_groups(rule, row, result):
-            if group_row[rule.measure] is None:
+            if group_row[rule.measure] is not None:
+                values.append(group_row | {"interval": None})
+            elif group_row.get("known_records") != "one" or reading:
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
-            values.append(group_row | {"interval": None})
-    return _levels_of_rows(policy, rule, model.acronym, values, last_release)
+    levels = _levels_of_rows(policy, rule, model.acronym, values, last_release)
+    return _worse_readings(rule, levels)
+
+
+def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return of two levels of the same people, if all records or one are known, the worse."""
+    worst: dict[object, dict[str, Any]] = {}
+    for level in levels:
+        question = level["secret"], level["group"]
+        before = worst.setdefault(question, level)
+        worse = rule.worse(level["value"], before["value"])
+        if (before["met"] and not level["met"]) or (before["met"] == level["met"] and worse):
+            worst[question] = level
+    return list(worst.values())
 
 
 def _levels_of_comparison(
@@ -340,7 +361,7 @@ def _level_row(
     about |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
     low, high = row.get("interval") or (None, None)
     row_of_level = row | about | {"low": low, "high": high}
-    return {name: row_of_level.get(name) for name in SCHEMA}
+    return {name: row_of_level.get(name) for name in (*SCHEMA, *READING)}
 
 
 def _rows_of_secrets(
@@ -388,6 +409,8 @@ def _combine_origins(
     spec["secrets"] = max((options["secrets"] for options in specs), key=len)
     spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
     spec |= {"unnamed": policy.unnamed, "unit": policy.unit}
+    if "known_records" in policy.adversary:
+        spec["known_records"] = policy.adversary["known_records"]
     spec["rules"] = [
         {
             "models": [model.acronym for model in rule.models] or [MODEL],

@@ -41,6 +41,10 @@ last release (NULL if unknown). ``met`` is true if the value, or all of its inte
 bounds. ``model`` is ``synthetic`` for rules about a synthetic release beside its original; then
 ``individuals`` are people of the original, and ``value`` is NULL for a share of nobody."""
 
+READING: dict[str, pl.DataType] = {"known_records": pl.String()}
+"""Further column if a column says whose record it is: whether ``all`` records of a person are known
+or ``one``. Of both, the row is that of the worse, unless the policy names one."""
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):

@@ -11,7 +11,7 @@ from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
 from qifsql.commands.report.summary import shown_by_others
 from qifsql.presentation import escaping, listings, people_charts, words
-from qifsql.presentation.language import counted, said
+from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
 from qifsql.results import uncovered
 from qifsql.results.kinds import kind_of, view_of
@@ -120,10 +120,11 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
 def _dataset_card(results: Sequence[Stored]) -> Table:
     card = Table.of(["", ""])
     counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
-    records = [n for n in (frame["records"].max() for frame in counted_in) if n is not None]
-    if records:
-        largest: Any = max(records)
-        card.add_row(said("records"), words.count(largest))
+    frames = [frame for frame in counted_in if frame.height]
+    for name, title in (("records", said("records")), ("people", said("people"))):
+        counts: list[Any] = [f[name].max() for f in frames if name in f.columns]
+        if any(n is not None for n in counts):
+            card.add_row(title, words.count(max(n for n in counts if n is not None)))
     nulls = {
         "distinct": said("one value, equal to each other"),
         "drop": said("records with one are left out"),
@@ -174,7 +175,8 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
     if kind is None or view is None or not stored.is_known:
         return _table(stored)
     try:
-        title, parts = _drawn(view, stored)
+        with counting(stored.spec):
+            title, parts = _drawn(view, stored)
     except (LookupError, pl.exceptions.PolarsError):  # tables or columns are missing
         if kind.essential:
             raise

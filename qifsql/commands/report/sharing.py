@@ -46,13 +46,13 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
-    "complete", "max_size", "omit_missing",
+    "complete", "max_size", "omit_missing", "repeated",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
     "qids", "secrets", "secret", "key", "keys", "weight", "truth", "useful", "known", "by",
     "columns", "column", "register_qids", "plain", "drop", "a", "b", "member", "dimensions",
-    "split",
+    "split", "person", "household",
 ))  # fmt: skip
 """Options whose value is a column name, or an expression with a name."""
 EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions"))

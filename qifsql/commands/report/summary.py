@@ -11,7 +11,7 @@ from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.data.types import Row
 from qifsql.presentation import words
-from qifsql.presentation.language import counted, said
+from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
 from qifsql.results import uncovered
 from qifsql.results.kinds import view_of
@@ -37,8 +37,12 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     checks = [s for s in results if s.kind == "check"]
     parts: list[Part] = []
     if rows:
-        parts += [Paragraph(text, strong=True) for text in _leads(rows, with_file=with_file)]
-        parts.append(Cards([_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]))
+        spec = {"repeated": any(s.spec.get("repeated") for s in results)}
+        with counting(spec):
+            cards = [_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]
+            parts += [Paragraph(t, strong=True) for t in _leads(rows, with_file=with_file)]
+        parts += [Paragraph(text) for text in _repeated_people(results)]
+        parts.append(Cards(cards))
         if len(rows) > CARDS:
             singular, plural = (
                 "{n} more risk is in the annexes.",
@@ -60,6 +64,23 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     return [*parts, Box(said("What it does not say"), limits)]
 
 
+def _repeated_people(results: Sequence[Stored]) -> list[str]:
+    """Return a sentence on each column of people of whom some have several records."""
+    texts: dict[str, None] = {}
+    for stored in results:
+        for column, counts in (stored.spec.get("repeated") or {}).items():
+            message = "Records are counted, not people: some people of {column} have several."
+            values = {"column": column}
+            if counts["records"]:
+                message = (
+                    "Records are counted, not people: {column} has {values} values in {records} "
+                    "records."
+                )
+                values |= {name: words.count(counts[name]) for name in ("values", "records")}
+            texts[said(message, **values)] = None
+    return list(texts)
+
+
 def has_risks(results: Sequence[Stored]) -> bool:
     """Return whether any result has a risk with a card."""
     return bool(_risks(results))
@@ -74,7 +95,9 @@ def headlines(results: Sequence[Stored]) -> list[str]:
         if headline is None:
             continue
         dataset = str(stored.spec.get("dataset") or "")
-        for text in headline(stored):
+        with counting(stored.spec):
+            sentences = headline(stored)
+        for text in sentences:
             texts[_after_dataset({"dataset": dataset}, text) if with_file else text] = None
     return list(texts)
 

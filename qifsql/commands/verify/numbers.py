@@ -1,7 +1,7 @@
 """The numbers of a stored result, and those that a way of checking gives for them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
@@ -80,6 +80,8 @@ def _all_questions(stored: Stored) -> list[Question]:
     seen: dict[tuple[object, ...], int] = {}
     rows = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        if row.get("known_records") == "one":  # its blocks are not those of people
+            continue
         name = row["secret"]
         secret = secrets.index(name) + 1 if name in secrets else 0
         model, datasets = str(row["model"]), int(row["datasets"])
@@ -87,6 +89,15 @@ def _all_questions(stored: Stored) -> list[Question]:
         place = seen[key] = seen.get(key, -1) + 1
         rows.append(Question(i, model, secret, numbers[min(place, len(numbers) - 1)], datasets))
     return rows
+
+
+def of_people(stored: Stored, repetition: Repetition) -> Repetition:
+    """Return the numbers with people counted as such; elsewhere each is a record."""
+    if not stored.spec.get("person"):
+        return repetition
+    names = {"records": "people"}
+    numbers = {(t, i, names.get(n, n)): value for (t, i, n), value in repetition.numbers.items()}
+    return replace(repetition, numbers=numbers)
 
 
 def count_columns(stored: Stored, datasets: int) -> Repetition:
@@ -99,7 +110,8 @@ def count_columns(stored: Stored, datasets: int) -> Repetition:
     progressive = stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1
     prefixes: dict[str, int] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        key = repr([row.get(name) for name in ("model", "secret", "gain", "knows")])
+        names = ("model", "secret", "gain", "knows", "known_records")
+        key = repr([row.get(name) for name in names])
         prefixes[key] = prefixes.get(key, 0) + 1
         numbers[RESULTS, i, "datasets"] = prefixes[key] if progressive else datasets
         if stored.kind == "sweep" and datasets > 1:

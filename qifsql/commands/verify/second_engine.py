@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -82,10 +82,17 @@ def obstacle(stored: Stored, request: Request) -> str | None:
     return None
 
 
-def read_people(request: Request, name: str, inputs: Inputs, settings: Settings) -> Answer | None:
-    """Return one row per person, as bare DuckDB reads them; None if there are too many."""
+def read_people(
+    request: Request,
+    name: str,
+    inputs: Inputs,
+    settings: Settings,
+    *,
+    step: Literal["microdata", "records"] = "microdata",
+) -> Answer | None:
+    """Return one row per person, or per record, from bare DuckDB; None if there are too many."""
     options: dict[str, Any] = dict(request.options)
-    script = sql(request.models, request.source, step="microdata", settings=settings, **options)
+    script = sql(request.models, request.source, step=step, settings=settings, **options)
     with BareDuckDB(inputs.now, settings, name) as bare:
         *_, answer = bare.run(script, limit=MOST + 1)
     return answer if len(answer.rows) <= MOST else None

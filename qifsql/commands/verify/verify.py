@@ -11,6 +11,7 @@ from qifsql.commands.verify import (
     level_checks,
     noisy_pairs,
     pasted_sql,
+    people_checks,
     printed_sql,
     second_engine,
     subset_checks,
@@ -22,6 +23,7 @@ from qifsql.commands.verify.numbers import (
     Repetition,
     count_columns,
     noisy_questions,
+    of_people,
     places,
 )
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
@@ -55,8 +57,9 @@ def verify(
     The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
     SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
-    SQLite, and knowledge with errors (knows) by all pairs of people and of what may be known of
-    them. What a sweep answers is computed again from its rows, and what coarsening saves by SQLite.
+    SQLite, people with several records from these by the definitions, and knowledge with errors
+    (knows) by all pairs of people and of what may be known of them. What a sweep answers is
+    computed again from its rows, and what coarsening saves by SQLite.
     The measures are computed in exact fractions, by other code than that of attack. Counts
     must be equal, other numbers within 1e-12. The SQL of the manifest is only a hint: whoever made
     the file has written it.
@@ -154,6 +157,9 @@ def _verdicts(
         repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
         if noisy_questions(stored):
             repetitions.append(noisy_pairs.repeat(stored, repeated, inputs, settings))
+        repetitions = [of_people(stored, repetition) for repetition in repetitions]
+        if stored.spec.get("person"):
+            repetitions.append(people_checks.repeat(stored, repeated, inputs, settings))
     return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
 
 

@@ -1,5 +1,6 @@
 """People with several records, and households, against a slow exact program."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from places import SAMPLES
 
 import qifsql
 from qifsql.errors import InputError
+from qifsql.reference import people
 
 CENSUS = str(SAMPLES / "school_census_2019_enrolments.parquet")
 FLOATS: tuple[Any, ...] = (None, float("nan"), 0.0, -0.0, 1.0)
@@ -48,15 +50,21 @@ def frame(rows: list[dict[str, Any]]) -> pa.Table:
 @pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @settings(max_examples=examples(40), deadline=None)
 @given(ROWS)
-def test_the_records_of_a_person_are_one_set(rows: list[dict[str, Any]]) -> None:
-    """Blocks and successes are those of the multisets of tuples and the sets of secrets."""
+def test_people_of_whom_all_records_are_known_or_one(rows: list[dict[str, Any]]) -> None:
+    """Both readings equal the definitions, with missing values, people and secrets."""
     result = qifsql.attack(
         "crs,cas", frame(rows), qids="a,b", secret="s,t", person=HOSTILE, measures="anonymity"
     )
-    for row, secret in zip(result.rows(), (None, "s", "t"), strict=True):
-        expected = oh.success(oh.sets(rows, 'h"; drop', ["a", "b"], secret))
-        for name in ("records", "blocks", "singled_out", *SUCCESSES):
+    questions = itertools.product((None, "s", "t"), ("all", "one"))
+    for row, (secret, known) in zip(result.rows(), questions, strict=True):
+        expected = people.attack(rows, HOSTILE, ["a", "b"], secret, known_records=known)
+        assert (row["secret"], row["known_records"]) == (secret, known)
+        for name in ("people", "records", "blocks", "singled_out", "individuals_certain"):
+            assert row[name] == expected[name]
+        for name in (*SUCCESSES, "worst_case"):
             assert row[name] == float(expected[name])
+        if known == "one":
+            assert (row["k"], row["l"]) == (expected["k"], expected["l"])
 
 
 @settings(max_examples=examples(16), deadline=None)
@@ -77,7 +85,7 @@ def test_the_risk_of_households(rows: list[dict[str, Any]], random: Any) -> None
         for name in ("risk", "risk_low", "risk_high", "worst_risk"):
             assert row[name] == pytest.approx(float(expected[name]), abs=1e-14)
         assert row["risk_low"] <= row["risk"] <= row["risk_high"] + 1e-15
-        units = oh.success(oh.sets(rows, 'h"; drop', ["a", "b"], secret))
+        units = people.attack(rows, HOSTILE, ["a", "b"], secret)
         for name in ("blocks", "singled_out", *SUCCESSES):
             assert row[f"record_{name}"] == float(units[name])
     random.shuffle(rows)
@@ -99,7 +107,11 @@ def test_one_record_each_is_the_attack_itself() -> None:
     each = qifsql.attack("crs,cas", file, **options)
     sets = qifsql.attack("crs,cas", file, person="ID_ALUNO", **options)
     same = [c for c in each.frame.columns if c not in ("seconds", "attack_id")]
-    assert sets.frame.select(same).equals(each.frame.select(same))
+    readings = {name: sets.frame.filter(known_records=name) for name in ("all", "one")}
+    assert readings["all"].select(same).equals(each.frame.select(same))
+    identity = each.frame.filter(gain="identity")
+    numbers = ["blocks", "singled_out", "worst_case", *SUCCESSES]
+    assert readings["one"].select(numbers).equals(identity.select(numbers))
     for name, table in each.details.items():
         assert sets.details[name].drop("attack_id").equals(table.drop("attack_id"))
 
@@ -111,7 +123,7 @@ def test_the_statement_gives_the_same_numbers() -> None:
     options: dict[str, Any] = {"qids": "CO_ENTIDADE,TP_ETAPA_ENSINO", "person": "ID_ALUNO"}
     row = qifsql.attack("crs", CENSUS, **options).rows()[0]
     answer = duckdb.sql(qifsql.sql("crs", CENSUS, **options)).fetchall()[0]
-    assert answer[2:6] == (row["records"], row["records"], row["blocks"], row["singled_out"])
+    assert answer[2:6] == (row["people"], row["people"], row["blocks"], row["singled_out"])
     assert '"qid_1" AS "records"' in qifsql.sql("crs", CENSUS, step="blocks", **options)
 
 

@@ -1,0 +1,61 @@
+"""An adversary who knows one record of each person, beside one who knows all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from qifsql.counting.counts import Counts
+from qifsql.measures import bayes, gain
+from qifsql.measures import one_record as of_one_record
+from qifsql.measures.profile import Profile
+from qifsql.query.compiler import Question
+
+
+@dataclass(frozen=True)
+class OneRecord:
+    """The blocks of equal records by kind, and the people who have one that tells.
+
+    ``singled_out`` people have a record that nobody else has, ``certain`` ones a record in a block
+    with one secret.
+    """
+
+    profile: pl.DataFrame
+    singled_out: int
+    certain: int
+
+    def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of a row that differ from that of all records, and no measures."""
+        before = gain.success(prior, secret, 0)
+        after = of_one_record.success(self.profile, self.certain)
+        least = {"k": "size", "l": "values"} if "k" in measures else {}
+        return {
+            "known_records": "one",
+            "blocks": int(self.profile["blocks"].sum()),
+            "singled_out": self.singled_out,
+            **bayes.row(before, after),
+            **dict.fromkeys(measures),
+            **{name: self.profile[c].min() for name, c in least.items() if name != "l" or secret},
+        }
+
+
+def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
+    """Return the blocks of equal records by secret; of records that are people, nothing.
+
+    The tables of ``counts`` are dropped, and the plans added to its own.
+    """
+    if counts.bound.microdata.person is None:
+        return {}
+    identity = [(j, g) for j, g in questions if not g]
+    counts.forget()
+    by_record = counts.bound.on(counts.bound.microdata.by_one_record())
+    one = Counts(counts.engine, by_record, again=False, tallied=False)
+    profiles, people = (one.frame(n, identity) for n in ("known_profile", "known_certain"))
+    one.forget()
+    counts.plans += one.plans
+    certain = {row["secret"]: row for row in people.to_dicts()}
+    return {
+        j: OneRecord(profiles.filter(secret=j), certain[j]["singled_out"], certain[j]["certain"])
+        for j, _ in identity
+    }

@@ -1,0 +1,83 @@
+"""People with several records, of whom all are known, or one (M178, M179, M188, M189)."""
+
+from collections import Counter
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import Any
+
+from qifsql.reference import success
+from qifsql.reference.microdata import Key, Names, Row, Rows, key, value
+
+Multiset = frozenset[tuple[Key, int]]
+"""Tuples of values, each with how often it occurs."""
+
+
+def records_of(rows: Rows, person: str) -> list[list[Row]]:
+    """Return the records of each person; a record without a person is one of its own."""
+    people: dict[Hashable, list[Row]] = {}
+    for place, row in enumerate(rows):
+        name = value(row[person])
+        people.setdefault((place,) if name is None else name, []).append(row)
+    return list(people.values())
+
+
+def multiset(rows: Rows, names: Names) -> Multiset:
+    """Return the values of records in some columns, and how often each occurs."""
+    return frozenset(Counter(key(row, names) for row in rows).items())
+
+
+def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[dict[str, Any]]:
+    """Return a record per person: all that is known of her (M178), and her secret (M179)."""
+    return [
+        {
+            "known": multiset(records, qids),
+            "secret": place if secret is None else multiset(records, [secret]),
+        }
+        for place, records in enumerate(records_of(rows, person))
+    ]
+
+
+def attack(
+    rows: Rows, person: str, qids: Names, secret: str | None = None, *, known_records: str = "all"
+) -> dict[str, Any]:
+    """Return the success against people of whom ``all`` records are known, or ``one``."""
+    people = all_known(rows, person, qids, secret)
+    numbers = success.attack(people, ["known"], None if secret is None else "secret")
+    if known_records == "one":
+        numbers |= one_known(rows, person, qids, secret, numbers)
+    return numbers | {"people": len(people), "records": len(rows)}
+
+
+def one_known(
+    rows: Rows, person: str, qids: Names, secret: str | None, before: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the success of an adversary who knows one record, each as likely (M188, M189).
+
+    ``before`` has the success before the release, which is that of all records.
+    """
+    secrets = [p["secret"] for p in all_known(rows, person, qids, secret)]
+    people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
+    blocks: dict[Key, Counter[Any]] = {}
+    for known, hers in zip(people, secrets, strict=True):
+        for block in known:
+            blocks.setdefault(block, Counter())[hers] += 1
+    chance = {b: Fraction(max(c.values()), c.total()) for b, c in blocks.items()}
+    certain = {b for b, counts in blocks.items() if len(counts) == 1}
+    alone = {b for b, counts in blocks.items() if counts.total() == 1}
+    shares = [chance[key(row, qids)] for row in rows]
+    after = success.Success(
+        Fraction(sum(key(row, qids) in certain for row in rows), len(rows)),
+        sum(shares, Fraction()) / len(rows),
+        max(shares),
+        sum(not known.isdisjoint(certain) for known in people),
+    )
+    prior = success.Success(
+        before["prior_deterministic"], before["prior_probabilistic"], Fraction(), 0
+    )
+    return {
+        "blocks": len(blocks),
+        "singled_out": sum(not known.isdisjoint(alone) for known in people),
+        **success.compared(prior, after),
+        "k": min(counts.total() for counts in blocks.values()),
+        "l": None if secret is None else min(map(len, blocks.values())),
+    }
