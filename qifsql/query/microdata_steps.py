@@ -63,15 +63,16 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 def _people_of_records(microdata: Microdata) -> list[Step]:
     """Return the steps that make individuals of records: all of a person's are known, or one."""
     qids, secrets = len(microdata.qids), len(microdata.secrets)
+    of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": microdata.reported}
     if microdata.known_records == "all":
-        views = [load("known_by_all", qids=qids, secrets=secrets, reported=microdata.reported)]
-    else:
-        views = [
-            load(PERSONS, secrets=secrets, reported=microdata.reported),
-            load("known_by_one", qids=qids, secrets=secrets),
-        ]
-    names = [*(view.name for view in views[:-1]), "microdata"]
-    return [Step(n, view.doc, view.query) for n, view in zip(names, views, strict=True)]
+        people = load("people/known_by_all", qids=qids, **of_secrets)
+        return [Step("microdata", people.doc, people.query)]
+    persons = load(f"people/{PERSONS}", **of_secrets)
+    people = load("people/known_by_one", qids=qids, secrets=secrets)
+    return [
+        Step(PERSONS, persons.doc, persons.query),
+        Step("microdata", people.doc, people.query),
+    ]
 
 
 def everybody(microdata: Microdata) -> Step:

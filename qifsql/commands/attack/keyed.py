@@ -11,7 +11,7 @@ import polars as pl
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.attack import completion_bounds, findings, households, one_record
+from qifsql.commands.attack import completion_bounds, findings, households, known_records
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import missing_patterns, secret_values
@@ -170,7 +170,7 @@ class _Run:
         if bound.microdata.household is not None:
             self.counts.forget()
             details["households"] = households.rows(self.counts, self.after, details["households"])
-        by_one_record = one_record.measure(self.counts, self.questions)
+        by_one_record = known_records.measure(self.counts, self.questions)
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)

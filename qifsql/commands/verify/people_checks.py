@@ -7,7 +7,7 @@ from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.settings import Settings
-from qifsql.reference import people
+from qifsql.reference import people_with_records
 from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
@@ -29,7 +29,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         if row.get("gain") not in (None, "identity"):
             continue
-        again = people.attack(
+        again = people_with_records.attack(
             rows,
             "person",
             [columns[name] for name in qids],

@@ -15,7 +15,7 @@ from places import SAMPLES
 
 import qifsql
 from qifsql.errors import InputError
-from qifsql.reference import people
+from qifsql.reference import people_with_records as people
 
 CENSUS = str(SAMPLES / "school_census_2019_enrolments.parquet")
 FLOATS: tuple[Any, ...] = (None, float("nan"), 0.0, -0.0, 1.0)

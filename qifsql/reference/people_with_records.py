@@ -58,9 +58,9 @@ def one_known(
     secrets = [p["secret"] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
     blocks: dict[Key, Counter[Any]] = {}
-    for known, hers in zip(people, secrets, strict=True):
-        for block in known:
-            blocks.setdefault(block, Counter())[hers] += 1
+    for tuples, secret_of_person in zip(people, secrets, strict=True):
+        for block in tuples:
+            blocks.setdefault(block, Counter())[secret_of_person] += 1
     chance = {b: Fraction(max(c.values()), c.total()) for b, c in blocks.items()}
     certain = {b for b, counts in blocks.items() if len(counts) == 1}
     alone = {b for b, counts in blocks.items() if counts.total() == 1}
@@ -69,14 +69,14 @@ def one_known(
         Fraction(sum(key(row, qids) in certain for row in rows), len(rows)),
         sum(shares, Fraction()) / len(rows),
         max(shares),
-        sum(not known.isdisjoint(certain) for known in people),
+        sum(not tuples.isdisjoint(certain) for tuples in people),
     )
     prior = success.Success(
         before["prior_deterministic"], before["prior_probabilistic"], Fraction(), 0
     )
     return {
         "blocks": len(blocks),
-        "singled_out": sum(not known.isdisjoint(alone) for known in people),
+        "singled_out": sum(not tuples.isdisjoint(alone) for tuples in people),
         **success.compared(prior, after),
         "k": min(counts.total() for counts in blocks.values()),
         "l": None if secret is None else min(map(len, blocks.values())),

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.counting.counts import Counts
-from qifsql.measures import bayes, gain
-from qifsql.measures import one_record as of_one_record
+from qifsql.measures import bayes, gain, records_of_people
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 
@@ -28,7 +27,7 @@ class OneRecord:
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row that differ from that of all records, and no measures."""
         before = gain.success(prior, secret, 0)
-        after = of_one_record.success(self.profile, self.certain)
+        after = records_of_people.success(self.profile, self.certain)
         least = {"k": "size", "l": "values"} if "k" in measures else {}
         return {
             "known_records": "one",
@@ -50,10 +49,10 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     identity = [(j, g) for j, g in questions if not g]
     counts.forget()
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
-    one = Counts(counts.engine, by_record, again=False, tallied=False)
-    profiles, people = (one.frame(n, identity) for n in ("known_profile", "known_certain"))
-    one.forget()
-    counts.plans += one.plans
+    blocks = Counts(counts.engine, by_record, again=False, tallied=False)
+    profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
+    blocks.forget()
+    counts.plans += blocks.plans
     certain = {row["secret"]: row for row in people.to_dicts()}
     return {
         j: OneRecord(profiles.filter(secret=j), certain[j]["singled_out"], certain[j]["certain"])
