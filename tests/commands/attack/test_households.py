@@ -172,4 +172,4 @@ def test_households_of_a_survey_are_shown(capsys: pytest.CaptureFixture[str]) ->
     print(qifsql.attack("crs", CENSUS, qids="NU_ANO", household="ID_ALUNO"))
     text = capsys.readouterr().out
     assert "with a member who is singled out" in text
-    assert "46 people without a household count as households of one." in text
+    assert "46 records without a household count as households of one." in text
