@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.reference import success
-from qifsql.reference.microdata import Key, Names, Row, Rows, key, value
+from qifsql.reference.microdata import Counts, Key, Names, Row, Rows, key, value
+from qifsql.reference.syntactic_levels import Measure, assess, smaller
 
 Multiset = frozenset[tuple[Key, int]]
 """Tuples of values, each with how often it occurs."""
@@ -81,3 +82,54 @@ def one_known(
         "k": min(counts.total() for counts in blocks.values()),
         "l": None if secret is None else min(map(len, blocks.values())),
     }
+
+
+def levels(
+    rows: Rows,
+    person: str,
+    qids: Names,
+    secret: str,
+    *,
+    measure: Measure,
+    known_records: str,
+    aim: Fraction | None = None,
+) -> dict[str, Any]:
+    """Return a level of people, as ``assess``: the smaller of two protections.
+
+    One takes a missing secret for a value, the other is of people with a reported one, of whom
+    the reported values count.
+    """
+    blocks, totals = blocks_of_people(rows, person, qids, secret, known_records)
+    level = assess(measure, blocks, totals, aim)
+    reported = sum(value(row[secret]) is not None for row in rows)
+    if reported in (0, len(rows)):
+        return level
+    blocks, totals = blocks_of_people(rows, person, qids, secret, known_records, reported=True)
+    return smaller(measure, level, assess(measure, blocks, totals, aim))
+
+
+def blocks_of_people(
+    rows: Rows,
+    person: str,
+    qids: Names,
+    secret: str,
+    known_records: str,
+    *,
+    reported: bool = False,
+) -> tuple[list[Counts], Counts]:
+    """Return how many people of each block have each secret, and how many in all.
+
+    ``reported``: people with a reported secret, the multiset of the values that are not missing.
+    """
+    blocks: dict[Hashable, Counter[Any]] = {}
+    totals: Counter[Any] = Counter()
+    for records in records_of(rows, person):
+        values = [r for r in records if not reported or value(r[secret]) is not None]
+        if not values:
+            continue
+        hers = multiset(values, [secret])
+        totals[hers] += 1
+        tuples = {key(row, qids) for row in records}
+        for block in tuples if known_records == "one" else [multiset(records, qids)]:
+            blocks.setdefault(block, Counter())[hers] += 1
+    return list(blocks.values()), totals

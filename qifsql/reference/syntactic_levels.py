@@ -262,7 +262,12 @@ def assess_secret(
     reported_level = assess(
         measure, [counts for counts in reported if counts], reported_totals, aim
     )
-    return min(everybody, reported_level, key=lambda level: _protection(measure, level))
+    return smaller(measure, everybody, reported_level)
+
+
+def smaller(measure: Measure, *levels: dict[str, Any]) -> dict[str, Any]:
+    """Return the level that protects less: that is not kept, or whose value is worse."""
+    return min(levels, key=lambda level: _protection(measure, level))
 
 
 def _protection(measure: Measure, level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:

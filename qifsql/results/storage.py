@@ -127,6 +127,7 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         **attack.microdata.dataset.read_with,
         "key": spec.key,
         **_repeated(attack.microdata),
+        **({"person": spec.person} if spec.person is not None else {}),
         **_collection(attack.microdata, spec),
         "weight": spec.weight,
         "where": spec.where,

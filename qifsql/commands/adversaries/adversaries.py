@@ -46,7 +46,8 @@ sets of attributes that the adversary may know; a quantile at u is the smallest 
 u. ``chance`` is the probability that the success is at least ``threshold`` (both NULL without one).
 ``prior`` is the success before the release. With ``attempt``, the chance that anybody tries, all of
 these are multiplied by it. ``mean_known`` is the expected number of attributes that are known,
-``subsets`` the number of sets that the adversary may know."""
+``subsets`` the number of sets that the adversary may know. If people have several records, there is
+a row each with ``known_records`` ``all`` and ``one``, as in the sweep."""
 
 BY_SIZE: dict[str, pl.DataType] = {
     **QUESTION,
@@ -106,12 +107,18 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     notation = Notation(swept.qids)
     everyone = _requested_adversaries(request, notation, swept)
     weights = {adversary.name: _checked_weights(adversary, swept) for adversary in everyone}
-    rows = [
-        _success_row(name, weight, function, attempt, threshold)
-        for name, weight in weights.items()
-        for function in swept.functions
-    ]
-    details = {"by_size": _success_by_size(swept)}
+    frames, sizes = [], []
+    for reading, part in swept.by_reading():
+        rows = [
+            _success_row(name, weight, function, attempt, threshold)
+            for name, weight in weights.items()
+            for function in part.functions
+        ]
+        known_records = {} if reading is None else {"known_records": pl.lit(reading)}
+        frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+        frames.append(frame.with_columns(**known_records))
+        sizes.append(_success_by_size(part).with_columns(**known_records))
+    details = {"by_size": pl.concat(sizes)}
     notes = [*notation.notes, *_notes_on_unnamed(notation.unnamed), *_remarks(swept, attempt)]
     if has_histogram(swept.histogram):
         table, remark = _expected_histogram(swept, weights)
@@ -120,7 +127,8 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     spec = {
         "dataset": swept.stored.spec.get("dataset"),
         "qids": list(swept.qids),
-        "secrets": [f.secret for f in swept.functions[::2] if f.secret is not None],
+        "secrets": list(dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)),
+        **({"person": person} if (person := swept.stored.spec.get("person")) else {}),
         "sweep": swept.stored.name,
         "knows": _plain_knowledge(request["knows"]),
         "any": None if request["any"] is None else str(request["any"]),
@@ -130,8 +138,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     }
     origin = origin.about(spec, (*swept.stored.files, *notation.files))
     origin = origin.listing(swept.stored.columns or ())
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+    return Result(frame=pl.concat(frames), origin=origin, details=details, notes=tuple(notes))
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:

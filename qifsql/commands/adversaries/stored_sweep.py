@@ -1,7 +1,7 @@
 """A stored sweep as exact set functions: success by subset, for each question and measure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ ADVICE = "run qifsql sweep with all sizes, and store its result with -o FILE.par
 class SetFunction:
     """V(S) = amounts[S] / unit for the subsets S of one question and measure that are stored.
 
-    The empty subset is among them; its value is the prior.
+    The empty subset is among them; its value is the prior. ``known_records`` is that of the rows if
+    people have several records.
     """
 
     model: str
@@ -31,6 +32,7 @@ class SetFunction:
     measure: str
     amounts: Mapping[int, int]
     unit: Fraction
+    known_records: str | None = None
 
     @property
     def prior(self) -> Fraction:
@@ -45,6 +47,12 @@ class StoredSweep:
     stored: Stored
     qids: tuple[str, ...]
     functions: tuple[SetFunction, ...]
+
+    def by_reading(self) -> "Iterator[tuple[str | None, StoredSweep]]":
+        """Yield the sweep; of people with several records, each reading as a sweep."""
+        for reading in dict.fromkeys(f.known_records for f in self.functions):
+            functions = tuple(f for f in self.functions if f.known_records == reading)
+            yield reading, replace(self, functions=functions)
 
     @property
     def subsets(self) -> Mapping[int, int]:
@@ -84,7 +92,14 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
         )
     qids = tuple(map(str, stored.spec["qids"]))
     try:
-        functions = tuple(_set_functions(frame))
+        if "known_records" in frame.columns:
+            functions = tuple(
+                replace(function, known_records=str(reading))
+                for (reading,), part in frame.group_by("known_records", maintain_order=True)
+                for function in _set_functions(part.with_columns(records="people"))
+            )
+        else:
+            functions = tuple(_set_functions(frame))
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as e:
         raise InputError(f"{where} is damaged; {ADVICE}", detail=str(e)) from e
     if not _are_consistent(functions, len(qids)):

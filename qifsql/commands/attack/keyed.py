@@ -11,10 +11,10 @@ import polars as pl
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.attack import completion_bounds, findings, households, known_records
+from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import missing_patterns, secret_values
+from qifsql.counting import known_records, missing_patterns, secret_values
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import note_repeated_key, opened, population_plan
 from qifsql.data.collection import Source
@@ -341,7 +341,6 @@ def _further_options(spec: Attack) -> dict[str, object]:
         "gains": list(spec.gains) if spec.gains != ("identity",) else None,
         "prior": spec.prior,
         "by": spec.by,
-        "person": spec.person,
         "household": spec.household,
         "thresholds": list(spec.thresholds),
         "quantiles": list(spec.quantiles),

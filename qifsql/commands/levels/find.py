@@ -243,7 +243,7 @@ def need_block(
     The step has the columns that identify the block, and its size.
     """
     name, j = key
-    width = len(steps.tables.counts.bound.microdata.qids)
+    width = steps.tables.counts.bound.microdata.width
     if secret is not None or name == "k":
         width = secret.width if secret else 1
     return steps.need(

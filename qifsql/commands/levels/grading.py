@@ -62,6 +62,14 @@ size, its number of values, and the people with each value, the most frequent fi
 ``l`` is that of recursive (c, l)-diversity. ``people`` and ``blocks`` count all people and blocks.
 """
 
+PEOPLE: dict[str, pl.DataType] = {"records": pl.Int64(), "known_records": pl.String()}
+"""Further columns if a column says whose record it is, with a row each for an adversary who knows
+``all`` records of a person and one who knows ``one`` of them.
+
+If one is known, a block has as many people as have a record in it. People may then be in several
+blocks, so that those at the worst level and in violation are counted as blocks alone.
+"""
+
 AVERAGE = "average_class_size"
 OF_POPULATION = ("k_map", "presence_min", "presence_max")
 OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *OF_POPULATION))
@@ -195,7 +203,7 @@ class Run:
         questions = [("k", first, self.secrets[first].width if first else 1)]
         if self.population is not None:
             worst_blocks.check_population(self.tables)
-            width = len(self.bound.microdata.qids)
+            width = self.bound.microdata.width
             questions += [(m.name, 0, width) for m in aims.MEASURES if m.of_population]
         for j, secret in self.secrets.items():
             names = [*PLAIN]
@@ -323,6 +331,18 @@ class Run:
             population=None,
             suppressed=self.suppressed,
             default_l=l,
+        )
+
+    def by_one_record(self) -> "Run":
+        """Return a run in which the adversary knows one record of each person."""
+        return Run(
+            self.counts.engine,
+            self.spec,
+            self.bound.on(self.bound.microdata.by_one_record()),
+            thresholds=self.thresholds,
+            every_k=self.every_k,
+            population=None,
+            suppressed=self.suppressed,
         )
 
     def _pick_distance(self, j: int) -> str:

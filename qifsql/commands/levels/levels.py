@@ -13,9 +13,9 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
-from qifsql.commands.levels import completed, reported_secrets
+from qifsql.commands.levels import completed, levels_of_people, reported_secrets
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.grading import SCHEMA, Run
+from qifsql.commands.levels.grading import PEOPLE, SCHEMA, Run
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -92,6 +92,8 @@ def levels(
         show_blocks = options["show_blocks"]
         if any_value:
             answer = run.answer(times, show_blocks=show_blocks)
+        elif spec.person is not None:
+            answer = levels_of_people.levels_in_both_readings(run, trees, times)
         else:
             answer = reported_secrets.smaller_levels(run, trees, times, show_blocks=show_blocks)
         rows, details = answer.rows, {**answer.details}
@@ -99,7 +101,7 @@ def levels(
         origin = origin.of(bound, spec, *answer.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
-        schema = SCHEMA
+        schema = SCHEMA | (PEOPLE if spec.person is not None else {})
         if any_value:
             tables = Tables(engine, "comparing missing values", bound.microdata.dataset.name)
             rows = completed.add_bounds(rows, run.counts, tables)
@@ -136,7 +138,7 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
         if refused:
             raise InputError(
                 f"{refused[0]} is about single records, and with person each block is of people "
-                "and the sets of their records; leave one of them out"
+                "and their records; leave one of them out"
             )
     return spec
 
@@ -157,9 +159,7 @@ def _description(
         "population": None if population is None else Dataset.open(population).name,
         "hierarchy": {s: _hierarchy_name(h) for s, h in _named_hierarchies(options).items()},
     }
-    description |= {"null": MATCH_ANY} if options["null"] == MATCH_ANY else {}
-    person = options["person"]
-    return description | ({"person": person} if person is not None else {})
+    return description | ({"null": MATCH_ANY} if options["null"] == MATCH_ANY else {})
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,13 +32,17 @@ def smaller_levels(
 
 
 def _runs_of_reported(run: Run) -> Iterator[tuple[int, Run]]:
-    """Yield the number of each secret that some people miss, and the run without these people."""
+    """Yield the number of each secret that some people miss, and the run without these people.
+
+    The tables of each run, the first one's too, are dropped before the next and at the end.
+    """
     previous = run
     for number, secret, l in run.incomplete_secrets():  # noqa: E741 - the field's own letter
         previous.counts.forget()
         microdata = replace(run.bound.microdata, secrets=(secret,), reported=True)
         previous = run.on(run.bound.on(microdata), l)
         yield number, previous
+    previous.counts.forget()
 
 
 def _smaller(answer: Answer, reported: Answer) -> Answer:

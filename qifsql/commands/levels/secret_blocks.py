@@ -52,7 +52,7 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
     counts = tables.counts
     by_kind = j in counts.values
-    width = 1 if by_kind else len(counts.bound.microdata.qids)
+    width = 1 if by_kind else counts.bound.microdata.width
     tables.keep("places", j, width)
     (totals,) = tables.dicts("whole", j, width)
     kind = _count_type(int(totals["people"]), totals["values"])
@@ -101,7 +101,7 @@ def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
     if apart:
-        query = query.where(exp.not_(is_suppressed(len(counts.bound.microdata.qids))))
+        query = query.where(exp.not_(is_suppressed(counts.bound.microdata.width)))
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
@@ -121,7 +121,7 @@ def is_suppressed(width: int) -> exp.Expr:
 
 def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """Return the pieces of blocks; everyone is the block of the suppressed, its only members."""
-    width = len(tables.counts.bound.microdata.qids)
+    width = tables.counts.bound.microdata.width
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = ("people", "blocks", "stand", "place", "everybody")

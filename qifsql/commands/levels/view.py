@@ -71,13 +71,29 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _level_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
-    """Return all parts; show values that at least ``minimum`` people of a worst block have."""
+    """Return all parts; show values that at least ``minimum`` people of a worst block have.
+
+    People with several records have the levels of both readings, one after the other.
+    """
+    if "known_records" not in frame.columns:
+        return _reading_parts(frame, tables, spec, minimum)
+    every = _reading_parts(frame.filter(known_records="all"), tables, spec, minimum)
+    no_details = {name: table.clear() for name, table in tables.items()}
+    single = _reading_parts(frame.filter(known_records="one"), no_details, spec, minimum)
+    return [*every, *single]
+
+
+def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int) -> list[Part]:
+    """Return the levels in one reading of the records that the adversary knows of a person."""
     rows = frame.to_dicts()
     first = rows[0]
     there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
     qids = words.listed(spec["qids"])
     parts: list[Part] = [
-        Heading(said("{people} in {blocks}, knowing {qids}", **there, qids=qids)),
+        Heading(
+            said("{people} in {blocks}, knowing {qids}", **there, qids=qids)
+            + words.known_records(first)
+        ),
         *_level_table([row for row in rows if row["secret"] is None]),
     ]
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
@@ -153,9 +169,11 @@ def _level_text(value: float | None, threshold: float | None = None) -> str:
 
 
 def _violations_text(row: Mapping[str, Any]) -> str:
-    if not row["people_in_violation"]:
-        return said("nobody")
     n, blocks = row["people_in_violation"], row["blocks_in_violation"]
+    if not blocks:
+        return said("nobody")
+    if n is None:  # people may be in several blocks
+        return words.blocks(blocks)
     return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
 
 
@@ -223,6 +241,9 @@ def headline(stored: Stored) -> list[str]:
     texts = []
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
+        if row.get("known_records") == "one":
+            texts += [] if row["met"] is not False else [_unmet_of_one_record(row)]
+            continue
         if row["measure"] == "k" and row["value"] == 1:
             message = "{n} have values of {qids} that nobody else has."
             there = words.persons(row["people_at_worst"] or 1)
@@ -237,3 +258,13 @@ def headline(stored: Stored) -> list[str]:
             texts.append(said(message, level=_measure_name(row), people=lacking))
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
     return texts + [_attack_sentence(row) for row in attacks if row["people"]]
+
+
+def _unmet_of_one_record(row: Mapping[str, Any]) -> str:
+    """Return the sentence on a required level that is not met where one record is known."""
+    return said(
+        "A required level ({level}) is not met in {blocks} of somebody who knows one record of a "
+        "person.",
+        level=_measure_name(row),
+        blocks=words.blocks(row["blocks_in_violation"]),
+    )

@@ -30,7 +30,7 @@ def check_population(tables: Tables) -> None:
     """Refuse a population that has fewer people than the release in a block."""
     steps = Steps(tables)
     actual = steps.need(
-        "outside", 0, len(tables.counts.bound.microdata.qids), instead={"blocks": "blocks_of_all"}
+        "outside", 0, tables.counts.bound.microdata.width, instead={"blocks": "blocks_of_all"}
     )
     query = exp.select("blocks", "too_small").from_(actual)
     ((blocks, too_small),) = tables.rows(steps.plan(query))
@@ -88,7 +88,7 @@ def _limit_to_first(query: exp.Select, tables: Tables, table: str) -> exp.Select
     """Limit a query to the first block in the order of the quasi-identifiers."""
     order = [
         exp.Ordered(this=exp.column(f"qid_{i}", table), nulls_first=False)
-        for i in range(1, len(tables.counts.bound.microdata.qids) + 1)
+        for i in range(1, tables.counts.bound.microdata.width + 1)
     ]
     return query.order_by(*order).limit(1)
 

@@ -77,6 +77,23 @@ def answer_tables(
     return tables
 
 
+def tables_of_readings(
+    frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
+) -> dict[str, pl.DataFrame]:
+    """Return the answers by name; of people with several records, those of both readings.
+
+    Shares of people are divided by their number, not by that of the records.
+    """
+    if "known_records" not in frame.columns:
+        return answer_tables(frame, qids, threshold)
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for reading in frame["known_records"].unique(maintain_order=True):
+        part = frame.filter(known_records=reading).with_columns(records="people")
+        for name, table in answer_tables(part, qids, threshold).items():
+            tables.setdefault(name, []).append(table.with_columns(known_records=pl.lit(reading)))
+    return {name: pl.concat(parts) for name, parts in tables.items()}
+
+
 def is_complete(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Return whether each question of the sweep has each non-empty subset exactly once."""
     parts, n = questions(frame), (1 << len(qids)) - 1

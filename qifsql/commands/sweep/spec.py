@@ -8,7 +8,7 @@ from math import comb
 from pathlib import Path
 from typing import Annotated, Any
 
-from qifsql.adversary.options import Joining, Knowledge
+from qifsql.adversary.options import Joining, Knowledge, Sets
 from qifsql.data.option import DETAILS, FLAG, RUN, SECONDS, SHARE, SIZES, TEXT, TEXTS, Option
 from qifsql.errors import InputError, plural, quoted
 
@@ -46,7 +46,7 @@ class SweepSpec:
         }
 
 
-class SweepOptions(Knowledge, Joining, total=False):
+class SweepOptions(Knowledge, Sets, Joining, total=False):
     """Options of ``sweep``: the adversary, the subsets, and the time budget.
 
     A sample draws the blocks of the first attribute if it has many values: large ones more often,

@@ -6,7 +6,8 @@ a coded table, and the subsets that have answers.
 Weights are not a separate kind. They are not small counts that can be packed, and people with the
 same values may have different weights. So a sweep with weights attacks its subsets one by one, with
 the plans of an attack (``attack_each``), if it can list them. A sweep does the same if the codes of
-the quasi-identifiers need more bits than it has.
+the quasi-identifiers need more bits than it has, or if people have several records: a person is
+then known by a multiset, which differs from subset to subset.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,8 @@ from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting import known_records
+from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
 from qifsql.measures import bayes
@@ -33,7 +36,7 @@ from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete
-from qifsql.results.assessment import DETAILS
+from qifsql.results.assessment import DETAILS, PEOPLE
 
 MOST = 28  # most quasi-identifiers: states and turns must fit in their numbers
 LARGEST = 24  # log2 of the most subsets in a sweep
@@ -231,7 +234,7 @@ def attack_each(
     """
     if strategy.subsets > ATTACKS:
         raise InputError(
-            f"weighted subsets are attacked one by one, and {strategy.subsets:,} are too many; "
+            f"these subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
@@ -253,7 +256,8 @@ def attack_each(
     rows = [row for answer in done for row in answer["rows"]]
     bins = [row for answer in done for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
-    return pl.DataFrame(rows, schema=SWEPT), histograms, len(answers) == len(subsets)
+    schema = SWEPT | (PEOPLE if bound.microdata.person is not None else {})
+    return pl.DataFrame(rows, schema=schema), histograms, len(answers) == len(subsets)
 
 
 def _stored_answer(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
@@ -268,7 +272,8 @@ def _attack_subset(
     """Attack with one subset; return its rows, and its histograms if they are wanted."""
     qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
     part = bound.on(replace(bound.microdata, qids=qids))
-    answer: dict[str, Any] = {"rows": _subset_rows(engine, part, before, mask), "histogram": None}
+    rows = _rows_of_people if bound.microdata.person is not None else _subset_rows
+    answer: dict[str, Any] = {"rows": rows(engine, part, before, mask), "histogram": None}
     if histogram:
         plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
         counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
@@ -290,24 +295,45 @@ def _subset_rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
     """Return the rows of one subset."""
-    return [
-        {
-            "model": "CAS" if j else "CRS",
-            "datasets": 1,
-            "n_qids": len(bound.microdata.qids),
-            "qids": [q.name for q in bound.microdata.qids],
-            "secret": bound.microdata.secrets[j - 1].name if j else None,
-            "records": profile.individuals,
-            "blocks": profile.blocks,
-            "singled_out": profile.singled_out,
-            **bayes.row(success(before[j], j, 0), success(profile, j, 0)),
-            "seconds": 0.0,
-            "k": profile.frame["size"].min(),
-            "l": profile.frame["values"].min() if j else None,
-            "subset": mask,
-        }
-        for j, profile in sorted(_profiles(engine, bound).items())
-    ]
+    profiles = sorted(_profiles(engine, bound).items())
+    return [_subset_row(bound.microdata, j, before[j], profile, mask) for j, profile in profiles]
+
+
+def _rows_of_people(
+    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
+) -> list[dict[str, Any]]:
+    """Return the rows of one subset if people have several records, all known or one."""
+    questions = compiler.questions(bound)
+    counts = Counts(engine, bound, again=False)
+    profiles = counts.profiles(questions, prior=False)
+    by_one_record = known_records.measure(counts, questions)
+    rows = []
+    for (j, _), profile in sorted(profiles.items()):
+        row = _subset_row(bound.microdata, j, before[j], profile, mask)
+        row |= {"people": profile.individuals, "records": counts.records, "known_records": "all"}
+        least = {"k": row["k"], "l": row["l"]}
+        rows += [row, row | by_one_record[j].columns(before[j], j, least)]
+    return rows
+
+
+def _subset_row(
+    microdata: Microdata, j: int, before: Profile, profile: Profile, mask: int
+) -> dict[str, Any]:
+    return {
+        "model": "CAS" if j else "CRS",
+        "datasets": 1,
+        "n_qids": len(microdata.qids),
+        "qids": [q.name for q in microdata.qids],
+        "secret": microdata.secrets[j - 1].name if j else None,
+        "records": profile.individuals,
+        "blocks": profile.blocks,
+        "singled_out": profile.singled_out,
+        **bayes.row(success(before, j, 0), success(profile, j, 0)),
+        "seconds": 0.0,
+        "k": profile.frame["size"].min(),
+        "l": profile.frame["values"].min() if j else None,
+        "subset": mask,
+    }
 
 
 def _histogram_rows(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from qifsql.results.storage import Origin
 
 GIVEN_SUBSETS = ("sizes", "subsets", "search", "sample")
 RELEASES = "releases are sets of datasets; leave sizes, subsets, search, sample out"
+OF_RECORDS = ("search", "sample", "releases", "weight")
 REFUSED = ("target", "member", "gain", "prior", "by", "thresholds", "quantiles")
 
 
@@ -77,7 +78,10 @@ def sweep(
         raise InputError("a search looks for subsets that reach a success; say which: --threshold")
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if options.get("secret") else "crs"
-    attack = Attack.of(model, source, **cast("Options", adversary)).fitting()
+    person = options.get("person")
+    attack = Attack.of(model, source, person=person, **cast("Options", adversary)).fitting()
+    if person is not None:
+        refuse(options, "a sweep of people with several records (person)", *OF_RECORDS)
     if attack.key and not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
     sample, releases = options.get("sample"), options.get("releases", False)
@@ -122,7 +126,8 @@ def rehearse(source: Source, settings: Settings | None = None, **options: Any) -
     """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if "secret" in options else "crs"
-    attack = Attack.of(model, source, **cast("Options", adversary))
+    person = options.get("person")
+    attack = Attack.of(model, source, person=person, **cast("Options", adversary))
     if not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
     with opened(attack.fitting(), settings, joined=False, command="sweep") as (_, bound):

@@ -26,10 +26,12 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, plural
 from qifsql.measures.bayes import Success
+from qifsql.presentation import words
 from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
+PER_RECORD = 4e-6  # seconds of an attack on people with several records, per record
 ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
 
@@ -102,7 +104,7 @@ class SweepRun:
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
-        if self.bound.microdata.weight is not None:
+        if self.bound.microdata.weight is not None or self.bound.microdata.person is not None:
             return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
@@ -117,7 +119,14 @@ class SweepRun:
 
     def _attack_each(self) -> Measured:
         """Measure every subset with a separate attack."""
-        check_records(self.engine, self.bound.microdata)
+        records = check_records(self.engine, self.bound.microdata)
+        if self.bound.microdata.person is not None:
+            self._load_text()
+            self.spec.tell(
+                f"{plural(records, 'record')}, {plural(self.strategy.subsets, 'subset')}: people "
+                "are other multisets in each subset, which is attacked alone: in all about "
+                f"{words.duration(records * self.strategy.subsets * PER_RECORD)}"
+            )
         frame, histograms, self.finished = attack_each(
             self.engine,
             self.bound,
@@ -184,7 +193,7 @@ class SweepRun:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
         frame, details = self._rename_models(frame, details)
-        details |= answers.answer_tables(frame, self.names, self.spec.threshold)
+        details |= answers.tables_of_readings(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
             added = answers.release_contributions(
                 frame, self.numbers, self.bound.microdata.releases
@@ -313,7 +322,7 @@ class SweepRun:
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
         bound = self.bound
-        dataset = bound.microdata.dataset
+        dataset, person = bound.microdata.dataset, bound.microdata.person
         csv = [dataset.all_varchar, dataset.delimiter, dataset.encoding, *dataset.na]
         return {
             "dataset": [bound.microdata.dataset.name, bound.microdata.dataset.table],
@@ -331,6 +340,7 @@ class SweepRun:
             if bound.microdata.where is not None
             else None,
             "null": bound.microdata.null,
+            **({"person": render.render(person.expression)} if person is not None else {}),
             "cluster": self._data_versions() if self.on_spark else None,
             **self.strategy.identity,
         }
@@ -356,10 +366,7 @@ class SweepRun:
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
             plan.check_disk(self.engine, self.bound, self.spec.workspace)
-        if self.bound.microdata.dataset.format == "csv":
-            microdata = self.bound.microdata
-            loaded = self.engine.load(microdata.dataset)
-            self.bound = self.bound.on(replace(microdata, dataset=loaded))
+        self._load_text()
         microdata = self.bound.microdata
         steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
         qids, secrets = (
@@ -373,6 +380,13 @@ class SweepRun:
             plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
             self.workspace.store_fact("spreads", plain)
         return qids, secrets
+
+    def _load_text(self) -> None:
+        """Read a text file once into the engine."""
+        microdata = self.bound.microdata
+        if microdata.dataset.format == "csv":
+            loaded = self.engine.load(microdata.dataset)
+            self.bound = self.bound.on(replace(microdata, dataset=loaded))
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Announce the sweep and its expected cost."""

@@ -40,10 +40,11 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = F
 def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
     """Return, for each question of a sweep, one of its rows and its part of the details."""
     excerpts: list[tuple[Row, Tables]] = []
-    for row in frame.unique(["model", "secret"], maintain_order=True).iter_rows(named=True):
-        secret = pl.lit(row["secret"], pl.String)
+    names = [n for n in ("model", "secret", "known_records") if n in frame.columns]
+    for row in frame.unique(names, maintain_order=True).iter_rows(named=True):
+        asked = [pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]]
         excerpt = {
-            name: table.filter(pl.col("secret").eq_missing(secret))
+            name: table.filter(asked if "known_records" in table.columns else asked[:1])
             for name, table in details.items()
             if "secret" in table.columns
         }
@@ -74,7 +75,13 @@ def _question_heading(row: Row) -> str:
     if row["secret"] is not None:
         what = said("inference of {secret}", secret=row["secret"])
     message = "{model}: {what}; before the release the adversary guesses right {times}"
-    return said(message, model=row["model"], what=what, times=_chance(row["prior_probabilistic"]))
+    times = _chance(row["prior_probabilistic"])
+    readings = {
+        "all": said("; all records of a person are known"),
+        "one": said("; one record of a person is known"),
+    }
+    text = said(message, model=row["model"], what=what, times=times)
+    return text + readings.get(row.get("known_records") or "", "")
 
 
 def _chance(p: float) -> str:

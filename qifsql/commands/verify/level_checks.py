@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import polars as pl
 
-from qifsql.commands.verify import second_engine
+from qifsql.commands.verify import people_checks, second_engine
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition
+from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError
@@ -15,10 +16,6 @@ from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
 from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
-
-COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
-ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
-"""Levels of logarithms: blocks with equal ones may differ by rounding."""
 
 
 def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
@@ -28,13 +25,12 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
         return Repetition(way, reason="suppressed cells are no values that can be counted")
     if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
         return Repetition(way, reason=second_engine.TOO_MANY)
+    if stored.spec.get("person"):
+        return people_checks.levels(stored, request, inputs, settings)
     answer = second_engine.read_people(request, stored.name, inputs, settings)
     if answer is None:
         return Repetition(way, reason=second_engine.TOO_MANY)
-    width = 1 if stored.spec.get("person") else len(stored.spec["qids"])
-    secrets = list(stored.spec["secrets"])
-    if any(isinstance(v, list) and None in v for row in answer.rows for v in row[width:]):
-        return Repetition(way, reason="sets of values of which some are missing are not counted")
+    width, secrets = len(stored.spec["qids"]), list(stored.spec["secrets"])
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         j = secrets.index(row["secret"]) + 1 if row["secret"] is not None else 0

@@ -1,5 +1,7 @@
 """People with several records, counted from their records by the definitions of the reference."""
 
+from collections.abc import Collection
+from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import second_engine
@@ -7,34 +9,87 @@ from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.settings import Settings
-from qifsql.reference import people_with_records
+from qifsql.reference import people_with_records as people
 from qifsql.reference.success import Number
+from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
 from qifsql.results.stored import Stored
 
 WAY = "definition"
+TOO_MANY = f"more than {second_engine.MOST:,} records"
+COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
+ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
+"""Levels of logarithms: blocks with equal ones may differ by rounding."""
 
 
-def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
-    """Return the numbers of a stored attack on people of whom all records are known, or one."""
+def repeat(
+    stored: Stored,
+    request: Request,
+    inputs: Inputs,
+    settings: Settings,
+    chosen: Collection[int] | None = None,
+) -> Repetition:
+    """Return the numbers of people of whom all records are known, or one.
+
+    They are those of all rows of an attack, or of the ``chosen`` ones of a sweep.
+    """
     if reason := second_engine.obstacle(stored, request):
         return Repetition(WAY, reason=reason)
-    answer = second_engine.read_people(request, stored.name, inputs, settings, step="records")
-    if answer is None:
-        return Repetition(WAY, reason=f"more than {second_engine.MOST:,} records")
-    qids, secrets = list(stored.spec["qids"]), list(stored.spec["secrets"])
-    columns = {name: f"qid {name}" for name in qids} | {name: f"secret {name}" for name in secrets}
-    names = [*columns.values(), "person"]
-    rows: list[dict[str, Any]] = [dict(zip(names, row, strict=False)) for row in answer.rows]
+    records = _read(stored, request, inputs, settings)
+    if records is None:
+        return Repetition(WAY, reason=TOO_MANY)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        if row.get("gain") not in (None, "identity"):
+        if row.get("gain") not in (None, "identity") or (chosen is not None and i not in chosen):
             continue
-        again = people_with_records.attack(
-            rows,
-            "person",
-            [columns[name] for name in qids],
-            None if row["secret"] is None else columns[row["secret"]],
-            known_records=row["known_records"],
-        )
+        qids = [f"qid {name}" for name in row["qids"]]
+        secret = None if row["secret"] is None else f"secret {row['secret']}"
+        reading = row["known_records"]
+        again = people.attack(records, "person", qids, secret, known_records=reading)
         numbers |= {(RESULTS, i, name): n for name, n in again.items() if name in row}
     return Repetition(WAY, numbers)
+
+
+def levels(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+    """Return the levels of people of whom all records are known, or one."""
+    records = _read(stored, request, inputs, settings)
+    if records is None:
+        return Repetition(WAY, reason=TOO_MANY)
+    numbers: dict[Place, Number] = {}
+    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        reading = row["known_records"]
+        column = "person" if row["secret"] is None else f"secret {row['secret']}"
+        about = records, "person", _qids(stored), column
+        blocks, totals = people.blocks_of_people(*about, reading)
+        values: dict[str, Number] = {
+            "people": len(people.records_of(records, "person")),
+            "records": len(records),
+            "blocks": len(blocks),
+        }
+        if row["measure"] == "average_class_size":
+            values["value"] = average_class_size(blocks)
+        elif row["measure"] in (*COUNTED, *ROUNDED):
+            measure = MEASURES[row["measure"]]
+            aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
+            if row["secret"] is None:
+                level = assess(measure, blocks, totals, aim)
+            else:
+                level = people.levels(*about, measure=measure, aim=aim, known_records=reading)
+            there = ("value",) if row["measure"] in ROUNDED else level
+            values |= {name: level[name] for name in there if row[name] is not None}
+        numbers |= {(RESULTS, i, name): value for name, value in values.items()}
+    return Repetition(WAY, numbers)
+
+
+def _read(
+    stored: Stored, request: Request, inputs: Inputs, settings: Settings
+) -> list[dict[str, Any]] | None:
+    """Return the records with their person, from bare DuckDB; None if there are too many."""
+    answer = second_engine.read_people(request, stored.name, inputs, settings, step="records")
+    if answer is None:
+        return None
+    names = [*_qids(stored), *(f"secret {name}" for name in stored.spec["secrets"]), "person"]
+    return [dict(zip(names, row, strict=False)) for row in answer.rows]
+
+
+def _qids(stored: Stored) -> list[str]:
+    return [f"qid {name}" for name in stored.spec["qids"]]

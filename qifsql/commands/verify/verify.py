@@ -191,7 +191,11 @@ def _verdicts_on_sweep(
     except UnfitError as e:
         return _unfit_verdicts(stored, printed_sql.PRINTED, e)
     subsets = subset_checks.draw_subsets(stored, limit, settings.seed)
-    repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
+    if stored.spec.get("person"):
+        chosen_rows = {row for numbers in subsets.values() for row in numbers}
+        repetitions = [people_checks.repeat(stored, repeated, inputs, settings, chosen_rows)]
+    else:
+        repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
     chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
@@ -208,6 +212,9 @@ def _verdicts_on_answers(
     stored: Stored, repeated: Request, inputs: Inputs, settings: Settings
 ) -> list[dict[str, Any]]:
     """Return the verdicts on the answers of a sweep, which follow from all its subsets."""
+    if stored.spec.get("person"):
+        reason = "answers about people with several records are not recomputed"
+        return verdicts.unchecked_tables(stored, reason, stored.details)
     names = [name for name in answer_checks.ANSWERS if name in stored.details]
     repetitions = answer_checks.repeat(stored, repeated, inputs, settings)
     unchecked = {name: table for name, table in stored.details.items() if name not in names}

@@ -485,16 +485,34 @@ def test_levels_are_counted_again(people: Path) -> None:
     assert differing(again) == {("results", row, "value") for row in values}
 
 
-def test_levels_of_people_are_counted_again(people: Path) -> None:
-    """Sets of values, some of which are missing, are called unchecked."""
+@pytest.mark.parametrize("secret", ["visits", "ill"])
+def test_people_are_counted_again(secret: str, people: Path) -> None:
+    """Levels and attacks of people, of whom all records are known or one; some secrets are missing.
+
+    A wrong number of either reading differs.
+    """
     visits = PEOPLE.with_columns(key=pl.col("key") // 2, visits=pl.col("weight"))
     visits.write_parquet(people)
-    for secret in ("visits", "ill"):
-        result = qifsql.levels(people, qids="sex", secret=secret, person="key", k=2)
+    options: dict[str, Any] = {"qids": "sex", "secret": secret, "person": "key"}
+    for result in (
+        qifsql.levels(people, k=2, **options),
+        qifsql.attack("crs,cas", people, **options),
+    ):
         checked = qifsql.verify(result)
-        assert "differs" not in checked.frame["verdict"].to_list()
-        values = checked.frame.filter(pl.col("column") == "value", verdict="agrees")
-        assert (values.height > 0) == (secret == "visits")
+        assert checked.met
+        by_definition = checked.frame.filter(way="definition", verdict="agrees")
+        rows = result.frame.with_row_index()["index"].to_list()
+        assert sorted(set(by_definition["row"])) == rows
+        path = result.save(people.with_name(f"{result.kind}.json"))
+
+        def plant(document: dict[str, Any]) -> None:
+            for row in document["results"]:
+                row["people"] += row["known_records"] == "one"
+
+        again = qifsql.verify(edited(path, plant))
+        readings = result.frame["known_records"].to_list()
+        planted = {("results", i, "people") for i, known in enumerate(readings) if known == "one"}
+        assert differing(again) == planted
 
 
 def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
