@@ -54,11 +54,12 @@ def talk(text: str) -> None:
         sys.stderr.write(printable(text, "\n") + "\n")
 
 
+_SIGNALS: list[int] = []  # that asked the command to stop
+
+
 def run_guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     """Run a command; print any error as one line, and return the exit code."""
-    signal.signal(signal.SIGTERM, _stop)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, _stop)  # the terminal was closed; nohup ignores it
+    _obey_signals()
     try:
         return command() or 0
     except QifError as e:
@@ -81,7 +82,7 @@ def run_guarded(command: Callable[[], int | None], *, debug: bool) -> int:
         talk(f"error: {NOT_UTF8}")
         return InputError.exit_code
     except Exception as e:
-        if str(e) == BROKEN_OFF:
+        if _SIGNALS or str(e) == BROKEN_OFF:  # compiled code may turn an interruption into an error
             talk(f"error: {INTERRUPTED}")
             return Interrupted.exit_code
         if starved(e):
@@ -112,5 +113,16 @@ def check_address_space() -> None:
         )
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> None:
+def _obey_signals() -> None:
+    """Let signals that ask the command to stop interrupt it, and remember them."""
+    _SIGNALS.clear()
+    signal.signal(signal.SIGTERM, _stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _stop)  # the terminal was closed; nohup ignores it
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    _SIGNALS.append(number)
     raise KeyboardInterrupt

@@ -424,6 +424,30 @@ def test_an_interruption_while_the_command_loads_is_one_line() -> None:
     assert done.stderr == "error: interrupted; nothing was left behind\n"
 
 
+def test_an_interruption_that_a_library_turns_into_an_error_is_one_line(tmp_path: Path) -> None:
+    """A compiled module that is interrupted while it loads raises ImportError."""
+    (tmp_path / "few.csv").write_text("a\n1\n")
+    code = (
+        "import os, signal, sys\n"
+        "class Loading:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'duckdb':\n"
+        "            try:\n"
+        "                os.kill(os.getpid(), signal.SIGINT)\n"
+        "            except KeyboardInterrupt:\n"
+        "                raise ImportError('cannot be loaded') from None\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Loading())\n"
+        "sys.argv[1:] = ['describe', 'few.csv']\n"
+        "from qifsql.__main__ import main\n"
+        "main()\n"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "error: interrupted; nothing was left behind\n"
+
+
 @pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "command",
