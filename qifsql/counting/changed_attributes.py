@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.changes import HOW, Change
+from qifsql.adversary.names import check_qids
 from qifsql.adversary.spec import Attribute
 from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import has_distances
@@ -30,7 +31,7 @@ from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import ColumnError, ExpressionError, InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
 from qifsql.query import microdata_steps
 
 
@@ -50,11 +51,7 @@ class Changed:
 
         Raises ColumnError where one is of no quasi-identifier, DatasetError where it is none.
         """
-        names = [q.name for q in qids]
-        for name in files:
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
+        check_qids(files, [q.name for q in qids])
         trees = {name: Hierarchy.read(path) for name, path in files.items()}
         return cls(catalog, qids, trees)
 

@@ -20,12 +20,13 @@ from qifsql.counting.counted import Cells, right_guesses, rows_of, sums
 from qifsql.counting.learners import (
     ALIKE,
     LINEAR,
+    MOST_COUNTERS,
+    MOST_LESSONS,
     MOST_VALUES,
     TABLE,
     Scale,
     Student,
     check_learner,
-    lessons_limit,
 )
 from qifsql.data.dataset import Dataset
 from qifsql.data.readers import relation
@@ -166,8 +167,7 @@ class Guessing:
             ] = None
         classes = numpy.array(student.classes)
         path = self._tables.engine.scratch / "predictions.parquet"
-        names = [f"word_{i}" for i in range(1, cells.words + 1)]
-        columns = [(name, pa.int64()) for name in (*names, "secret", "ties", "part")]
+        columns = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
         schema = pa.schema([*columns, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
             for batch in self._asked_cells(cells, max(1, BATCH // len(classes))):
@@ -204,7 +204,7 @@ class Guessing:
                 f"{self._title(cells.release)}, and a classifier guesses one of {MOST_VALUES} at "
                 "most; make it coarser, as in NAME=column//1000, or use --learner table"
             )
-        limit = lessons_limit(values)
+        limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
         if there > limit:
             lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)
             self.notes[

@@ -247,11 +247,7 @@ class Catalog:
 
     def fits(self, value: str, type_: str) -> bool:
         """Return whether a text can be read as a value of a type."""
-        tried = exp.TryCast(
-            this=exp.Literal.string(value), to=exp.DataType.build(type_, dialect="duckdb")
-        )
-        rows = self.engine.query(exp.select(tried.is_(exp.null())), self.dataset.name)
-        return not rows[0][0]
+        return bool(missing_words.readable(self.engine, self.dataset.name, type_, [value]))
 
 
 def _read_schema(

@@ -6,13 +6,13 @@ only such steps. DuckDB finds the types of all expressions, from tables without 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
 from qifsql.data.expressions import identifier
 from qifsql.engine import dialect, rewrites
 from qifsql.engine.dialect import SESSION
+from qifsql.engine.protocol import Engine
 from qifsql.engine.rewrites import Unlike
 from qifsql.errors import ExpressionError, InputError
 from qifsql.query import render
@@ -21,16 +21,6 @@ from qifsql.query.plan import Plan, Step
 FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
 PLACED = "_placed"  # the ending of views with the places of records
 SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
-
-
-class Local(Protocol):
-    """The part of DuckDB here that finds types."""
-
-    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return the names and types of the columns of a relation or query."""
-
-    def run(self, statement: str, what: str, where: str) -> None:
-        """Run a statement."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,7 @@ class Placing:
     whether a table is one of records.
     """
 
-    local: Local
+    local: Engine
     view: Callable[[exp.Table, str], str]
     is_source: Callable[[exp.Table], bool]
     last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
@@ -105,21 +95,16 @@ class Placing:
         for table in list(copy.find_all(exp.Table)):
             if table.db or table.name not in names:
                 view = self.view(table, where)
-                read = exp.table_(identifier(view))
-                read.set("joins", table.args.get("joins"))
                 alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
-                read.set("alias", alias)
                 replaced[view] = bare_table(table)
-                table.replace(read)
+                table.replace(_in_place_of(table, exp.table_(identifier(view)), alias))
 
         def describe(question: exp.Query) -> list[tuple[str, str]]:
             back = question.copy()
             for table in list(back.find_all(exp.Table)):
                 if not table.db and table.name in replaced:
                     original = replaced[table.name].copy()
-                    original.set("alias", table.args.get("alias"))
-                    original.set("joins", table.args.get("joins"))
-                    table.replace(original)
+                    table.replace(_in_place_of(table, original, table.args.get("alias")))
             return self.local.describe(back, where)
 
         for select in list(copy.find_all(exp.Select)):
@@ -174,6 +159,13 @@ def bare_table(table: exp.Table) -> exp.Table:
     bare.set("alias", None)
     bare.set("joins", None)
     return bare
+
+
+def _in_place_of(table: exp.Table, new: exp.Table, alias: exp.Expr | None) -> exp.Table:
+    """Return a table with an alias and the joins of another one."""
+    new.set("alias", alias)
+    new.set("joins", table.args.get("joins"))
+    return new
 
 
 def is_function(table: exp.Table, name: str) -> bool:
@@ -231,7 +223,7 @@ def _drop_view(name: str) -> str:
     return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
 
 
-def script(plan: Plan, local: Local, where: str) -> str:
+def script(plan: Plan, local: Engine, where: str) -> str:
     """Return a plan as statements for Spark, which open its files and give its result.
 
     Raises InputError if a file is not Parquet, or if a part has no exact translation.

@@ -22,13 +22,8 @@ from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
 
 SHARED = (  # one for all secrets
-    "chosen",
-    "member_signatures",
-    "member_tallies",
-    "population",
-    "signatures",
-    "tallies",
-)
+    "chosen", "member_signatures", "member_tallies", "population", "signatures", "tallies",
+)  # fmt: skip
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
     "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
@@ -62,14 +57,8 @@ BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs ch
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
 MATERIALIZED = (
-    "member_tallies",
-    "secret_values",
-    "signatures",
-    "spectra",
-    "tally_counts",
-    "chances",
-    "stakes",
-)
+    "member_tallies", "secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ from typing import Any, cast
 from qifsql.adversary import models
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
+from qifsql.data.option import is_given
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
@@ -167,7 +168,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
     """Return the policy in the data of a file; LineError gives the line of an error."""
     _check_keys(data, ("adversary", "rule", "baseline", "unnamed", "unit"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
-    adversary |= {name: option for name, option in options.items() if _has_value(option)}
+    adversary |= {name: option for name, option in options.items() if is_given(option)}
     listed = data.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(r, dict) for r in listed):
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
@@ -397,12 +398,6 @@ def _number(value: object, lines: Lines, *here: str | int) -> float:
             f"{here[-1]} is not a number; write one without quotes, as in 0.05", *here
         )
     return cast("float", value)
-
-
-def _has_value(option: object) -> bool:
-    """Return whether an option is set: not None, and neither an empty text nor an empty list."""
-    sized = isinstance(option, str | tuple | list | Mapping)
-    return bool(option) if sized else option is not None
 
 
 def _beside(folder: Path, text: str) -> str:

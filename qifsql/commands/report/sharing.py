@@ -205,9 +205,7 @@ def _group_columns(stored: Stored, by: str) -> Columns:
     rules = stored.spec.get("rules") or ()
     titles = stored.spec.get("tables", ()) if stored.kind == "tables" else ()
     groupings = [name for title in titles for name in literals.dimensions(str(title))]
-    groupings += [
-        str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text
-    ]
+    groupings += [str(source.get("by") or "") for source in (stored.spec, *rules)]
     texts = [text for text in groupings if text == by or text.partition("=")[0].strip() == by]
     return frozenset(_sources(next(iter(texts), by)))
 
@@ -233,13 +231,10 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
     for name, kind in table.schema.items():
         if name in written and kind == pl.String:
-            columns.append(
-                pl.Series(name, [t and written[name](t) for t in table[name].to_list()], pl.String)
-            )
+            texts = [t and written[name](t) for t in table[name].to_list()]
+            columns.append(pl.Series(name, texts, pl.String))
         elif name == "changes":
-            changes = [
-                [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
-            ]
+            changes = [[literals.change(t, qids) for t in c or ()] for c in table[name].to_list()]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
         elif name in of_kind:
             columns.append(pl.Series(name, _texts_of(table[name].to_list(), of_kind[name]), kind))
@@ -318,9 +313,8 @@ def _title_texts(stored: Stored) -> dict[str, str]:
     for table in (stored.frame, *stored.details.values()):
         for column, write in _text_writers(stored).items():
             if column in table.columns:
-                texts = (
-                    table[column].explode() if table[column].dtype.is_nested() else table[column]
-                )
+                texts = table[column]
+                texts = texts.explode() if texts.dtype.is_nested() else texts
                 names |= {str(text): str(_texts_of(text, write)) for text in texts.drop_nulls()}
     names = {name: write for name, write in names.items() if name != write}
     return names | {quoted(name)[1:-1]: write for name, write in names.items()}
