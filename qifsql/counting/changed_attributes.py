@@ -91,8 +91,7 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
         return _limited(attribute, change, of.catalog)
     if change.kind == "level":
         return _at_level(attribute, change, of.hierarchies.get(attribute.name))
-    build = _parsed_expression if change.kind == "expression" else _coarsened
-    tree = _substituted(build(attribute, change), attribute)
+    tree = _substituted(_form(attribute, change), attribute)
     kind = of.type(tree, change)
     if nested(kind):
         raise ColumnError(
@@ -118,11 +117,10 @@ def _readable_schema(attribute: Attribute, name: str | None = None) -> Schema:
     return Schema(where, (Column(name, "value", attribute.type),))
 
 
-def _parsed_expression(attribute: Attribute, change: Change) -> exp.Expr:
-    return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
-
-
-def _coarsened(attribute: Attribute, change: Change) -> exp.Expr:
+def _form(attribute: Attribute, change: Change) -> exp.Expr:
+    """Return the expression of a change, or that of its coarser form, over ``value``."""
+    if change.kind == "expression":
+        return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
     for name in (attribute.name, "value"):  # it strips blanks at the ends of a name
         pair = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
         if pair is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.counting.compared_files import CONTROL, ORIGINAL, File, Files
+from qifsql.counting.compared_files import CONTROL, ORIGINAL, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import fold, number, same, union
@@ -115,8 +115,10 @@ class Coded:
 
 def make(tables: Tables, files: Files) -> Coded:
     """Create the table ``coded`` of all files, and the dictionaries."""
-    for n, file in enumerate(files.files, 1):
-        _make_people(tables, n, file)
+    for n, file in enumerate(files.files, 1):  # the different records of each
+        query = splice("synthetic/people", width=len(file.attributes))
+        plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
+        tables.doing("reading", file.title).make(f"people_{n}", plan)
     values = []
     columns = len(files.qids) + len(files.secrets) + (files.by is not None)
     for i in range(1, columns + 1):
@@ -129,14 +131,6 @@ def make(tables: Tables, files: Files) -> Coded:
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
     k, m = len(files.qids), len(files.secrets)
     return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
-
-
-def _make_people(tables: Tables, n: int, file: File) -> None:
-    """Create the table of the different records of a file."""
-    alike = file.alike
-    query = splice("synthetic/people", width=len(file.attributes))
-    plan = microdata_steps.plan(alike, microdata_steps.steps(alike), query)
-    tables.doing("reading", file.title).make(f"people_{n}", plan)
 
 
 def _dictionary(files: Files, i: int) -> Plan:

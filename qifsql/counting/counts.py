@@ -116,7 +116,8 @@ class Counts:
             frame = self._frame(plan, what)
             for (j, g), part in _by_question(frame, alike):
                 blocks = part.drop_nulls("size") if part["size"].null_count() else part
-                profiles[j, g] = self._profile(blocks, j)
+                build = Profile.of_weights if self._is_weighted(j) else Profile.of_counts
+                profiles[j, g] = build(blocks)
         return {q: profiles[i] for q, i in instead.items() if i in profiles}
 
     def frame(
@@ -212,9 +213,6 @@ class Counts:
         secrets = range(1, len(self.bound.microdata.secrets) + 1)
         first = next((j for j in secrets if j not in self.bound.beliefs), 0)
         return (first, 0) if question == (0, 0) else question
-
-    def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
-        return (Profile.of_weights if self._is_weighted(secret) else Profile.of_counts)(frame)
 
     def _is_weighted(self, secret: int) -> bool:
         return self.bound.microdata.weight is not None or secret in self.bound.beliefs

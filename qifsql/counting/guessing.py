@@ -170,7 +170,8 @@ class Guessing:
         columns = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
         schema = pa.schema([*columns, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
-            for batch in self._asked_cells(cells, max(1, BATCH // len(classes))):
+            questions = self._view("questions", cells).order_by(*_words(cells), "secret")
+            for batch in _matrices(self._tables, questions, max(1, BATCH // len(classes))):
                 words, secrets = batch[:, :-1], batch[:, -1]
                 distinct, of = numpy.unique(words, axis=0, return_inverse=True)
                 chances = student.probabilities(self._unpacked_codes(distinct))
@@ -220,11 +221,6 @@ class Guessing:
 
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
-
-    def _asked_cells(self, cells: Cells, rows: int) -> Iterator[Any]:
-        """Yield the words and secrets that people have."""
-        query = self._view("questions", cells).order_by(*_words(cells), "secret")
-        yield from _matrices(self._tables, query, rows)
 
     def _unpacked_codes(self, words: Any) -> Any:
         """Return the codes of the quasi-identifiers in words, a column for each."""

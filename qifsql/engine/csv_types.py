@@ -85,7 +85,10 @@ def read_writings(
     counts = [_blank_count(names)] if 1 < len(names) <= TOGETHER else []
     for i in range(0, max(len(typed), len(counts)), TOGETHER):
         some = typed[i : i + TOGETHER]
-        tests = [_has_unusual(name, type_) for name, type_ in some]
+        tests = [
+            _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+            for name, type_ in some
+        ]
         query = exp.select(*tests, *(() if i else counts)).from_(relation(text))
         (flags,) = engine.query(query, dataset.name)
         blank = blank if i or not counts else flags[-1]
@@ -109,11 +112,6 @@ def _blank_count(names: Sequence[str]) -> exp.Expr:
     first, *further = (exp.column(identifier(name)) for name in names)
     nothing = exp.Where(this=exp.Coalesce(this=first, expressions=further).is_(exp.null()))
     return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
-
-
-def _has_unusual(name: str, type_: str) -> exp.Expr:
-    """Return whether any field of a column is not written as DuckDB writes its value."""
-    return _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
 
 
 def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
@@ -156,14 +154,8 @@ def _filled(
     field = exp.column(identifier(name))
     cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast
-    words = {
-        "field": field,
-        "cast_value": cast,
-        "value": value,
-        "canonical": exp.cast(value.copy(), "VARCHAR"),
-        **(extras or {}),
-    }
-
+    words = {"field": field, "cast_value": cast, "value": value}
+    words |= {"canonical": exp.cast(value.copy(), "VARCHAR"), **(extras or {})}
     return filled(template, words)
 
 

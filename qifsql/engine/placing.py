@@ -76,10 +76,13 @@ class Placing:
                 else:
                     result = tree
                 if step.name:
-                    self.local.run(stub(step.name, columns), "counting", where)
+                    stub = render.viewing(step.name, no_rows(columns))
+                    self.local.run(stub, "counting", where)
         finally:
             for name in names:
-                self.local.run(_drop_view(name), "counting", where)
+                view = exp.table_(identifier(name), db="main", catalog="temp")
+                drop = exp.Drop(kind="VIEW", tables=[view], exists=True)
+                self.local.run(render.render(drop), "counting", where)
         return Placed(translated, tuple(local.values()), result, columns, reasons)
 
     def _translated(
@@ -198,11 +201,6 @@ def needed_steps(plan: Plan, placed: Placed) -> set[str]:
     return needed
 
 
-def stub(name: str, columns: Sequence[tuple[str, str]]) -> str:
-    """Return the statement that creates a temporary view of these columns without rows."""
-    return render.viewing(name, no_rows(columns))
-
-
 def no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
     """Return a query with these columns and no rows."""
     values = [exp.alias_(typed(exp.null(), type_), identifier(column)) for column, type_ in columns]
@@ -216,11 +214,6 @@ def typed(value: exp.Expr, type_: str) -> exp.Expr:
     if type_ == f"{rewrites.NULL}[]" and isinstance(value, exp.Null):
         return exp.Array(expressions=[exp.null()])
     return exp.cast(value, type_.replace(rewrites.NULL, "INTEGER"), dialect="duckdb")
-
-
-def _drop_view(name: str) -> str:
-    view = exp.table_(identifier(name), db="main", catalog="temp")
-    return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
 
 
 def script(plan: Plan, local: Engine, where: str) -> str:

@@ -39,6 +39,10 @@ TYPED = (  # nodes whose translation depends on the types of what they read
     *(exp.Cast, exp.Sum, exp.Between, exp.Floor, exp.Ceil, exp.Round, exp.Length, exp.DPipe),
     *(exp.Anonymous, exp.Pow, *PAIRS, *PARTS_OF_DATES),
 )
+ALIKE_IN_ARITHMETIC = {  # families of two operands that both engines compute in the same way
+    *(frozenset({"whole"}), frozenset({"double"}), frozenset({"float"})),
+    *(frozenset({"double", name}) for name in ("whole", "large", "decimal")),
+}
 FREE = "free"  # a divisor may be 0, among the metadata of a division
 OPERANDS = "operands"  # the types of what a node reads, among its metadata
 NULL = '"NULL"'  # the type of NULL
@@ -245,30 +249,19 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
     if (left_type, right_type) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
         node.set("this", _as(node.this, "TIMESTAMP_NTZ"))
         return node
-    if families == {"date", "whole"} or "interval" in families:
-        raise Unlike(f"arithmetic of {left_type} and {right_type}")
-    if isinstance(node, exp.Mul | exp.Add | exp.Sub | exp.Mod) and "decimal" in families:
-        if "double" in families and families <= {"double", "decimal"}:
-            return node
-        if families <= {"decimal", "whole"} and isinstance(node, exp.Add | exp.Sub | exp.Mul):
-            return node
-        raise Unlike(f"arithmetic of {left_type} and {right_type}")
-    if families <= {"whole"} or families <= {"whole", "large"}:
-        return _widened(node) if "large" in families else node
-    if families <= {"double", "whole"} or families == {"float"}:
-        return node
-    if families == {"double", "large"}:
+    if families in ({"large"}, {"whole", "large"}):
+        node.set("this", _as(node.this, LONG))
+        node.set("expression", _as(node.expression, LONG))
+        return _as(node, LONG)  # without digits after the point
+    if families in ({"decimal"}, {"decimal", "whole"}):
+        exact = isinstance(node, exp.Add | exp.Sub | exp.Mul)
+    else:
+        exact = frozenset(families) in ALIKE_IN_ARITHMETIC
+    if exact:
         return node
     if left_type == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
         return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
     raise Unlike(f"arithmetic of {left_type} and {right_type}")
-
-
-def _widened(node: exp.Expr) -> exp.Expr:
-    """Return arithmetic with 128-bit whole numbers as such, without digits after the point."""
-    node.set("this", _as(node.this, LONG))
-    node.set("expression", _as(node.expression, LONG))
-    return _as(node, LONG)
 
 
 def _comparison(node: exp.Expr) -> exp.Expr:
@@ -307,28 +300,21 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     (before,) = _types(node)
     if _family(before) == "whole":
         return node
-    if isinstance(node, exp.Floor) and _is_log(node.this):
+    inside = node.this
+    is_log = isinstance(inside, exp.Anonymous) and inside.name.casefold() == "log2"
+    if isinstance(node, exp.Floor) and is_log:
         return exp.Floor(this=_exponent(node))
     if before != "DOUBLE" or isinstance(node, exp.Round):
         raise Unlike(f"{type(node).__name__} of {before.partition('(')[0]}")
     return _as(node, "DOUBLE")
 
 
-def _is_log(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.casefold() == "log2"
-
-
-def _text_only(node: exp.Expr) -> exp.Expr:
+def _of_families(node: exp.Expr) -> exp.Expr:
+    """Refuse text functions of other values than texts, and parts of other values than dates."""
     types = _types(node)
-    if any(_family(t) != "text" for t in types):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
-    return node
-
-
-def _part_of_date(node: exp.Expr) -> exp.Expr:
-    types = _types(node)
-    if types[0] not in ("DATE", "TIMESTAMP"):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
+    families = ("date", "timestamp") if isinstance(node, PARTS_OF_DATES) else ("text",)
+    if any(_family(t) not in families for t in types):
+        raise Unlike(f"{type(node).__name__} of {_without_parameters(types[0])}")
     return node
 
 
@@ -407,17 +393,11 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Div: _division,
     exp.IntDiv: _whole_division,
     **dict.fromkeys(ARITHMETIC, _arithmetic),
-    **dict.fromkeys(COMPARISONS, _comparison),
-    exp.Between: _comparison,
+    **dict.fromkeys((*COMPARISONS, exp.Between), _comparison),
     exp.AnyValue: _any_value,
-    exp.ArgMax: _extreme,
-    exp.ArgMin: _extreme,
-    exp.Floor: _rounded,
-    exp.Ceil: _rounded,
-    exp.Round: _rounded,
-    exp.Length: _text_only,
-    exp.DPipe: _text_only,
-    **dict.fromkeys(PARTS_OF_DATES, _part_of_date),
+    **dict.fromkeys((exp.ArgMax, exp.ArgMin), _extreme),
+    **dict.fromkeys((exp.Floor, exp.Ceil, exp.Round), _rounded),
+    **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _of_families),
     exp.Anonymous: _function,
     exp.Pow: _power,
     exp.Window: _row_number,

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from qifsql.data import installation
@@ -204,14 +203,6 @@ def _is_running(spark: Any) -> bool:
         return False
 
 
-def _pyspark() -> ModuleType:
-    try:
-        import pyspark
-    except ImportError as e:
-        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
-    return pyspark
-
-
 def _check_version(spark: Any) -> None:
     if int(str(spark.version).partition(".")[0]) < 4:
         raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
@@ -228,9 +219,11 @@ def _check_java() -> None:
 
 def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     """Open the session of this process; close one with other options before."""
-    _pyspark()
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
     _check_java()
-    from pyspark.sql import SparkSession
 
     _PROCESS.close()
     if (active := SparkSession.getActiveSession()) is not None and _is_running(active):

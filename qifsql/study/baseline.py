@@ -139,7 +139,7 @@ def _table(path: Path, needed: str) -> Table:
 def _rows(entries: Iterable[Any]) -> Table:
     rows = list(entries)
     if not all(isinstance(row, dict) for row in rows):
-        raise TypeError
+        raise TypeError("a row is a table of names and values")
     return rows
 
 

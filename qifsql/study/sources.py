@@ -80,11 +80,8 @@ class Sources:
                 self.reader.wrong(what, *place, i)
         if not names:
             self.reader.wrong("the list of datasets is empty; name one", *place)
-        lookups = [self.named.get(name) for name in names]
-        sources = [s for s in lookups if s is not None]
-        if len(sources) < len(names) or not sources:
-            return None
-        return _together(sources)
+        sources = [source for name in names if (source := self.named.get(name)) is not None]
+        return _together(sources) if sources and len(sources) == len(names) else None
 
     def check_apart(self, folder: Path, names: Sequence[str], formats: Sequence[str]) -> None:
         """Note globs and folders that would include results among their files."""
