@@ -157,6 +157,7 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
 
 
 def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:
+    """Return a file with its columns looked up and its records counted."""
     spec = Attack.of(
         "cas" if names.secret else "crs",
         dataset,

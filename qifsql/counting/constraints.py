@@ -124,6 +124,7 @@ def _number_from_one(value: Number, what: str) -> Fraction:
 
 
 def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
+    """Return c and l of recursive (c, l)-diversity."""
     parts = value.split(",") if isinstance(value, str) else list(value)
     if len(parts) != 2:
         raise InputError("recursive l needs two numbers, c and l, as in 3,2")
@@ -136,6 +137,7 @@ def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
 
 
 def _closeness(value: Number, what: str) -> Fraction:
+    """Return a distance in (0, 1]."""
     distance = fraction(value, what)
     if distance == 0:
         raise InputError(

@@ -175,6 +175,7 @@ class Counts:
         self.catalogs = {}
 
     def _keep_cells(self, again: bool, *, tallied: bool) -> None:
+        """Keep the tables that all later questions need: tallies, or cells of each secret."""
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
         if bound.microdata.person is not None:  # their sets take longer to make than to count

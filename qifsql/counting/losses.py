@@ -229,6 +229,7 @@ def _row_of_absent_column(
 
 
 def _row_heading(file: Compared, scale: Scale, column: str | None) -> dict[str, Any]:
+    """Return the columns that say which column of which release a row is about."""
     return {
         "release": file.title,
         "file": file.number,

@@ -105,6 +105,7 @@ class BareDuckDB:
         return answers
 
     def _answers(self, script: str, limit: int) -> list[Answer]:
+        """Check all statements of a text, then run them."""
         try:
             statements = self._connection.extract_statements(script)
             for statement in statements:

@@ -144,6 +144,7 @@ class _Compact:
         return numbers
 
     def _value(self, kind: int) -> int | None:
+        """Read a value of a type of Thrift; return it if it is an integer, else None."""
         if kind in (4, 5, 6):
             return self._zigzag()
         if kind in (3, 7, 8):

@@ -79,6 +79,10 @@ def translated(
 def _input_error(
     error: BaseException, where: str, words: str, message: str
 ) -> tuple[type[QifError], str]:
+    """Return the error about an input or an expression: the first case that applies.
+
+    ``words`` are DuckDB's; ``message`` is the same without names of files and columns.
+    """
     if isinstance(error, duckdb.PermissionException):
         return ExpressionError, (
             f"a statement about {where} would open a file that was not named; only the files on "

@@ -88,6 +88,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
 
 
 def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+    """Return how long the value of a function is at most, from the sizes of its arguments."""
     if name in LENGTH_ARGUMENTS and len(arguments) > LENGTH_ARGUMENTS[name]:
         stated = _stated_length(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":

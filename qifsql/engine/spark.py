@@ -251,6 +251,7 @@ def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> N
 
 
 def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
+    """Return the builder of a session with the limits of this machine, or those of a cluster."""
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 

@@ -282,6 +282,7 @@ def _of_hundred(p: float) -> str:
 
 
 def _gained(row: Row) -> str:
+    """Return one sentence that states the result of a row whose gain is an amount."""
     unit, more = row.get("unit"), row["leakage_additive"]
     before = amount(row["prior_probabilistic"], unit)
     after = amount(row["posterior_probabilistic"], unit)
@@ -301,6 +302,7 @@ def _gained(row: Row) -> str:
 
 
 def _about_one(row: Row) -> str:
+    """Return a sentence on the people who look like the target."""
     alike = said("The target is the only one with these values.")
     if row["matches"] != 1:
         many = "{n} of {records} {people} look like the target."

@@ -82,6 +82,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
 
 
 def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
+    """Return the one row of ``asked`` for a secret and a gain function (0: identity)."""
     bound = attack.gains[gain - 1].gain if gain else None
     kind = bound.kind if bound else "identity"
     number = (bound.number if bound else None) or Fraction(0)
@@ -114,6 +115,7 @@ def _is_integer(secret: Attribute) -> bool:
 
 
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
+    """Return the step of the gains of guesses: computed, or listed in a file."""
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
         return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))

@@ -102,6 +102,7 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
+        """Add the step of a subject unless it is there; return its name."""
         if name == "microdata":
             return self._people(about)
         actual = _numbered_name(name, about)
@@ -173,6 +174,7 @@ class Steps:
         return name
 
     def _splice(self, template: Template, name: str, actual: str, about: About) -> Step:
+        """Return the step of a file for a subject, after the steps that it reads."""
         names = {
             table: self._read(table, name, about) for table in template.tables if table != PLACES
         }

@@ -182,6 +182,7 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
 
 
 def _joint_addition(row: dict[str, int], columns: int) -> str:
+    """Return a sentence on the people whom all uncovered columns together single out."""
     if not row["added"]:
         singular = "Together with the named quasi-identifiers, it singles out nobody else."
         plural = "Together with the named quasi-identifiers, they single out nobody else."

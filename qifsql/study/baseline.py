@@ -113,6 +113,7 @@ def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[s
 
 
 def _json(path: Path) -> tuple[Table, Table]:
+    """Return the rows of results and of groups in a JSON file."""
     try:
         document = parsed_json(path.read_text("utf-8"))
         return _rows(document["results"]), _rows(document.get("groups", []))

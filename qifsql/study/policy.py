@@ -200,6 +200,7 @@ def _unit(data: Mapping[str, Any], lines: Lines) -> str:
 
 
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
+    """Return the options of the adversary; paths of files are those in the folder of the policy."""
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
     _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
@@ -234,6 +235,7 @@ def _rule(
     usual: float | None,
     lines: Lines,
 ) -> Rule:
+    """Return the rule in a table, checked; ``usual`` is the chance of an attempt by default."""
     here = ("rule", n)
     _check_keys(table, RULE, lines, *here)
     for key in ("model", "measure"):
@@ -333,6 +335,7 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
 
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
+    """Return the models of a rule; none if it is about a synthetic release."""
     names = [n for name in _names(value, lines, *here) for n in name.split(",")]
     if release_rules.MODEL in names:
         if len(names) > 1:

@@ -147,6 +147,7 @@ class SweepJob(Job):
         return code
 
     def _steps(self, words: Sequence[str], folder: Path) -> int:
+        """Sweep in steps of growing time budgets, then write the file; return the exit code."""
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]
         while self.answers is None or not self.answers.is_whole:

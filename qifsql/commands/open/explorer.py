@@ -189,6 +189,7 @@ class Explorer:
         return self.jobs.start(lines)
 
     def _lines(self, what: str, choice: Choices, form: Mapping[str, str]) -> list[list[str]]:
+        """Return the command lines that write a release, report, study or sweep to a new file."""
         endings = {
             "release": (".parquet", ".csv", ".csv.gz"),
             "report": (".html", ".md", ".pdf"),

@@ -80,6 +80,7 @@ def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
 
 
 def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+    """Return the values of the template about the adversary: sliders, roles, fields."""
     options = fields.fields_of_options(choices.ATTACK, choice.options)
     first = [field for name in fields.FIRST for field in options if field.name == name]
     panels: dict[str, list[fields.Field]] = {}
@@ -283,6 +284,7 @@ def state_fragment(running: Job, seen: int = 0) -> str:
 
 
 def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
+    """Return the values of the template of a command."""
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {
@@ -325,6 +327,7 @@ def walk_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
 
 
 def _walk_values(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the template of a walk: the set of columns that a form asks for."""
     question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
     running = form.get("job") and not sweep_walk.is_whole

@@ -108,6 +108,7 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
 
 
 def _dataset_card(results: Sequence[Stored]) -> Table:
+    """Return the size of a dataset, the roles that results give its columns, and its files."""
     card = Table.of(["", ""])
     counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
     records = [n for n in (frame["records"].max() for frame in counted_in) if n is not None]

@@ -177,6 +177,7 @@ def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, com
 
 
 def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
+    """Return a token as it is written, or the kind of a literal."""
     if token.token_type in BOOLEANS:
         return said("<boolean>")
     if token.token_type is TokenType.NUMBER:

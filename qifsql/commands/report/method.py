@@ -125,6 +125,7 @@ def _formulas(results: Sequence[Stored]) -> Table:
 
 
 def _assumptions(results: Sequence[Stored]) -> list[str]:
+    """Return what attacks on records assume, in sentences."""
     weighted = any(s.spec.get("weight") for s in results)
     dropped = any(s.spec.get("null") == "drop" for s in results)
     return [
@@ -148,6 +149,7 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
 
 
 def _versions(results: Sequence[Stored]) -> Table:
+    """Return when and with which versions each result was computed."""
     heads = [said("result"), said("made"), said("qifsql"), "DuckDB", "Polars", said("seconds")]
     table = Table.of(heads, right=(5,))
     for stored in results:

@@ -205,6 +205,7 @@ class Cache:
         return (self.place(identity) / RECORD).exists() and not self._is_unchanged(identity)
 
     def _is_unchanged(self, identity: Identity) -> bool:
+        """Return whether the files of a result have the digests that this user has sealed."""
         place = self.place(identity)
         try:
             sealed = parsed_json((place / DIGESTS).read_text("utf-8"))

@@ -123,6 +123,7 @@ def _tables_section(table: pl.DataFrame) -> Table:
 
 
 def _synthetic_section(table: pl.DataFrame) -> Table:
+    """Return a line for each release and secret: what is replicated, guessed right, individual."""
     leaks = table.filter(measure="individual_leak")
     guesses = table.filter(measure="success_original")
     heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}

@@ -162,6 +162,7 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
 def _file_view(
     name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
 ) -> Step:
+    """Return the view of a file of ``sql/`` for a secret; ``prior``: without quasi-identifiers."""
     template = load(name)
     width = 0 if prior else len(attack.microdata.qids)
     query = splice(template, width=width, secret=j, tables=tables)
