@@ -6,13 +6,13 @@ they are too many for it, the command is refused. Tables that are kept are Parqu
 temporary files, so that no step is computed twice and none depends on a lost executor.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar, Unpack
 
 import polars as pl
 from sqlglot import exp
@@ -21,7 +21,7 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
-from qifsql.engine.access import Source, datasets_of
+from qifsql.engine.access import Access, Source, datasets_of
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.placing import Placed, Placing, bare_table, is_function, needed_steps, typed
 from qifsql.engine.settings import Settings
@@ -71,18 +71,10 @@ class Spark:
     Names, types, inputs and temporary files are those of DuckDB on this machine, ``here``.
     """
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        *,
-        sources: Iterable[Source] = (),
-        outputs: Iterable[Path] = (),
-        folders: Iterable[Path] = (),
-        ordered: bool = False,
-    ) -> None:
+    def __init__(self, settings: Settings | None = None, **access: Unpack[Access]) -> None:
         self.settings = settings or Settings()
-        self.sources = tuple(sources)
-        self.ordered = ordered
+        self.sources = tuple(access.get("sources", ()))
+        self.ordered = access.get("ordered", False)
         here: list[Source] = [
             source
             for source in self.sources
@@ -90,7 +82,8 @@ class Spark:
         ]
         here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
         half = replace(self.settings.of_duckdb, memory=f"{memory_of(self.settings) // 2**20}MiB")
-        self.here = DuckDB(half, sources=here, outputs=outputs, folders=folders, ordered=ordered)
+        access["sources"] = here
+        self.here = DuckDB(half, **access)
         self.scratch = self.here.scratch
         self.written = self.here.written
         self.describe = self.here.describe
