@@ -97,26 +97,26 @@ class Counts:
     def block_count(self) -> Bound:
         """Bound the number of blocks (M182)."""
         sharp = _is_chain([mask for mask, (_, _, n) in self.masks.items() if n])
-        least, most = self.blocks + self.new_blocks, self.blocks + self.incomplete
-        return Bound(least, most, low_sharp=sharp, high_sharp=True)
+        low, high = self.blocks + self.new_blocks, self.blocks + self.incomplete
+        return Bound(low, high, low_sharp=sharp, high_sharp=True)
 
     def singled_out(self) -> Bound:
         """Bound the number of people who are alone in their block (M183)."""
         hidden = self.lonely_hidden + min(self.hidden, self.reachable_uniques)
-        least, most = self.uniques - hidden + self.lonely_uniques, self.uniques + self.incomplete
-        return Bound(least, most, low_sharp=self.exact, high_sharp=True)
+        low, high = self.uniques - hidden + self.lonely_uniques, self.uniques + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def right_guesses(self) -> Bound:
         """Bound the people whose secret is guessed right, of all (M184)."""
         excess = self.lonely_excess + max([0, *(more for _, more, _ in self.masks.values())])
-        least, most = max(self.modes + excess, self.most_frequent), self.modes + self.incomplete
-        return Bound(least, most, low_sharp=self.exact, high_sharp=True)
+        low, high = max(self.modes + excess, self.most_frequent), self.modes + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def certain_people(self) -> Bound:
         """Bound the people whose secret is certain (M185)."""
         broken = self.lonely_broken + min(self.broken, self.reachable_people)
-        least, most = self.certain - broken + self.stuck, self.certain + self.incomplete
-        return Bound(least, most, low_sharp=self.exact, high_sharp=True)
+        low, high = self.certain - broken + self.stuck, self.certain + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def smallest_block(self) -> Bound:
         """Bound k, the people of the smallest block (M186)."""
@@ -125,8 +125,8 @@ class Counts:
             return Bound(k, k, low_sharp=True, high_sharp=True)
         mean = self.people // max(1, self.blocks + self.new_blocks)
         limits = (self.least_size, self.lonely_size, self.level, mean)
-        most = min(n for n in limits if n is not None)
-        return Bound(1, most, low_sharp=True, high_sharp=self.exact)
+        high = min(n for n in limits if n is not None)
+        return Bound(1, high, low_sharp=True, high_sharp=self.exact)
 
     def fewest_secrets(self) -> Bound:
         """Bound l, the fewest different secrets of a block (M187)."""

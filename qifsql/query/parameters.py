@@ -21,26 +21,26 @@ IS_LISTED = """
     AND NOT (listed.value IS NULL AND NOT listed.raw IS NULL)
 """
 """The condition that a line of a file names a value; a text of another type does not."""
-LISTED = f"""
-    SELECT {{guess}}, secret_values.code, listed.gain
+LISTED = """
+    SELECT {guess}, secret_values.code, listed.gain
     FROM listed AS listed
-    JOIN secret_values AS secret_values ON {IS_LISTED}
-"""  # noqa: S608 - no values of users
+    JOIN secret_values AS secret_values ON {is_listed}
+"""
 """The gains of the values that are named in a file."""
-UNLISTED = f"""
+UNLISTED = """
     SELECT unnamed.code AS guess, unnamed.code AS code, rest.gain
     FROM (
         SELECT secret_values.code
         FROM secret_values AS secret_values
-        ANTI JOIN listed AS listed ON {IS_LISTED}
+        ANTI JOIN listed AS listed ON {is_listed}
     ) AS unnamed
     CROSS JOIN (
         SELECT listed.gain AS gain
         FROM listed AS listed
-        ANTI JOIN secret_values AS secret_values ON {IS_LISTED}
+        ANTI JOIN secret_values AS secret_values ON {is_listed}
         WHERE listed.raw = '*'
     ) AS rest
-"""  # noqa: S608 - no values of users
+"""
 """The worth of the values that no line names, which is that of the line ``*``.
 
 If ``*`` is a value of the secret, the line names only this value."""
@@ -120,9 +120,9 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     if bound.gain.kind == "sql":
         return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))
     if bound.gain.kind != "worth":
-        return Step("pairs", PAIRS, _query(LISTED.format(guess="listed.guess")))
+        return Step("pairs", PAIRS, _query(LISTED, guess="listed.guess"))
     if bound.gain.number is None:
-        named = _query(LISTED.format(guess="secret_values.code AS guess"))
+        named = _query(LISTED, guess="secret_values.code AS guess")
         return Step("pairs", PAIRS, exp.union(named, _query(UNLISTED), distinct=False))
     worth = exp.alias_(exp.cast(_decimal(bound.gain.number), "DOUBLE"), "gain")
     query = exp.select("code AS guess", "code", worth).from_("secret_values")
@@ -136,7 +136,8 @@ def _computed_gains(expression: exp.Expr) -> exp.Select:
     return query
 
 
-def _query(text: str) -> exp.Select:
-    query = parsed(text)
+def _query(template: str, guess: str = "") -> exp.Select:
+    """Return the query of one of the templates above, with its column of guesses."""
+    query = parsed(template.format(is_listed=IS_LISTED, guess=guess))
     assert isinstance(query, exp.Select)  # noqa: S101 - it is one
     return query

@@ -46,9 +46,10 @@ def _groups(stored: Stored) -> list[Part]:
     by, qids = str(rows["by"][0]), words.listed(rows["qids"][0].to_list())
     goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
     sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
-    most, people = pl.col("posterior_probabilistic").max(), pl.col("individuals").first()
-    groups = rows.group_by("group", maintain_order=True).agg(people, most=most)
-    groups = groups.sort("most", descending=True, maintain_order=True)
+    groups = rows.group_by("group", maintain_order=True).agg(
+        pl.col("individuals").first(), chance=pl.col("posterior_probabilistic").max()
+    )
+    groups = groups.sort("chance", descending=True, maintain_order=True)
     columns = ("attack_id", "group", "posterior_probabilistic")
     chances = {(attack, group): chance for attack, group, chance in rows.select(columns).rows()}
     for group, n in groups.head(GROUPS).select("group", "individuals").rows():

@@ -236,8 +236,8 @@ class Cache:
             result = Result(frame=frame, origin=origin, details=details, notes=notes)
             if entry.kind != "sweep":
                 return replace(result, met=record["met"])
-            qids, whole = tuple(record["qids"]), bool(record["whole"])
-            return Sweep(**vars(result), qids=qids, whole=whole)
+            qids = tuple(record["qids"])
+            return Sweep(**vars(result), qids=qids, whole=bool(record["whole"]))
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 
