@@ -220,13 +220,12 @@ def _check_java() -> None:
 def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     """Open the session of this process; close one with other options before."""
     try:
-        from pyspark.sql import SparkSession
+        from pyspark import sql
     except ImportError as e:
         raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
     _check_java()
-
     _PROCESS.close()
-    if (active := SparkSession.getActiveSession()) is not None and _is_running(active):
+    if (active := sql.SparkSession.getActiveSession()) is not None and _is_running(active):
         raise InputError(
             "a SparkSession is open in this process; give it to qifsql: Settings(session=spark)"
         )
