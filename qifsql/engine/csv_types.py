@@ -77,34 +77,40 @@ def read_writings(
         have no value in any of the columns ``names``, 0 if these are very many.
 
     """
-    text = replace(dataset, all_varchar=True, wave=None)
-    typed = [(name, type_) for name, type_ in types if type_ != "VARCHAR"]
+    typed = {name: type_ for name, type_ in types if type_ != "VARCHAR"}
     texts: list[str] = []
     writings: dict[str, Writing] = {}
-    blank = 0
-    counts = [_blank_count(names)] if 1 < len(names) <= TOGETHER else []
-    for i in range(0, max(len(typed), len(counts)), TOGETHER):
-        some = typed[i : i + TOGETHER]
-        tests = [
-            _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
-            for name, type_ in some
-        ]
-        query = exp.select(*tests, *(() if i else counts)).from_(relation(text))
-        (flags,) = engine.query(query, dataset.name)
-        blank = blank if i or not counts else flags[-1]
-        for (name, type_), unusual in zip(some, flags[: len(some)], strict=True):
-            if not unusual:
-                continue
-            merged, lost = _find_merged(engine, dataset, name, type_)
-            if lost:
-                texts.append(name)
-            else:
-                writings[name] = "several" if merged else "unusual"
+    unusual, blank = _find_unusual(engine, dataset, typed, names)
+    for name in unusual:
+        merged, lost = _find_merged(engine, dataset, name, typed[name])
+        if lost:
+            texts.append(name)
+        else:
+            writings[name] = "several" if merged else "unusual"
     missing = tuple(
         replace(values, type="VARCHAR", converted=False) if values.column in texts else values
         for values in dataset.missing
     )
-    return replace(dataset, texts=tuple(texts), missing=missing), writings, int(blank)
+    return replace(dataset, texts=tuple(texts), missing=missing), writings, blank
+
+
+def _find_unusual(
+    engine: Engine, dataset: Dataset, typed: Mapping[str, str], names: Sequence[str]
+) -> tuple[list[str], int]:
+    """Return the columns with irregular spellings, and the number of records without ``names``."""
+    tests = [
+        _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+        for name, type_ in typed.items()
+    ]
+    if 1 < len(names) <= TOGETHER:
+        tests.append(_blank_count(names))
+    text = relation(replace(dataset, all_varchar=True, wave=None))
+    answers: list[int] = []
+    for start in range(0, len(tests), TOGETHER):
+        query = exp.select(*tests[start : start + TOGETHER]).from_(text)
+        answers += engine.query(query, dataset.name)[0]
+    blank = sum(answers[len(typed) :])
+    return [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual], blank
 
 
 def _blank_count(names: Sequence[str]) -> exp.Expr:
