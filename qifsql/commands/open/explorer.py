@@ -101,18 +101,11 @@ class Explorer:
             for row in rows
         )
 
-    def attack(self, choice: Choices, tab: str = "") -> "Future[Result]":
-        """Attack the changed release; a newer attack of the same tab makes it superfluous."""
-        return self._attacked(f"attack {tab}", choice)
-
-    def _attacked(self, topic: str, choice: Choices) -> "Future[Result]":
+    def attack(self, choice: Choices, topic: str = "") -> "Future[Result]":
+        """Attack the changed release; a newer attack of the same topic makes it superfluous."""
         options = {"where": self.where, "settings": self.settings, **choice.attack_arguments()}
         work = partial(attack, choice.models, self.dataset, **options)
-        return self._calculated(topic, tuple(choice.attack(self.words)), work)
-
-    def before(self, choice: Choices, tab: str = "") -> "Future[Result]":
-        """Attack the release before its changes."""
-        return self._attacked(f"before {tab}", choice.before)
+        return self._calculated(f"attack {topic}", tuple(choice.attack(self.words)), work)
 
     def cost(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""

@@ -243,7 +243,7 @@ class Answers:
         result = await asyncio.wrap_future(page.attack(choice, tab))
         before = None
         if choice.is_changed:
-            before = await asyncio.wrap_future(page.before(choice, tab))
+            before = await asyncio.wrap_future(page.attack(choice.before, f"before {tab}"))
         state = page.note(choice)
         numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
         return await run_in_threadpool(

@@ -159,15 +159,14 @@ class Walk:
         if table is None or table.is_empty():
             return []
         excerpt = self._about(table, question).filter(subset=subset)
-        total = sum(map(int, excerpt["individuals"].to_list()))
-        bars = []
-        for i in range(BINS):
-            last = i == BINS - 1
-            inside = (pl.col("bin") >= i * BINS) & (pl.col("bin") < (i + 1) * BINS + last)
-            people = sum(map(int, excerpt.filter(inside)["individuals"].to_list()))
-            tenth = f"{i * BINS}–{(i + 1) * BINS} %"
-            bars.append((tenth, words.count(people), people / (total or 1)))
-        return bars
+        tenth = (pl.col("bin") // BINS).clip(upper_bound=BINS - 1)
+        people = dict(excerpt.group_by(tenth).agg(pl.col("individuals").sum()).iter_rows())
+        counts = [people.get(i, 0) for i in range(BINS)]
+        total = sum(counts) or 1
+        return [
+            (f"{i * BINS}–{(i + 1) * BINS} %", words.count(n), n / total)
+            for i, n in enumerate(counts)
+        ]
 
     def _border(self, question: int, measure: str, subset: int) -> str:
         """Return whether a set is minimal risky or maximal safe, in words."""
