@@ -257,6 +257,45 @@ FROM (
 ) AS totals
 GROUP BY member;
 
+-- One row per person of the original: what a release says of them. `words` are those of the person,
+-- `secrets` the numbers of the secrets; where no value of a secret is in the block, the most frequent
+-- values of the release are guessed.
+{# spoken(words=[1, 2], secrets=[1, 2]), spoken(words=[1], secrets=[]) #}
+CREATE OR REPLACE VIEW spoken AS
+{% set first = secrets[0] if secrets else 0 %}
+SELECT
+    placed.record,
+    verdicts_{{ first }}.original AS block_size,
+    verdicts_{{ first }}.records AS records_alike,
+    {% for j in secrets %}
+    verdicts_{{ j }}.synthetic_values = 1 AS certain_{{ j }},
+    verdicts_{{ j }}.synthetic_values = 1 AND verdicts_{{ j }}.best AS disclosed_{{ j }},
+    CASE
+        WHEN verdicts_{{ j }}.best
+            THEN 1::DOUBLE / (CASE verdicts_{{ j }}.ties WHEN 0 THEN modal_{{ j }} ELSE verdicts_{{ j }}.ties END)
+        ELSE 0::DOUBLE
+    END AS success_{{ j }},
+    {% endfor %}
+    verdicts_{{ first }}.original = 1 AND verdicts_{{ first }}.records = 1 AS replicated_unique
+FROM placed
+{% for j in secrets or [0] %}
+INNER JOIN verdicts_{{ j }}
+    ON {% for i in words %}{{ "AND " if loop.index0 }}placed.word_{{ i }} = verdicts_{{ j }}.word_{{ i }} {% endfor %}{{ "AND placed.secret_" ~ j ~ " = verdicts_" ~ j ~ ".secret" if j }}
+{% endfor %};
+
+-- One row per tuple of quasi-identifiers, value of one secret and group: the people of the original and
+-- of the control.
+CREATE OR REPLACE VIEW secret_coded AS
+SELECT
+    word,
+    secret AS secret,
+    member,
+    sum(original)::BIGINT AS original,
+    sum(control)::BIGINT AS control
+FROM coded
+GROUP BY ALL
+HAVING sum(original) + sum(control) > 0;
+
 -- The ten blocks in which the release gives away the secret of most people: their people and the
 -- records, all of one value, and how many people have it.
 CREATE OR REPLACE VIEW worst AS

@@ -16,7 +16,7 @@ from qifsql.counting.counted import rows_of
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import LinkKind, Measure
-from qifsql.query.columns import equal, number
+from qifsql.query.columns import equal, number, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -71,12 +71,11 @@ class NearestLinks:
                 exp.alias_(number(int(people == name)), name) for name in ("original", "control")
             ]
             queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
-        union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
         sums = [
             exp.alias_(exp.cast(exp.Sum(this=exp.column(name)), "BIGINT"), name)
             for name in ("original", "control")
         ]
-        query = exp.select(FIRST, SECOND, *sums).from_(union.subquery("everybody"))
+        query = exp.select(FIRST, SECOND, *sums).from_(union(queries).subquery("everybody"))
         self._tables.make("people_drawn", query.group_by(FIRST, SECOND))
         self._tables.drop("drawn_original")
         if self._files.control is not None:

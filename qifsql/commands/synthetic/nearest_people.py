@@ -56,8 +56,8 @@ class Neighbourhood:
 
     def _measures(self) -> Iterator[Measure]:
         files = self._files
-        row = rows_of(Plan((), splice("synthetic/distances")), self._tables)[0]
-        sides = rows_of(Plan((), splice("synthetic/sides")), self._tables)
+        row = rows_of(splice("synthetic/distances"), self._tables)[0]
+        sides = rows_of(splice("synthetic/sides"), self._tables)
         people = files.original.records
         control = 0 if files.control is None else files.control.records
         scale = self._unit * self._width

@@ -185,15 +185,8 @@ def _check_request(files: Files, options: SyntheticOptions) -> None:
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
     for bound in parse_bounds(as_tuple(options["require"])):
-        bound.check(has_secret=bool(files.secrets), has_control=files.control is not None)
-        bound.check_details(
-            questions=options["questions"],
-            split=bool(split),
-            attempts=options["attempts"] is not None,
-            links=options["links"] is not None,
-            distances=options["distances"] is not None,
-            learner=options["learner"] is not None,
-        )
+        has_control = files.control is not None
+        bound.check(options, has_secret=bool(files.secrets), has_control=has_control)
 
 
 def _records_path(records: str | Path | None, sources: Sources) -> Path | None:
