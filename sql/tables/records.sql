@@ -99,3 +99,21 @@ CREATE OR REPLACE VIEW with_outer AS
 SELECT cells.*, pairs.place_{{ outer }}
 FROM cells
 INNER JOIN pairs ON cells.place_{{ inner }} = pairs.place_{{ inner }};
+
+-- One row per cell of a table as an office publishes it: its count, NULL if it is hidden, and the
+-- counts that it may stand for. `asked` says how a count is published, and what a hidden and a printed
+-- one may stand for.
+{# published_cells(edge=[1, 3]) #}
+CREATE OR REPLACE VIEW published_cells AS
+SELECT
+    *,
+    published IS NULL AS hidden,
+    NULL AS line,
+    CASE WHEN published IS NULL THEN asked.smallest ELSE asked.low END::BIGINT AS lower,
+    CASE WHEN published IS NULL THEN asked.largest ELSE asked.high END::BIGINT AS upper
+FROM (
+    SELECT {{ edge | each("place_#,") }} people, asked.published_count AS published
+    FROM raw
+    CROSS JOIN asked
+) AS cells
+CROSS JOIN asked;

@@ -87,10 +87,7 @@ class Neighbourhood:
                 coded.code_of(i - 1, "coded") if i <= k else exp.column(f"secret_{i - k}", "coded")
             )
             query = with_place(query, i, attribute, code, self._unit)
-        sums = [
-            exp.alias_(exp.cast(exp.Sum(this=exp.column(name, "coded")), "BIGINT"), name)
-            for name in coded.counts
-        ]
+        sums = [f"sum(coded.{name})::BIGINT AS {name}" for name in coded.counts]
         places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
         self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
         drop_scales(self._tables, attributes)

@@ -97,8 +97,8 @@ class Questions:
             column = f"synthetic_{release}"
             query = splice("synthetic/links", columns={"synthetic": column})
             row = rows_of(query, self._tables)[0]
-            total = exp.cast(exp.Sum(this=exp.column(column)), "BIGINT")
-            records = self._tables.rows(exp.select(total).from_("halves"))[0][0]
+            total = exp.select(f"sum({column})::BIGINT").from_("halves")
+            ((records,),) = self._tables.rows(total)
             links = Links(
                 people=self._people,
                 right=Fraction(row["original"], PARTS),

@@ -90,11 +90,8 @@ class SomePredicates:
 
     def _draw(self, release: int) -> None:
         """Create the table of the drawn records and columns."""
-        records = self._tables.rows(
-            exp.select(exp.cast(exp.Sum(this=exp.column(f"synthetic_{release}")), "BIGINT")).from_(
-                CELLS
-            )
-        )[0][0]
+        total = exp.select(f"sum(synthetic_{release})::BIGINT").from_(CELLS)
+        ((records,),) = self._tables.rows(total)
         numbers = {
             "seed": self._attempts.seed,
             "records": records,
@@ -111,20 +108,15 @@ class SomePredicates:
 
     def _make_samples(self, release: int) -> list[str]:
         """Create tables of some of the tuples of a release, if it has many; return their names."""
-        synthetic = exp.column(f"synthetic_{release}")
-        present = exp.GT(this=synthetic, expression=number(0))
-        count = self._tables.rows(exp.select("count(*)").from_(CELLS).where(present.copy()))[0][0]
+        tuples = exp.select().from_(CELLS).where(f"synthetic_{release} > 0")
+        ((count,),) = self._tables.rows(tuples.select("count(*)"))
+        words = ", ".join(f"word_{i}" for i in range(1, self._coded.words + 1))
         names = []
-        words = [exp.column(f"word_{i}") for i in range(1, self._coded.words + 1)]
         for share in SHARES:
-            if count < LEAST * share:
-                continue
-            lot = exp.Mod(
-                this=exp.Anonymous(this="hash", expressions=words), expression=number(share)
-            )
-            query = exp.select("*").from_(CELLS).where(present.copy(), equal(lot, number(0)))
-            names.append(f"sample_{share}")
-            self._tables.make(names[-1], query)
+            if count >= LEAST * share:
+                names.append(f"sample_{share}")
+                drawn = tuples.select("*").where(f"hash({words}) % {share} = 0")
+                self._tables.make(names[-1], drawn)
         return names
 
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:
