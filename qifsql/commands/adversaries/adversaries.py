@@ -179,7 +179,7 @@ def _has_size(swept: StoredSweep, size: int) -> bool:
     return stored == math.comb(len(swept.qids), size)
 
 
-def _checked_weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
+def _checked_weights(adversary: Adversary, swept: StoredSweep) -> Mapping[int, int]:
     """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
 
     Subsets are not listed if there are many more than the sweep has.

@@ -207,8 +207,8 @@ def listed_values(request: Request) -> exp.Query:
 
     Without an order it has no rows.
     """
-    rows = [(text, i) for i, text in enumerate(request.order, 1)] or [(None, None)]
-    listed = exp.values(rows, alias="listed", columns=["useful", "position"])
+    rows: list[tuple[str | None, int | None]] = [(v, i) for i, v in enumerate(request.order, 1)]
+    listed = exp.values(rows or [(None, None)], alias="listed", columns=["useful", "position"])
     useful = exp.cast(exp.column("useful"), request.useful.type, dialect="duckdb")
     position = exp.cast(exp.column("position", quoted=True), "BIGINT")
     query = exp.select(useful.as_("useful"), position.as_("position", quoted=True)).from_(listed)

@@ -25,14 +25,15 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
     edge = used & question.scope
     cliques = {link.edge: name for link, name in zip(fit.links, fit.cliques, strict=True)}
     tables = {f"clique_{k}": cliques[link.edge] for k, link in enumerate(links)}
-    shape: dict[str, Shape] = {
-        "edge": edge,
-        "cliques": [[link.edge, link.shared] for link in links],
-    }
-    combinations = splice("tables/expected_counts", tables=tables, shape={**shape, "added": False})
+    members: Shape = [[link.edge, link.shared] for link in links]
+    shape = {"edge": edge, "cliques": members, "added": False}
+    combinations = splice("tables/expected_counts", tables=tables, shape=shape)
     if len(links) > 1 and not has_at_most(margins, combinations, CELLS):
         return None
-    return margins.make("expected_counts", tables, WHAT, **shape, added=edge != used), edge
+    counts = margins.make(
+        "expected_counts", tables, WHAT, edge=edge, cliques=members, added=edge != used
+    )
+    return counts, edge
 
 
 def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:

@@ -96,8 +96,12 @@ def _bounded_combinations(
     tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
     tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
     tables |= {} if records is None else {"truth": records.truth(every)}
-    shape = {"every": every, "edges": edges, "has_records": records is not None}
-    rows = margins.rows(splice("tables/component_cells", tables=tables, shape=shape))
+    bounded = splice(
+        "tables/component_cells",
+        tables=tables,
+        shape={"every": every, "edges": edges, "has_records": records is not None},
+    )
+    rows = margins.rows(bounded)
     for row in rows:
         solution = measured.solved[question].get(row["component"])
         cell = tuple(row[place(i)] for i in sorted(every))

@@ -95,8 +95,10 @@ class Records:
     def best_success(self, knowledge: Edge, secret: int | None) -> int:
         """Return how many people an adversary with all records gets right; her success times N."""
         edge = knowledge if secret is None else knowledge | {secret}
-        shape = {"edge": edge, "knowledge": knowledge, "has_secret": secret is not None}
-        query = splice("tables/records_right", shape=shape)
+        query = splice(
+            "tables/records_right",
+            shape={"edge": edge, "knowledge": knowledge, "has_secret": secret is not None},
+        )
         ((n,),) = self.tables.answer(self._plan(query), "attacking the records")
         return int(n)
 

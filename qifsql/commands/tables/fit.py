@@ -143,9 +143,10 @@ class _Fitting:
             self.links, self.cells, self.done, self.open, strict=True
         ):
             tables = {f"part_{n}": name for n, name in enumerate((*done, still_open))}
-            shape: dict[str, Shape] = {"edge": link.edge, "parts": len(tables)}
+            parts = len(tables)
             tables["cells"] = cells
-            cliques.append(self.margins.make("fitted_counts", tables, WHAT, **shape))
+            name = self.margins.make("fitted_counts", tables, WHAT, edge=link.edge, parts=parts)
+            cliques.append(name)
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
     def _steps_below(self, i: int) -> list[FitStep]:

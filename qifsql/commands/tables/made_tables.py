@@ -22,7 +22,7 @@ COUNTS = {
     "random": "people - people % n + CASE WHEN lot < people % n THEN n ELSE 0 END",
     "noise": "greatest(0, people + lot - n)",
 }
-"""The published count of a cell by the kind of protection and its number n; NULL if it is hidden."""
+"""The published count of a cell, NULL if hidden, by the kind of protection and its number n."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
     """Return the published cells of a table from the true counts of its coded cells."""
     kind, n, count = protection.kind, protection.number, exp.column("published")
     smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
-    high = count  # of "at least n", a count below n is told as it is
+    high: exp.Expr = count  # of "at least n", a count below n is told as it is
     if kind != "atleast":
         high = exp.func("least", protection.upper(count), number(people))
     text = COUNTS["random" if kind == "round" and protection.variant else kind]
