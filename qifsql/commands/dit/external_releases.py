@@ -44,7 +44,7 @@ class ExternalReleases:
             passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
-        self.known = {"known": own_name("dictionary_secret_1")}  # the secrets of the people
+        self.dictionary = {"known": own_name("dictionary_secret_1")}  # the secrets of the people
         self.types: dict[str, str] = {}
         self.typed = True  # no release so far is CSV
 
@@ -128,7 +128,7 @@ class ExternalReleases:
 
     def _number_secrets(self) -> None:
         """Refuse values of the secret that nobody in the input has."""
-        query = splice("dit/unknown_secrets", tables=self.known)
+        query = splice("dit/unknown_secrets", tables=self.dictionary)
         if records := self.passes.row(query)[0]:
             raise InputError(
                 f"{plural(int(records), 'record')} of the releases have a secret "
@@ -162,7 +162,7 @@ class ExternalReleases:
 
     def _pattern_rows(self) -> exp.Select:
         """Return the rows of ``patterns``: each target with their release and the whole one."""
-        tables = {"targets": own_name("targets"), **self.known}
+        tables = {"targets": own_name("targets"), **self.dictionary}
         for raw in self.raws:
             tables[f"texts_{raw.number}"] = self._column(raw).names["cells"]
         return splice(

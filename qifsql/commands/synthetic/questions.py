@@ -15,6 +15,7 @@ from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures import release_measures as measures
@@ -97,8 +98,8 @@ class Questions:
             column = f"synthetic_{release}"
             query = splice("synthetic/links", columns={"synthetic": column})
             row = rows_of(query, self._tables)[0]
-            total = exp.select(f"sum({column})::BIGINT").from_("halves")
-            ((records,),) = self._tables.rows(total)
+            total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
+            ((records,),) = self._tables.rows(exp.select(total).from_("halves"))
             links = Links(
                 people=self._people,
                 right=Fraction(row["original"], PARTS),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.data.types import Row
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.measures.bounds import Bound, read_bound
+from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.measures.release_measures import (
     ABOUT_SECRETS,
     DIFFERENCES,

@@ -12,6 +12,7 @@ from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Predicates
@@ -90,8 +91,8 @@ class SomePredicates:
 
     def _draw(self, release: int) -> None:
         """Create the table of the drawn records and columns."""
-        total = exp.select(f"sum(synthetic_{release})::BIGINT").from_(CELLS)
-        ((records,),) = self._tables.rows(total)
+        total = filled("sum(n)::BIGINT", {"n": exp.column(f"synthetic_{release}")})
+        ((records,),) = self._tables.rows(exp.select(total).from_(CELLS))
         numbers = {
             "seed": self._attempts.seed,
             "records": records,
@@ -108,15 +109,17 @@ class SomePredicates:
 
     def _make_samples(self, release: int) -> list[str]:
         """Create tables of some of the tuples of a release, if it has many; return their names."""
-        tuples = exp.select().from_(CELLS).where(f"synthetic_{release} > 0")
+        is_present = filled("n > 0", {"n": exp.column(f"synthetic_{release}")})
+        tuples = exp.select().from_(CELLS).where(is_present)
         ((count,),) = self._tables.rows(tuples.select("count(*)"))
-        words = ", ".join(f"word_{i}" for i in range(1, self._coded.words + 1))
+        words = [exp.column(f"word_{i}") for i in range(1, self._coded.words + 1)]
+        lot = exp.Anonymous(this="hash", expressions=words)
         names = []
         for share in SHARES:
             if count >= LEAST * share:
                 names.append(f"sample_{share}")
-                drawn = tuples.select("*").where(f"hash({words}) % {share} = 0")
-                self._tables.make(names[-1], drawn)
+                is_drawn = filled("lot % share = 0", {"lot": lot, "share": number(share)})
+                self._tables.make(names[-1], tuples.select("*").where(is_drawn))
         return names
 
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:

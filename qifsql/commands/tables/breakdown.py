@@ -14,6 +14,8 @@ from qifsql.commands.tables.margins import Published, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
 from qifsql.commands.tables.proofs import JOINT, Question, sure_cells
 from qifsql.commands.tables.question_rows import right_people
+from qifsql.data.expressions import filled
+from qifsql.query.columns import number
 from qifsql.query.splice import splice
 
 WORST = 20  # components that are listed
@@ -99,8 +101,8 @@ def _undone_cells(measured: Measured, table: Published) -> int:
     tables = {"cells": table.cells, "bounds": margins.nodes[table.edge]}
     cells = splice("tables/hidden_cells", tables=tables, shape={"edge": table.edge})
     hidden = exp.select().from_(cells.subquery("hidden_cells"))
-    told = hidden.select("count(*)").where("lower IS NOT DISTINCT FROM upper")
-    ((n,),) = margins.tables.rows(told)
+    proved = hidden.select("count(*)").where("lower IS NOT DISTINCT FROM upper")
+    ((n,),) = margins.tables.rows(proved)
     if settled := measured.settled.get(table.edge):
         still = hidden.select(*places(table.edge)).where("lower < upper").limit(JOINT)
         n += sum(tuple(row) in settled for row in margins.tables.rows(still))
@@ -146,10 +148,11 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
     for a, b in pairs(measured.published):
         by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
     rows = []
+    is_small = filled("upper < n", {"n": number(small)})
     for edge, titles in by_edge.items():
         proved = sure_cells(margins, edge)
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
-        ((n, people),) = margins.tables.rows(query.where(f"upper < {small}"))
+        ((n, people),) = margins.tables.rows(query.where(is_small))
         names = [margins.domain.names[i] for i in sorted(edge)]
         rows.append({"tables": titles, "dimensions": names, "cells": int(n), "people": int(people)})
     return pl.DataFrame(rows, schema=OVERLAPS)
@@ -217,7 +220,9 @@ def _sums_by_group(
     measured: Measured, question: Question, by: int, *, table: str, total: str, condition: str
 ) -> Counter[int]:
     """Return a sum by group over components that were not solved: of a table, under a condition."""
-    query = exp.select(place(by), f"({total})::BIGINT").from_(table).where(condition)
+    query = (
+        exp.select(place(by), exp.cast(filled(total, {}), "BIGINT")).from_(table).where(condition)
+    )
     query = without_components(query, measured.solved[question])
     return Counter(dict(measured.margins.tables.rows(query.group_by(place(by)))))
 

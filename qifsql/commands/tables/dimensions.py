@@ -118,7 +118,7 @@ def value_texts(
     margins: Margins, i: int, codes: Iterable[int] | None = None
 ) -> dict[int, str | None]:
     """Return the values of an attribute as texts, by code; None: missing."""
-    query = exp.select("code", "value::VARCHAR AS text").from_(f"values_{i}")
+    query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
     if codes is not None:
         query = query.where(exp.column("code").isin(*map(number, sorted(set(codes)))))
     return dict(margins.tables.rows(query.order_by("code")))

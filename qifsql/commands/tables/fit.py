@@ -16,6 +16,7 @@ from sqlglot import exp
 from qifsql.commands.tables.hypergraph import Edge, Link, join_tree, maximal_edges, triangulated
 from qifsql.commands.tables.margins import Margins, places
 from qifsql.commands.tables.proofs import bounded_clique
+from qifsql.data.expressions import filled
 from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
@@ -27,7 +28,6 @@ CHECKED = 5  # rounds, after which it is seen what still moves
 CLOSE = 1e-8  # people of a component that are moved in a round, in parts of all
 CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
 SCALE = 2**40  # parts of a person: expected counts are added as whole numbers of them
-MOVING = f"moved >= {CLOSE}"
 
 FitStep = Callable[[], None]
 """A statement that moves multipliers, which is repeated in each round."""
@@ -216,16 +216,16 @@ class _Fitting:
         names = {f"part_{n}": name for n, name in enumerate(tables)}
         names["totals"] = self.margins.nodes[self.margins.shared]
         moves = self.margins.make("component_moves", names, WHAT, parts=len(tables))
-        counts = ("count(*)", f"count(*) FILTER (WHERE {MOVING})", "coalesce(max(moved), 0)")
-        ((components, moving, largest),) = self.margins.tables.rows(
-            exp.select(*counts).from_(moves)
-        )
+        is_moving = filled("moved >= close", {"close": exp.Literal.number(CLOSE)})
+        moving_ones = filled("count(*) FILTER (WHERE is_moving)", {"is_moving": is_moving})
+        counts = exp.select("count(*)", moving_ones, "coalesce(max(moved), 0)").from_(moves)
+        ((components, moving, largest),) = self.margins.tables.rows(counts)
         if 0 < moving <= components // 2:
             for done, table in zip(self.done, self.open, strict=True):
-                settled = _rows_of_components(table, moves, f"NOT {MOVING}")
+                settled = _rows_of_components(table, moves, exp.not_(is_moving))
                 done.append(self.margins.keep(settled, WHAT))
             for table in (*self.open, *tables):
-                self._replacing(table, _rows_of_components(table, moves, MOVING))()
+                self._replacing(table, _rows_of_components(table, moves, is_moving))()
         self.margins.drop(moves)
         return float(largest)
 
@@ -264,6 +264,6 @@ def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") ->
     return [_step(view, tables, name=f"{view}{suffix}", edge=edge) for view in views]
 
 
-def _rows_of_components(table: str, components: str, condition: str) -> exp.Select:
+def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:
     chosen = exp.select("component").from_(components).where(condition).subquery("chosen")
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")

@@ -62,7 +62,7 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
     text = COUNTS["random" if kind == "round" and protection.variant else kind]
     lot = _draw_lot(edge, seed, 2 * n + 1 if kind == "noise" else n)
     words = {"n": number(n), "half": number(n // 2), "lot": lot}
-    asked = {
+    amounts = {
         "published_count": filled(text, words),
         "smallest": number(smallest),
         "largest": number(min(largest, people)),
@@ -70,7 +70,7 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
         "high": high,
     }
     tables, shape = {"raw": raw}, {"edge": edge}
-    return splice("tables/published_cells", tables=tables, rows={"asked": asked}, shape=shape)
+    return splice("tables/published_cells", tables=tables, rows={"asked": amounts}, shape=shape)
 
 
 def _draw_lot(edge: Edge, seed: int, sides: int) -> exp.Expr:

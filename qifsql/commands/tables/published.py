@@ -259,14 +259,14 @@ def _possible_counts(layout: Layout) -> exp.Select:
     """Return the counts that each text of a cell may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
-    asked = {
+    amounts = {
         "least_hidden": number(smallest),
         "most_hidden": exp.null() if largest is None else number(largest),
         "least_below": number(1 if protection.exact else smallest),
         "least_printed": protection.lower(amount),
         "most_printed": protection.upper(amount),
     }
-    query = splice("tables/text_counts", rows={"asked": asked})
+    query = splice("tables/text_counts", rows={"asked": amounts})
     return query.from_(_meanings(layout.file, layout.counts).subquery("meanings"))
 
 

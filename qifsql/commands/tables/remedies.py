@@ -12,7 +12,7 @@ import polars as pl
 
 from qifsql.commands.tables.made_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.measures.bounds import Bound, read_bound
+from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.query.protections import Protection
 
 COUNTS = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")

@@ -31,7 +31,9 @@ from qifsql.commands.tables.proofs import (
     is_complete,
 )
 from qifsql.commands.tables.small_components import bounded_cells
+from qifsql.data.expressions import filled
 from qifsql.data.files import parsed_json
+from qifsql.query.columns import number
 
 ALL_CELLS = 1_000  # of a component, which are all columns
 COLUMNS = 20_000  # cells of the cliques of a component
@@ -132,8 +134,8 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
     support = next(iter(proofs.values())).support
     if support is None:
         return None
-    small = exp.select("component").from_(support).where(f"cells <= {ALL_CELLS}")
-    chosen = margins.keep(small)
+    is_small = filled("cells <= n", {"n": number(ALL_CELLS)})
+    chosen = margins.keep(exp.select("component").from_(support).where(is_small))
     if every in margins.nodes and is_complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])

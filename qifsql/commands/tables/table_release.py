@@ -173,7 +173,7 @@ class ReleaseMaker:
         )
         name = f"coded_{table.cells}"
         self.tables.make(name, query, "coding values")
-        query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(name)
+        query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
         ((hiding,),) = self.tables.rows(query)
         return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
 
