@@ -119,6 +119,70 @@ SELECT
 FROM blocks
 GROUP BY ties;
 
+-- One row per block of people by quasi-identifiers: a counter for each file and value of the secret,
+-- packed into words. `words` has for each counter the number of its column of counts, the value, and
+-- its lowest bit.
+{# packed(words=[[[0, 0, 0], [0, 1, 31]], [[1, 0, 0]]], has_secret=True), packed(words=[[[0, 0, 0]]], has_secret=False) #}
+CREATE OR REPLACE VIEW packed AS
+SELECT
+    {% for counters in words %}
+    sum(
+        {% for column, value, bit in counters %}
+        {{ "+" if loop.index0 }}
+        ({{ "CASE WHEN secret = " ~ value ~ " THEN count_" ~ column ~ " ELSE 0 END" if has_secret else "count_" ~ column }} << {{ bit }})
+        {% endfor %}
+    )::BIGINT AS pack_{{ loop.index }}{{ "," if not loop.last }}
+    {% endfor %}
+FROM coded;
+
+-- One row per block of fewer quasi-identifiers: the words of packed counters, added.
+{# repacked(words=2) #}
+CREATE OR REPLACE VIEW repacked AS
+SELECT {{ range(1, words + 1) | each("sum(pack_#)::BIGINT AS pack_#", ", ") }}
+FROM packed;
+
+-- One row per block: what the release says about it. `original`, `control` and `records` have the word,
+-- the lowest bit and the largest count of the counter of each value; `modal` are the most frequent
+-- values of the release, `typical` those of the control, `usual` those of both.
+{# packed_blocks(original=[[1, 0, 7]], control=[], records=[[1, 3, 7]], modal=[0], typical=[], usual=[]), packed_blocks(original=[[1, 0, 7], [1, 3, 7]], control=[[1, 6, 3], [1, 8, 3]], records=[[1, 10, 1], [2, 0, 1]], modal=[0], typical=[0, 1], usual=[0]) #}
+CREATE OR REPLACE VIEW packed_blocks AS
+{% set values = range(records | length) %}
+{% set controls = range(control | length) %}
+SELECT
+    {{ values | each("original_#", " + ") }} AS original,
+    {{ controls | each("control_#", " + ") or 0 }} AS control,
+    {{ values | each("records_#", " + ") }} AS records,
+    {{ values | each("(original_# > 0)::BIGINT", " + ") }} AS original_values,
+    {{ values | each("(records_# > 0)::BIGINT", " + ") }} AS synthetic_values,
+    CASE WHEN largest > 0 THEN {{ values | each("(records_# = largest)::BIGINT", " + ") }} ELSE 0 END AS ties,
+    CASE
+        WHEN largest > 0 THEN {{ values | each("CASE WHEN records_# = largest THEN original_# ELSE 0 END", " + ") }}
+        ELSE {{ modal | each("original_#", " + ") or 0 }}
+    END AS correct,
+    CASE
+        WHEN largest > 0
+            THEN {{ controls | each("CASE WHEN records_# = largest THEN control_# ELSE 0 END", " + ") or 0 }}
+        ELSE {{ (modal | each("control_#", " + ") if control) or 0 }}
+    END AS control_correct,
+    CASE
+        WHEN largest > 0
+            THEN {{ (typical | each("CASE WHEN records_# = largest THEN control_# ELSE 0 END", " + ") if control) or 0 }}
+        ELSE {{ (usual | each("control_#", " + ") if control) or 0 }}
+    END AS control_both
+FROM (
+    SELECT *, greatest({{ values | each("records_#", ", ") }}) AS largest
+    FROM (
+        SELECT
+            *
+            {% for file, counters in (("original", original), ("control", control), ("records", records)) %}
+            {% for word, bit, largest_count in counters %}
+            , (pack_{{ word }} >> {{ bit }}) & {{ largest_count }} AS {{ file }}_{{ loop.index0 }}
+            {% endfor %}
+            {% endfor %}
+        FROM packed
+    ) AS unpacked
+) AS wide;
+
 -- One row per tuple of quasi-identifiers and value of a secret: who has both (people of the original,
 -- others of the control, records alike), the block it is in, how many values are guessed there, and
 -- whether this is one of them.
@@ -192,6 +256,45 @@ FROM (
     GROUP BY member, secret
 ) AS totals
 GROUP BY member;
+
+-- One row per person of the original: what a release says of them. `words` are those of the person,
+-- `secrets` the numbers of the secrets; where no value of a secret is in the block, the most frequent
+-- values of the release are guessed.
+{# spoken(words=[1, 2], secrets=[1, 2]), spoken(words=[1], secrets=[]) #}
+CREATE OR REPLACE VIEW spoken AS
+{% set first = secrets[0] if secrets else 0 %}
+SELECT
+    placed.record,
+    verdicts_{{ first }}.original AS block_size,
+    verdicts_{{ first }}.records AS records_alike,
+    {% for j in secrets %}
+    verdicts_{{ j }}.synthetic_values = 1 AS certain_{{ j }},
+    verdicts_{{ j }}.synthetic_values = 1 AND verdicts_{{ j }}.best AS disclosed_{{ j }},
+    CASE
+        WHEN verdicts_{{ j }}.best
+            THEN 1::DOUBLE / (CASE verdicts_{{ j }}.ties WHEN 0 THEN modal_{{ j }} ELSE verdicts_{{ j }}.ties END)
+        ELSE 0::DOUBLE
+    END AS success_{{ j }},
+    {% endfor %}
+    verdicts_{{ first }}.original = 1 AND verdicts_{{ first }}.records = 1 AS replicated_unique
+FROM placed
+{% for j in secrets or [0] %}
+INNER JOIN verdicts_{{ j }}
+    ON {% for i in words %}{{ "AND " if loop.index0 }}placed.word_{{ i }} = verdicts_{{ j }}.word_{{ i }} {% endfor %}{{ "AND placed.secret_" ~ j ~ " = verdicts_" ~ j ~ ".secret" if j }}
+{% endfor %};
+
+-- One row per tuple of quasi-identifiers, value of one secret and group: the people of the original and
+-- of the control.
+CREATE OR REPLACE VIEW secret_coded AS
+SELECT
+    word,
+    secret AS secret,
+    member,
+    sum(original)::BIGINT AS original,
+    sum(control)::BIGINT AS control
+FROM coded
+GROUP BY ALL
+HAVING sum(original) + sum(control) > 0;
 
 -- The ten blocks in which the release gives away the secret of most people: their people and the
 -- records, all of one value, and how many people have it.

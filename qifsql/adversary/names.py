@@ -6,7 +6,7 @@ the focal dataset.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import sqlglot
@@ -48,6 +48,15 @@ def attributes(
     if distinct:
         sequence = [replace(a, there=there(a.number)) if a.number > 1 else a for a in sequence]
     return tuple(sequence)
+
+
+def check_qids(texts: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse a text that names none of the quasi-identifiers ``names``."""
+    for text in texts:
+        if text not in names:
+            raise ColumnError(
+                f"{quoted(text)} is not a quasi-identifier{did_you_mean(text, names)}"
+            )
 
 
 def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.changes import HOW, Change
+from qifsql.adversary.names import check_qids
 from qifsql.adversary.spec import Attribute
 from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import has_distances
@@ -30,7 +31,7 @@ from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
-from qifsql.errors import ColumnError, ExpressionError, InputError, did_you_mean, quoted
+from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
 from qifsql.query import microdata_steps
 
 
@@ -50,11 +51,7 @@ class Changed:
 
         Raises ColumnError where one is of no quasi-identifier, DatasetError where it is none.
         """
-        names = [q.name for q in qids]
-        for name in files:
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
+        check_qids(files, [q.name for q in qids])
         trees = {name: Hierarchy.read(path) for name, path in files.items()}
         return cls(catalog, qids, trees)
 
@@ -94,8 +91,7 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
         return _limited(attribute, change, of.catalog)
     if change.kind == "level":
         return _at_level(attribute, change, of.hierarchies.get(attribute.name))
-    build = _parsed_expression if change.kind == "expression" else _coarsened
-    tree = _substituted(build(attribute, change), attribute)
+    tree = _substituted(_form(attribute, change), attribute)
     kind = of.type(tree, change)
     if nested(kind):
         raise ColumnError(
@@ -121,11 +117,10 @@ def _readable_schema(attribute: Attribute, name: str | None = None) -> Schema:
     return Schema(where, (Column(name, "value", attribute.type),))
 
 
-def _parsed_expression(attribute: Attribute, change: Change) -> exp.Expr:
-    return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
-
-
-def _coarsened(attribute: Attribute, change: Change) -> exp.Expr:
+def _form(attribute: Attribute, change: Change) -> exp.Expr:
+    """Return the expression of a change, or that of its coarser form, over ``value``."""
+    if change.kind == "expression":
+        return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
     for name in (attribute.name, "value"):  # it strips blanks at the ends of a name
         pair = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
         if pair is not None:

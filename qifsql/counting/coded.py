@@ -6,14 +6,13 @@ quasi-identifiers of a record are packed into words of 63 bits, so that a subset
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sqlglot import exp
 
-from qifsql.counting.compared_files import CONTROL, ORIGINAL, File, Files
+from qifsql.counting.compared_files import CONTROL, ORIGINAL, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
-from qifsql.query.columns import number, same
+from qifsql.query.columns import fold, number, same, union
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
@@ -64,13 +63,8 @@ class Coded:
         """
         words = self.masked(range(len(self.fields)) if subset is None else subset)
         name = "secret" if table != "coded" else f"secret_{secret}"
-        value: exp.Expr = exp.column(name) if secret else number(0)
-        value = exp.alias_(value, "secret")
-        sums = [
-            exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
-            for count in self.counts
-        ]
-        query = exp.select(*words, value, *sums).from_(exp.table_(table))
+        value = exp.alias_(exp.column(name) if secret else number(0), "secret")
+        query = exp.select(*words, value, *map(_sum_of, self.counts)).from_(exp.table_(table))
         places = range(1, len(words) + 1 + 1)
         return query.group_by(*(exp.Literal.number(i) for i in places))
 
@@ -98,10 +92,7 @@ class Coded:
     def _code_in_word(self, place: int, word: exp.Expr) -> exp.Expr:
         field = self.fields[place]
         bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
-        if not field.shift:
-            return bits
-        shift = exp.Literal.number(field.shift)
-        return exp.paren(exp.BitwiseRightShift(this=bits, expression=shift))
+        return bits if not field.shift else _shifted(bits, exp.BitwiseRightShift, field)
 
     def missing(self, place: int) -> int:
         """Return the code of a missing value of a quasi-identifier; -1 if it has none."""
@@ -124,8 +115,10 @@ class Coded:
 
 def make(tables: Tables, files: Files) -> Coded:
     """Create the table ``coded`` of all files, and the dictionaries."""
-    for n, file in enumerate(files.files, 1):
-        _make_people(tables, n, file)
+    for n, file in enumerate(files.files, 1):  # the different records of each
+        query = splice("synthetic/people", width=len(file.attributes))
+        plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
+        tables.doing("reading", file.title).make(f"people_{n}", plan)
     values = []
     columns = len(files.qids) + len(files.secrets) + (files.by is not None)
     for i in range(1, columns + 1):
@@ -140,24 +133,15 @@ def make(tables: Tables, files: Files) -> Coded:
     return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
 
 
-def _make_people(tables: Tables, n: int, file: File) -> None:
-    """Create the table of the different records of a file."""
-    alike = file.alike
-    query = splice("synthetic/people", width=len(file.attributes))
-    plan = microdata_steps.plan(alike, microdata_steps.steps(alike), query)
-    tables.doing("reading", file.title).make(f"people_{n}", plan)
-
-
 def _dictionary(files: Files, i: int) -> Plan:
     """Return the query of the values of attribute ``i`` in all files that have it."""
     having = [n for n, file in enumerate(files.files, 1) if i <= len(file.attributes)]
     value = exp.alias_(exp.column(f"qid_{i}"), "value")
     queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in having]
-    union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
     query = splice("synthetic/dictionary")
     for table in list(query.find_all(exp.Table)):
         if table.name == "listed":
-            table.replace(exp.alias_(union.subquery(), "listed", table=True))
+            table.replace(exp.alias_(union(queries).subquery(), "listed", table=True))
     return Plan((), query)
 
 
@@ -183,15 +167,19 @@ def words(fields: Sequence[Field]) -> list[exp.Expr]:
     """Return the words of a record, over its codes."""
     parts: dict[int, list[exp.Expr]] = {}
     for i, field in enumerate(fields, 1):
-        shifted: exp.Expr = code(i)
-        if field.shift:
-            shift = exp.Literal.number(field.shift)
-            shifted = exp.paren(exp.BitwiseLeftShift(this=shifted, expression=shift))
-        parts.setdefault(field.word, []).append(shifted)
-    folded = [
-        reduce(lambda a, b: exp.BitwiseOr(this=a, expression=b), terms) for terms in parts.values()
-    ]
+        bits = _shifted(code(i), exp.BitwiseLeftShift, field) if field.shift else code(i)
+        parts.setdefault(field.word, []).append(bits)
+    folded = (fold(exp.BitwiseOr, terms) for terms in parts.values())
     return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(folded, 1)]
+
+
+def _shifted(bits: exp.Expr, operator: type[exp.Binary], field: Field) -> exp.Expr:
+    return exp.paren(operator(this=bits, expression=exp.Literal.number(field.shift)))
+
+
+def _sum_of(count: str) -> exp.Expr:
+    """Return the sum of a column of counts, under its name."""
+    return exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
 
 
 def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Select:
@@ -231,8 +219,5 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
     keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
     keys += [exp.column(f"secret_{j}") for j in range(1, m + 1)]
     keys += [exp.column("member")] if files.by is not None else []
-    query = exp.select(*keys)
-    for name in ("original", "control", *(f"synthetic_{r}" for r in releases)):
-        total = exp.cast(exp.Sum(this=exp.column(name)), "BIGINT")
-        query = query.select(exp.alias_(total, name))
-    return query.from_(everybody).group_by(*(key.copy() for key in keys))
+    query = exp.select(*keys, *map(_sum_of, counts)).from_(everybody)
+    return query.group_by(*(key.copy() for key in keys))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from sqlglot import exp
 
@@ -10,7 +9,7 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.counting.session import check_records
-from qifsql.data.dataset import Dataset, Tabular, datasets
+from qifsql.data.dataset import Dataset, Tabular, datasets, repeated, titles_of
 from qifsql.data.domains import domain, together
 from qifsql.data.types import comparable, family, generalised
 from qifsql.engine.catalog import Catalog
@@ -62,13 +61,12 @@ class Sources:
         first = Dataset.open(original)
         last = None if control is None else Dataset.open(control)
         inputs = [first, *releases, *([last] if last is not None else [])]
-        places = [_place(dataset) for dataset in inputs]
-        for i, place in enumerate(places):
-            if different and place in places[:i] and inputs[i].frame is None:
-                raise InputError(
-                    f"{inputs[i].name} is given twice; the original, each release and the control "
-                    "are different files"
-                )
+        twice = [d.name for d in repeated(inputs) if d.frame is None]
+        if different and twice:
+            raise InputError(
+                f"{twice[0]} is given twice; the original, each release and the control are "
+                "different files"
+            )
         named = [replace(d, catalog=f"attached_{i}") for i, d in enumerate(inputs)]
         end = 1 + len(releases)
         return cls(named[0], tuple(named[1:end]), named[end] if last is not None else None)
@@ -138,10 +136,9 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
     """
     roles = [ORIGINAL, *(RELEASE for _ in sources.releases)]
     roles += [CONTROL] if sources.control is not None else []
-    titles = _titles(sources.all)
     read_files = [
         _bind_file(engine, source, names, role, title)
-        for source, role, title in zip(sources.all, roles, titles, strict=True)
+        for source, role, title in zip(sources.all, roles, titles_of(sources.all), strict=True)
     ]
     every = [[a.name for a in file.attributes[: _shared_count(file)]] for file in read_files]
     for file, listed in zip(read_files, every, strict=True):
@@ -160,6 +157,7 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
 
 
 def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:
+    """Return a file with its columns looked up and its records counted."""
     spec = Attack.of(
         "cas" if names.secret else "crs",
         dataset,
@@ -224,13 +222,3 @@ def _in_common_types(files: Sequence[File]) -> list[File]:
 def _cast(attribute: Attribute, type_: str) -> Attribute:
     tree = exp.cast(exp.paren(attribute.expression.copy()), type_, dialect="duckdb")
     return replace(attribute, expression=tree, type=type_)
-
-
-def _titles(files: Sequence[Dataset]) -> list[str]:
-    """Return the names of files, or their paths where names are the same."""
-    names = [d.name for d in files]
-    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in files]
-
-
-def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
-    return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()

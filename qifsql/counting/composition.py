@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
-from qifsql.data.dataset import Column, Dataset, Tabular, datasets
+from qifsql.data.dataset import Column, Dataset, Tabular, datasets, repeated
 from qifsql.errors import InputError, plural
 
 SUPPRESSED = ("everyone", "out")
@@ -45,10 +44,8 @@ class Composition:
         opened = datasets(releases)
         if not opened:
             raise InputError("no release is named; name the files of two or more")
-        places = [_place(d) for d in opened]
-        for i, place in enumerate(places):
-            if place in places[:i]:
-                raise InputError(f"{opened[i].name} is given twice; {instead}")
+        if twice := repeated(opened):
+            raise InputError(f"{twice[0].name} is given twice; {instead}")
         (everybody,) = _attached([Dataset.open(people)], first=0)
         composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]
         if composition.suppressed not in SUPPRESSED:
@@ -91,10 +88,6 @@ class Bound:
     truth: Attribute | None
     where: exp.Expr | None
     notes: tuple[str, ...] = ()
-
-
-def _place(dataset: Dataset) -> tuple[tuple[str, ...], str]:
-    return tuple(sorted(str(Path(p).resolve()) for p in dataset.paths)), dataset.table.casefold()
 
 
 def _attached(datasets: Sequence[Dataset], *, first: int = 1) -> tuple[Dataset, ...]:

@@ -56,8 +56,7 @@ class Wishes:
     @property
     def of_secret(self) -> bool:
         """Return whether a limit is about a secret."""
-        about = (self.l, self.l_entropy, self.l_recursive, self.t, self.t_ordered)
-        return any(limit is not None for limit in about)
+        return self.plain().keys() > {"k"}
 
     def monotone(self, *, suppressing: bool) -> bool:
         """Return whether coarser classes never have more records in classes that break a limit.
@@ -66,8 +65,7 @@ class Wishes:
         too. With it, of k and l alone, which a class passes on to all that contain it (the argument
         is in ``qifsql.commands.anonymise.lattice``).
         """
-        of_all = (self.l_entropy, self.l_recursive, self.t, self.t_ordered)
-        return not suppressing or all(limit is None for limit in of_all)
+        return not suppressing or self.plain().keys() <= {"k", "l"}
 
     @property
     def words(self) -> str:
@@ -90,13 +88,13 @@ class Wishes:
     @property
     def diversity(self) -> str:
         """Return the limits on the secret in words."""
-        c_l = self.l_recursive
-        parts = [f"l={self.l}"] if self.l is not None else []
-        parts += [f"entropy l={_to_number(self.l_entropy)}"] if self.l_entropy is not None else []
-        parts += [f"recursive ({_to_number(c_l[0])}, {c_l[1]})"] if c_l is not None else []
-        parts += [f"t={_to_number(self.t)}"] if self.t is not None else []
-        parts += [f"ordered t={_to_number(self.t_ordered)}"] if self.t_ordered is not None else []
-        return " and ".join(parts)
+        limits = self.plain()
+        if self.l_recursive is not None:
+            c, l = self.l_recursive  # noqa: E741
+            limits["l_recursive"] = f"({_to_number(c)}, {l})"
+        names = {"l": "l=", "l_entropy": "entropy l=", "l_recursive": "recursive "}
+        names |= {"t": "t=", "t_ordered": "ordered t="}
+        return " and ".join(f"{names[name]}{limits[name]}" for name in names if name in limits)
 
 
 def fraction(value: Number, what: str) -> Fraction:
@@ -126,6 +124,7 @@ def _number_from_one(value: Number, what: str) -> Fraction:
 
 
 def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
+    """Return c and l of recursive (c, l)-diversity."""
     parts = value.split(",") if isinstance(value, str) else list(value)
     if len(parts) != 2:
         raise InputError("recursive l needs two numbers, c and l, as in 3,2")
@@ -138,6 +137,7 @@ def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
 
 
 def _closeness(value: Number, what: str) -> Fraction:
+    """Return a distance in (0, 1]."""
     distance = fraction(value, what)
     if distance == 0:
         raise InputError(

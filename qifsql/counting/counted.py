@@ -64,10 +64,10 @@ def modes_table(secret: int, release: int) -> str:
     return f"modes_{secret}_{release}"
 
 
-def rows_of(plan: Plan, tables: Tables) -> list[Row]:
-    """Return the rows of a plan by the names of their columns; record its statement."""
-    names = [column.alias_or_name for column in plan.result.expressions]
-    return [dict(zip(names, row, strict=True)) for row in tables.answer(plan)]
+def rows_of(query: exp.Query | Plan, tables: Tables) -> list[Row]:
+    """Return the rows of a query or plan by the names of their columns; record its statement."""
+    names = (query.result if isinstance(query, Plan) else query).named_selects
+    return [dict(zip(names, row, strict=True)) for row in tables.answer(query)]
 
 
 def sums(rows: Iterable[Row]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.session import check_records, note_dropped
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import parsed_json
@@ -89,15 +89,15 @@ class Counts:
         self._opening = attaching(str(path) if held else ":memory:", STORE)
         self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
-        signature = self._read_signature(store, held) if store else None
-        self.records: int = (
-            signature["records"] if signature else check_records(engine, bound.microdata)
-        )
-        if signature is None:
-            if self._ledger is not None:  # only now, so that a refused attack leaves an empty file
-                ledger.begin(self._ledger)
-            self._keep_cells(again or store is not None, tallied=tallied and store is None)
-        if store and signature is None:
+        self.records: int
+        if store and held:
+            self.records = self._read_signature(store, held)["records"]
+            return
+        self.records = check_records(engine, bound.microdata)
+        if self._ledger is not None:  # only now, so that a refused attack leaves an empty file
+            ledger.begin(self._ledger)
+        self._keep_cells(again or store is not None, tallied=tallied and store is None)
+        if store:
             self._store_question()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
@@ -117,7 +117,8 @@ class Counts:
             frame = self._frame(plan, what)
             for (j, g), part in _by_question(frame, alike):
                 blocks = part.drop_nulls("size") if part["size"].null_count() else part
-                profiles[j, g] = self._profile(blocks, j)
+                build = Profile.of_weights if self._is_weighted(j) else Profile.of_counts
+                profiles[j, g] = build(blocks)
         return {q: profiles[i] for q, i in instead.items() if i in profiles}
 
     def frame(
@@ -175,6 +176,7 @@ class Counts:
         self.catalogs = {}
 
     def _keep_cells(self, again: bool, *, tallied: bool) -> None:
+        """Keep the tables that all later questions need: tallies, or cells of each secret."""
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
         if bound.microdata.person is not None:  # they take longer to make than to count
@@ -211,15 +213,9 @@ class Counts:
 
     def _same_blocks(self, question: Question) -> Question:
         """Return a question with the same blocks; for the owner, the blocks of any secret do."""
-        without_beliefs = [
-            j
-            for j in range(1, len(self.bound.microdata.secrets) + 1)
-            if j not in self.bound.beliefs
-        ]
-        return (without_beliefs[0], 0) if question == (0, 0) and without_beliefs else question
-
-    def _profile(self, frame: pl.DataFrame, secret: int) -> Profile:
-        return (Profile.of_weights if self._is_weighted(secret) else Profile.of_counts)(frame)
+        secrets = range(1, len(self.bound.microdata.secrets) + 1)
+        first = next((j for j in secrets if j not in self.bound.beliefs), 0)
+        return (first, 0) if question == (0, 0) else question
 
     def _is_weighted(self, secret: int) -> bool:
         return self.bound.microdata.weight is not None or secret in self.bound.beliefs
@@ -232,14 +228,12 @@ class Counts:
         """Record a plan that runs, with the statement that opens the store before it."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _read_signature(self, store: Store, held: set[str]) -> dict[str, Any] | None:
-        """Return the signature of a file of counts; None if the file is new.
+    def _read_signature(self, store: Store, held: set[str]) -> dict[str, Any]:
+        """Return the signature of a file of counts.
 
         Raises InputError if the counts are of another question, DatasetError if a table differs
         from what was stored in it.
         """
-        if not held:
-            return None
         if "question" not in held:
             raise InputError(
                 f"{store.path} holds no counts, or was not finished; name another file, or "
@@ -277,32 +271,24 @@ class Counts:
             ledger.enter(self._ledger, "question")
 
     def _question(self) -> Mapping[str, Any]:
-        bound = self.bound
-        files = [p for p in bound.microdata.dataset.paths if digest_of(p) is None]
-        stats = [Path(p).stat() for p in files]
+        """Return everything that determines the counts, as plain data."""
+        people, dataset = self.bound.microdata, self.bound.microdata.dataset
+        stats = [Path(path).stat() for path in dataset.paths if digest_of(path) is None]
 
-        def rendered(tree: exp.Expr | None) -> str | None:
-            return None if tree is None else render.render(tree)
+        def rendered(attribute: Attribute | None) -> str | None:
+            return None if attribute is None else render.render(attribute.expression)
 
         return {
             "form": FORM,
             "engine": ledger.ENGINE,
-            "dataset": [
-                bound.microdata.dataset.name,
-                bound.microdata.dataset.table,
-                list(bound.microdata.dataset.paths),
-            ],
-            "join": bound.microdata.dataset.statement
-            if isinstance(bound.microdata.dataset, Dataset)
-            else None,
+            "dataset": [dataset.name, dataset.table, list(dataset.paths)],
+            "join": dataset.statement if isinstance(dataset, Dataset) else None,
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
-            "qids": [rendered(q.expression) for q in bound.microdata.qids],
-            "secrets": [rendered(s.expression) for s in bound.microdata.secrets],
-            "weight": rendered(bound.microdata.weight.expression)
-            if bound.microdata.weight
-            else None,
-            "by": rendered(bound.microdata.by.expression) if bound.microdata.by else None,
-            "where": rendered(bound.microdata.where),
-            "null": bound.microdata.null,
-            "models": sorted({m.goal for m in bound.models}),
+            "qids": list(map(rendered, people.qids)),
+            "secrets": list(map(rendered, people.secrets)),
+            "weight": rendered(people.weight),
+            "by": rendered(people.by),
+            "where": None if people.where is None else render.render(people.where),
+            "null": people.null,
+            "models": sorted({m.goal for m in self.bound.models}),
         }

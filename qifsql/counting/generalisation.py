@@ -83,6 +83,7 @@ def common_length(
 def _forms(
     qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None
 ) -> list[str]:
+    """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW."""
     if hierarchy is not None:
         lasts = {line[-1] for line in hierarchy.lines}
         top = hierarchy.levels - (lasts == {TOP})

@@ -20,12 +20,13 @@ from qifsql.counting.counted import Cells, right_guesses, rows_of, sums
 from qifsql.counting.learners import (
     ALIKE,
     LINEAR,
+    MOST_COUNTERS,
+    MOST_LESSONS,
     MOST_VALUES,
     TABLE,
     Scale,
     Student,
     check_learner,
-    lessons_limit,
 )
 from qifsql.data.dataset import Dataset
 from qifsql.data.readers import relation
@@ -166,11 +167,11 @@ class Guessing:
             ] = None
         classes = numpy.array(student.classes)
         path = self._tables.engine.scratch / "predictions.parquet"
-        names = [f"word_{i}" for i in range(1, cells.words + 1)]
-        columns = [(name, pa.int64()) for name in (*names, "secret", "ties", "part")]
+        columns = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
         schema = pa.schema([*columns, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
-            for batch in self._asked_cells(cells, max(1, BATCH // len(classes))):
+            questions = self._view("questions", cells).order_by(*_words(cells), "secret")
+            for batch in _matrices(self._tables, questions, max(1, BATCH // len(classes))):
                 words, secrets = batch[:, :-1], batch[:, -1]
                 distinct, of = numpy.unique(words, axis=0, return_inverse=True)
                 chances = student.probabilities(self._unpacked_codes(distinct))
@@ -204,7 +205,7 @@ class Guessing:
                 f"{self._title(cells.release)}, and a classifier guesses one of {MOST_VALUES} at "
                 "most; make it coarser, as in NAME=column//1000, or use --learner table"
             )
-        limit = lessons_limit(values)
+        limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
         if there > limit:
             lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)
             self.notes[
@@ -220,11 +221,6 @@ class Guessing:
 
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
-
-    def _asked_cells(self, cells: Cells, rows: int) -> Iterator[Any]:
-        """Yield the words and secrets that people have."""
-        query = self._view("questions", cells).order_by(*_words(cells), "secret")
-        yield from _matrices(self._tables, query, rows)
 
     def _unpacked_codes(self, words: Any) -> Any:
         """Return the codes of the quasi-identifiers in words, a column for each."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.adversary.spec import Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
@@ -26,7 +26,9 @@ def with_joined_people(engine: Engine, microdata: Microdata) -> Microdata:
     if not isinstance(collection, Collection):
         return microdata
     notes = check_keys(engine, microdata)
-    trees = [a.expression for a in _used_attributes(microdata)]
+    single = (microdata.key, microdata.weight, microdata.by, microdata.household)
+    used = [*microdata.qids, *microdata.secrets, *(a for a in single if a is not None)]
+    trees = [a.expression for a in used]
     trees += [microdata.where] if microdata.where is not None else []
     trees += [a.there for a in microdata.qids if a.there is not None]
     loaded = engine.load(collection, read(*trees))
@@ -44,11 +46,6 @@ def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
     return [
         n for i in range(len(collection.key_columns)) for n in _check_key(engine, collection, i)
     ]
-
-
-def _used_attributes(microdata: Microdata) -> list[Attribute]:
-    single = (microdata.key, microdata.weight, microdata.by, microdata.household)
-    return [*microdata.qids, *microdata.secrets, *(a for a in single if a is not None)]
 
 
 def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:

@@ -78,11 +78,6 @@ def classifier(name: str, seed: int, **options: object) -> Any:
     return getattr(import_module(module), kind)(**usual, **drawn, **options)
 
 
-def lessons_limit(values: int) -> int:
-    """Return how many distinct records a classifier learns from if the secret has ``values``."""
-    return min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scale:
     """The numbers of a column by code, not finite if missing; None for other columns."""

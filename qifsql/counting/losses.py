@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from sqlglot import exp
@@ -71,6 +71,13 @@ class Scale:
         return self.raw.hierarchy is None and has_distances(self.raw.type)
 
 
+class Sizes(NamedTuple):
+    """The records of the original, and those of a release."""
+
+    original: int
+    release: int
+
+
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
     """Create the tables of places and positions of the original's values; return the scales."""
     scales = []
@@ -102,42 +109,45 @@ def loss_rows(
     tables: Tables, file: Compared, scales: Sequence[Scale]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed."""
-    cells = {g.raw.number: (g, a) for g, a in file.cells}
+    columns = {g.raw.number: g for g, _ in file.cells}
     counted = f"counted_{file.number}"
-    columns = [
-        exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{j}")
-        for j, (_, a) in cells.items()
-    ]
-    rows = rows_of(file.attack.microdata, [*columns, exp.alias_(exp.true(), "there")]).subquery(
-        "rows"
-    )
-    keys = [exp.column(f"cell_{j}") for j in cells]
-    query = exp.select(*keys, "count(*) AS records").from_(rows)
-    tables.make(counted, query.group_by(*keys) if keys else query)
-    total = exp.select("coalesce(sum(records), 0)::BIGINT").from_(exp.table_(counted))
+    total = _count_cells(tables, file, counted)
     ((records,),) = tables.rows(total)
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
-    sizes = (original, records)
+    sizes = Sizes(original, records)
     losses = []
     hidden = total
     for scale in scales:
-        cell = cells.get(scale.raw.number)
-        if cell is None:
+        column = columns.get(scale.raw.number)
+        if column is None:
             losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
-        losses.append(_loss_of_column(tables, file, cell[0], (scale, *sizes)))
+        losses.append(_loss_of_column(tables, file, column, scale, sizes))
         everything = exp.select("cells.cell")
-        everything = everything.from_(exp.table_(cell[0].names["cells"], alias="cells"))
-        spans = exp.table_(cell[0].names["spans"], alias="spans")
+        everything = everything.from_(exp.table_(column.names["cells"], alias="cells"))
+        spans = exp.table_(column.names["spans"], alias="spans")
         everything = everything.join(spans, on="cells.id = spans.id").where("spans.everything")
         alias = f"hidden_{scale.raw.number}"
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
         hidden = hidden.join(everything.subquery(alias), on=on, join_type="semi")
-    suppressed = int(tables.rows(hidden)[0][0]) if cells else records
-    for g, _ in cells.values():
-        tables.drop(g.names["cells"], g.names["spans"], g.names["members"])
+    suppressed = int(tables.rows(hidden)[0][0]) if columns else records
+    for column in columns.values():
+        tables.drop(column.names["cells"], column.names["spans"], column.names["members"])
     tables.drop(counted)
     return losses, suppressed
+
+
+def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
+    """Create the table ``counted`` of the cells of a release; return the query of its records."""
+    cells = [
+        exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{g.raw.number}")
+        for g, a in file.cells
+    ]
+    rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
+    keys = [exp.column(cell.alias) for cell in cells]
+    query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
+    tables.make(counted, query.group_by(*keys) if keys else query)
+    return exp.select("coalesce(sum(records), 0)::BIGINT").from_(exp.table_(counted))
 
 
 def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -> exp.Select:
@@ -147,10 +157,10 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
 
 
 def _loss_of_column(
-    tables: Tables, file: Compared, column: Generalised, of: tuple[Scale, int, int]
+    tables: Tables, file: Compared, column: Generalised, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
     """Return the row of ``COLUMNS`` for one column of a release."""
-    scale, original, records = of
+    original, records = sizes
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
     tables.make("held", held.from_(exp.table_(f"counted_{r}")).group_by("1"))
@@ -206,7 +216,7 @@ def units_step(scale: Scale, parts: int) -> exp.Select:
 
 
 def _row_of_absent_column(
-    tables: Tables, file: Compared, scale: Scale, sizes: tuple[int, int]
+    tables: Tables, file: Compared, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
     """Return the row for a column that the release lacks: every record may have any value."""
     original, records = sizes
@@ -219,6 +229,7 @@ def _row_of_absent_column(
 
 
 def _row_heading(file: Compared, scale: Scale, column: str | None) -> dict[str, Any]:
+    """Return the columns that say which column of which release a row is about."""
     return {
         "release": file.title,
         "file": file.number,

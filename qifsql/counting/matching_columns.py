@@ -13,7 +13,7 @@ from qifsql.adversary.names import QID, attributes
 from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import Collection, tagged, together
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, column, identifier, parse
+from qifsql.data.expressions import SOURCE, column, identifier
 from qifsql.data.readers import relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine.catalog import Catalog
@@ -77,7 +77,7 @@ def bind_sides(
     for i, catalog in enumerate(catalogs):
         side_qids = typed([pair[i] for pair in pairs], catalog)
         key = person_key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
-        where = checked_filter(wheres[i], catalog)
+        where = catalog.filter(wheres[i], f"the filter (where) of {catalog.schema.dataset}")
         both_sides.append(Side(datasets[i], side_qids, key, where))
     release, register = both_sides
     keys = [(release.key, register.key)] if release.key and register.key else []
@@ -161,6 +161,7 @@ def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
 
 
 def _untagged(attribute: Attribute) -> exp.Expr:
+    """Return the expression of an attribute without the tag of its dataset."""
     tag = tagged(attribute.number, "")
 
     def change(node: exp.Expr) -> exp.Expr:
@@ -178,16 +179,6 @@ def person_key(name: str, schema: Schema) -> Attribute:
     if nested(key.type):
         raise ColumnError(f"key {quoted(key.name)} of {schema.dataset} is nested; name another")
     return Attribute(key.name, column(key), key.type)
-
-
-def checked_filter(where: str | None, catalog: Catalog) -> exp.Expr | None:
-    """Return the checked filter of one dataset; None without a filter."""
-    if where is None:
-        return None
-    what = f"the filter (where) of {catalog.schema.dataset}"
-    tree = parse(where, catalog.schema, what)
-    catalog.condition(tree, what)
-    return tree
 
 
 def _check_types(attribute: Attribute, partner: Attribute, parts: Sequence[Schema]) -> None:

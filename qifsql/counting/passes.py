@@ -16,7 +16,7 @@ from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
 from qifsql.query.columns import number
-from qifsql.query.plan import Plan
+from qifsql.query.plan import Plan, as_plan
 from qifsql.query.splice import Numbers, splice
 
 TABLES = (
@@ -72,22 +72,29 @@ class Passes:
 
     def make(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
         """Create an internal table from a SQL file; return its number of rows."""
-        key = ("make", name, file, str(numbers), *tables.items())
-        if key not in self._texts:
-            self._texts[key] = render.keeping(self.plan(file, numbers, **tables), name, LOADED)
-        return self._send(self._texts[key])
+        return self._send_file(render.keeping, name, file, numbers, **tables)
 
     def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
         """Add the rows of a SQL file to an internal table; return their number."""
-        key = ("add", name, file, str(numbers), *tables.items())
+        return self._send_file(render.adding, name, file, numbers, **tables)
+
+    def _send_file(
+        self,
+        write: Callable[[Plan, str, str], str],
+        name: str,
+        file: str,
+        numbers: Numbers | None,
+        **tables: str,
+    ) -> int:
+        """Send a statement about an internal table, whose text is written when it is first sent."""
+        key = (write, name, file, str(numbers), *tables.items())
         if key not in self._texts:
-            self._texts[key] = render.adding(self.plan(file, numbers, **tables), name, LOADED)
+            self._texts[key] = write(self.plan(file, numbers, **tables), name, LOADED)
         return self._send(self._texts[key])
 
     def keep(self, name: str, tree: exp.Query | Plan) -> int:
         """Create an internal table from a query; return its number of rows."""
-        plan = tree if isinstance(tree, Plan) else Plan((), tree)
-        return self._send(render.keeping(plan, name, LOADED))
+        return self._send(render.keeping(as_plan(tree), name, LOADED))
 
     def replace(self, name: str, query: exp.Query) -> int:
         """Replace an internal table by the rows of a query, which may read it."""
@@ -105,13 +112,11 @@ class Passes:
 
     def append(self, name: str, tree: exp.Query | Plan) -> int:
         """Add the rows of a query to an internal table; return their number."""
-        plan = tree if isinstance(tree, Plan) else Plan((), tree)
-        return self._send(render.adding(plan, name, LOADED))
+        return self._send(render.adding(as_plan(tree), name, LOADED))
 
     def row(self, tree: exp.Query | Plan) -> tuple[int, ...]:
         """Return the one row of a query or plan."""
-        sql = render.statement(tree) if isinstance(tree, Plan) else render.render(tree)
-        return self.stream.rows(sql)[0]
+        return self.stream.rows(render.statement(as_plan(tree)))[0]
 
     def people(self, name: str) -> int:
         """Return how many records are in a table with a column ``people``."""

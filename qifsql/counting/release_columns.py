@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qifsql.adversary import names as naming
-from qifsql.adversary.names import QID, Attributes
+from qifsql.adversary.names import QID, Attributes, check_qids
 from qifsql.adversary.spec import Attribute
 from qifsql.counting.composition import Bound, Composition, Release
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
-from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.dataset import Column, Dataset, Schema, titles_of
 from qifsql.data.domains import domain, together
 from qifsql.data.expressions import not_an_expression, split_name
 from qifsql.data.hierarchy import Hierarchy
@@ -153,21 +153,11 @@ def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple
 
 def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
     """Return the quasi-identifiers with their hierarchies."""
-    names = [q.name for q in qids]
-    for name in (*spec.hierarchies, *spec.plain):
-        if name not in names:
-            hint = did_you_mean(name, names)
-            raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
+    check_qids((*spec.hierarchies, *spec.plain), [q.name for q in qids])
     read = {name: Hierarchy.read(path) for name, path in spec.hierarchies.items()}
     return tuple(
         Raw(i, q.name, schema.dataset, q.type, read.get(q.name)) for i, q in enumerate(qids, 1)
     )
-
-
-def titles_of(datasets: Sequence[Dataset]) -> list[str]:
-    """Return the titles of releases: their names, or their paths if names are the same."""
-    names = [d.name for d in datasets]
-    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
 
 
 def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:

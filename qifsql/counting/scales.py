@@ -15,6 +15,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.data.readers import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
@@ -46,15 +47,13 @@ def make_dictionary(
 
     ``steps`` are those of the people, which dictionaries share.
     """
+    tables = Tables(engine, "encoding", microdata.dataset.name)
     query = splice("sweep/dictionary", columns={"attribute": attribute})
     plan = microdata_steps.plan(microdata, steps or microdata_steps.steps(microdata), query)
     name = f"dictionary_{attribute}"
-    where = microdata.dataset.name
-    engine.keep(name, plan, f"encoding {attribute}", where, catalog=LOADED)
-    spread = splice("sweep/spread", tables={"dictionary": own_name(name)})
-    ((values, people, largest, together, missing),) = engine.rows(
-        Plan((), spread), "encoding", where
-    )
+    tables.make(name, plan, f"encoding {attribute}")
+    spread = tables.rows(splice("sweep/spread", tables={"dictionary": own_name(name)}))
+    ((values, people, largest, together, missing),) = spread
     return Spread(values, people or 0, largest or 0, int(together or 0), missing)
 
 
@@ -109,6 +108,7 @@ def scale_table(i: int) -> str:
 def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
     """Create the tables ``scale_1 ..``; return the scales."""
     scales = []
+    tables = Tables(engine, "measuring", microdata.dataset.name)
     for i, qid in enumerate(microdata.qids, 1):
         make_dictionary(engine, microdata, f"qid_{i}")
         table = own_table(f"dictionary_qid_{i}")
@@ -116,14 +116,10 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
         positions = exp.select("value", "code", "people", placed).from_(table)
         doc = "One row per value: where it is, as a number."
         plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
-        engine.keep(
-            scale_table(i), plan, f"measuring qid_{i}", microdata.dataset.name, catalog=LOADED
-        )
-        engine.drop(f"dictionary_qid_{i}", LOADED)
+        tables.make(scale_table(i), plan, f"measuring qid_{i}")
+        tables.drop(f"dictionary_qid_{i}")
         ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
-        ((values, missing, least, greatest),) = engine.rows(
-            Plan((), ends), "measuring", microdata.dataset.name
-        )
+        ((values, missing, least, greatest),) = tables.rows(ends)
         scales.append(Scale(qid, values, NOWHERE if missing is None else missing, least, greatest))
     return scales
 
@@ -131,13 +127,13 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
     """Create the tables ``whole_1 ..`` of the secrets; return the secrets."""
     secrets = []
+    tables = Tables(engine, "counting secrets", microdata.dataset.name)
     for j, secret in enumerate(microdata.secrets, 1):
         spread = make_dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
-        plan = Plan((), splice("anonymise/whole", tables=table))
-        engine.keep(f"whole_{j}", plan, "counting secrets", microdata.dataset.name, catalog=LOADED)
+        tables.make(f"whole_{j}", splice("anonymise/whole", tables=table))
         total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
-        ((before,),) = engine.rows(Plan((), total), "counting secrets", microdata.dataset.name)
+        ((before,),) = tables.rows(total)
         secrets.append(Secret(secret, spread.values, int(before or 0)))
     return secrets
 
@@ -145,19 +141,20 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
 def code_records(engine: Engine, microdata: Microdata) -> None:
     """Create the table ``coded``, one row per record: its position, places and secrets."""
     every = (*microdata.qids, *microdata.secrets)
+    coded = [(scale_table(i), "place", f"place_{i}") for i in range(1, len(microdata.qids) + 1)]
+    coded += [
+        (f"dictionary_secret_{j}", "code", f"secrets_{j}")
+        for j in range(1, len(microdata.secrets) + 1)
+    ]
     columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
-    query_ = exp.select().from_("everybody")
-    for n, _ in enumerate(every, 1):
-        i, j = n, n - len(microdata.qids)
-        table, value, name = (scale_table(i), "place", f"place_{i}")
-        if j > 0:
-            table, value, name = (f"dictionary_secret_{j}", "code", f"secrets_{j}")
+    query = exp.select().from_("everybody")
+    for n, (table, value, name) in enumerate(coded, 1):
         on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
-        query_ = query_.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
+        query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
         number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
         columns.append(exp.alias_(number, name))
     steps = [microdata_steps.everybody(replace(microdata, qids=every, secrets=()))]
-    plan = microdata_steps.plan(microdata, steps, query_.select(*columns))
+    plan = microdata_steps.plan(microdata, steps, query.select(*columns))
     engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
 
 

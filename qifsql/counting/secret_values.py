@@ -60,6 +60,7 @@ def _certain(tries: int, there: int, thing: str, what: str) -> list[str]:
 
 
 def _check_beliefs(counts: Counts, j: int) -> list[str]:
+    """Refuse a prior that is no distribution over the values; return a remark on ruled-out ones."""
     row = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
     what = f"the prior of secret {quoted(counts.bound.microdata.secrets[j - 1].name)}"
     if row["unusable"]:
@@ -88,6 +89,7 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
+    """Refuse a gain function whose gains cannot be computed; return remarks on its gains."""
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -125,6 +127,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
 
 
 def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    """Return the least and greatest gains of an expression; refuse too many pairs."""
     pairs = counts.domain(j).values ** 2
     if pairs > PAIRS:
         raise InputError(
@@ -135,6 +138,7 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
+    """Return counts of the lines of a file of gains; refuse it unless it has each pair once."""
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
     unknown = rest = 0
     if gain.source is not None:

@@ -1,10 +1,10 @@
 """An engine open on one dataset, with an attack bound to its columns."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import Unpack
 
 from sqlglot import exp
 
@@ -16,7 +16,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
 from qifsql.data.readers import relation
 from qifsql.data.types import nested
-from qifsql.engine.access import Source
+from qifsql.engine.access import Access
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine, LocalEngine
@@ -34,23 +34,18 @@ def opened(
     spec: Attack,
     settings: Settings | None = None,
     *,
-    sources: Iterable[Source] = (),
-    outputs: Iterable[Path] = (),
-    folders: Iterable[Path] = (),
-    ordered: bool = False,
     joined: bool = True,
     command: str = "",
+    **access: Unpack[Access],
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
     """Open the engine and bind the attack; remove temporary data at the end.
 
-    The engine opens the files of the attack, and ``sources``, ``outputs`` and ``folders`` (see
-    ``DuckDB``). ``joined``: the people of a collection are checked and joined, which is needed to
-    run queries. ``command``: the command, if it also runs on Spark.
+    The engine opens the files of the attack, and those of ``access``. ``joined``: the people of a
+    collection are checked and joined, which is needed to run queries. ``command``: the command, if
+    it also runs on Spark.
     """
-    every = (spec.dataset, *spec.tables, *sources)
-    with open_engine(
-        settings, sources=every, outputs=outputs, folders=folders, ordered=ordered, command=command
-    ) as engine:
+    access["sources"] = (spec.dataset, *spec.tables, *access.get("sources", ()))
+    with open_engine(settings, command=command, **access) as engine:
         notes: tuple[str, ...] = ()
         if spec.wave is not None:
             datasets, notes = _waves(engine, spec)

@@ -267,6 +267,20 @@ def datasets(sources: object) -> list[Dataset]:
     return [Dataset.open(source) for source in several_paths(sources)]
 
 
+def titles_of(datasets: Sequence[Dataset]) -> list[str]:
+    """Return the titles of datasets: their names, or their paths if names are the same."""
+    names = [d.name for d in datasets]
+    return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
+
+
+def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """Return the datasets whose files and table are those of one before them."""
+    places = [
+        (sorted(Path(path).resolve() for path in d.paths), d.table.casefold()) for d in datasets
+    ]
+    return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]
+
+
 def _delimiter(text: str | None) -> str | None:
     """Return one character; a backslash and t are a tab."""
     character = "\t" if text == "\\t" else text

@@ -7,7 +7,7 @@ that is not on this list. Its settings are locked before the first statement of 
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlglot import exp
 
@@ -23,6 +23,20 @@ CHANGEABLE = ("threads", "disabled_optimizers", "schema", "memory_limit")
 JOURNALS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files of DuckDB next to a database
 
 Source = Dataset | Collection | Path  # a path is a DuckDB file that qifsql may write
+
+
+class Access(TypedDict, total=False):
+    """The files that an engine opens, whatever a statement says, and the order of its rows.
+
+    ``sources`` are datasets to read, and paths of files of kept tables; ``outputs`` are files to
+    write, ``folders`` those to write to. ``ordered`` keeps rows in the order of the input, for
+    results with a row per record.
+    """
+
+    sources: Iterable[Source]
+    outputs: Iterable[Path]
+    folders: Iterable[Path]
+    ordered: bool
 
 
 def connection_options(settings: Settings, folder: Path) -> dict[str, Any]:

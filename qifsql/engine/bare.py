@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import duckdb
@@ -76,12 +75,7 @@ class BareDuckDB:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self._connection.close()
         finally:
@@ -111,6 +105,7 @@ class BareDuckDB:
         return answers
 
     def _answers(self, script: str, limit: int) -> list[Answer]:
+        """Check all statements of a text, then run them."""
         try:
             statements = self._connection.extract_statements(script)
             for statement in statements:

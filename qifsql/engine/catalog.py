@@ -15,7 +15,7 @@ from typing import cast
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, together
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Writing
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies, mixed_ends
@@ -207,12 +207,12 @@ class Catalog:
         )
         return Repeated(column.name, distinct, records), rows
 
-    def filter(self, where: str | None) -> exp.Expr | None:
+    def filter(self, where: str | None, what: str = "the filter (where)") -> exp.Expr | None:
         """Return the condition of a filter, None without one; ExpressionError if it is invalid."""
         if where is None:
             return None
-        condition = parse(where, self.schema, "the filter (where)")
-        self.condition(condition)
+        condition = parse(where, self.schema, what)
+        self.condition(condition, what)
         return condition
 
     def _type(self, tree: exp.Expr, source: exp.Expr, what: str) -> str:
@@ -247,24 +247,33 @@ class Catalog:
 
     def fits(self, value: str, type_: str) -> bool:
         """Return whether a text can be read as a value of a type."""
-        tried = exp.TryCast(
-            this=exp.Literal.string(value), to=exp.DataType.build(type_, dialect="duckdb")
-        )
-        rows = self.engine.query(exp.select(tried.is_(exp.null())), self.dataset.name)
-        return not rows[0][0]
+        return bool(missing_words.readable(self.engine, self.dataset.name, type_, [value]))
 
 
 def _read_schema(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
 ) -> tuple[Dataset, Schema]:
     """Return the dataset, with the delimiter found in its header, and its columns."""
-    header: list[str] = []
-    doubtful, blank = False, 0
     dataset = replace(dataset, missing=(), names=())
     if dataset.format == "csv":
-        dataset, header, doubtful = _header(engine, dataset)
+        return _read_csv_schema(engine, dataset, mentions)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
         _check_same_schema(engine, dataset)
+    described = engine.describe(relation(dataset), dataset.name)
+    names = _parquet_names(engine, dataset) if dataset.format == "parquet" else []
+    if dataset.frame is not None:
+        names = list(dataset.frame.column_names)
+    names += [source for source, _ in described[len(names) :]]  # those of folders
+    dataset, described = _without_words(engine, dataset, names, described)
+    columns = (Column(n, source, kind) for n, (source, kind) in zip(names, described, strict=False))
+    return dataset, Schema(dataset.name, tuple(columns))
+
+
+def _read_csv_schema(
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
+) -> tuple[Dataset, Schema]:
+    """Return the dataset with its delimiter, and its columns by the names in its first line."""
+    dataset, header, doubtful = _header(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
     fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != fields:
@@ -272,33 +281,35 @@ def _read_schema(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
             f"other lines {fields}; correct the file or name its --delimiter"
         )
-    nameless = [
-        source for (source, _), name in zip(described, header, strict=False) if not name.strip()
-    ]
+    pairs = zip(described, header, strict=False)
+    nameless = [source for (source, _), name in pairs if not name.strip()]
     if len(nameless) > 1:
         _check_nameless(engine, dataset, nameless)
-    names = _parquet_names(engine, dataset) if dataset.format == "parquet" else header
-    if dataset.frame is not None:
-        names = list(dataset.frame.column_names)
-    names = [*names, *(source for source, _ in described[len(names) :])]  # those of folders
-    if dataset.na:
-        dataset = missing_words.resolve(engine, dataset, names, described)
-        described = engine.describe(relation(dataset), dataset.name)
-    writings: Mapping[str, Writing] = {}
-    if dataset.format == "csv":
-        used = [
-            pair
-            for pair, name in zip(described[:fields], header, strict=True)
-            if mentions is None or mentions(name)
-        ]
-        fields_read = [name for name, _ in described[:fields]]
-        dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
+    names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
+    dataset, described = _without_words(engine, dataset, names, described)
+    used = [
+        pair
+        for pair, name in zip(described[:fields], header, strict=True)
+        if mentions is None or mentions(name)
+    ]
+    fields_read = [name for name, _ in described[:fields]]
+    dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
         Column(name, source, types[source], writings.get(source, ""))
         for name, (source, _) in zip(names, described, strict=False)
     )
     return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
+
+
+def _without_words(
+    engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
+) -> tuple[Dataset, list[tuple[str, str]]]:
+    """Return a dataset without the user's words for missing values, its columns and types."""
+    if not dataset.na:
+        return dataset, described
+    dataset = missing_words.resolve(engine, dataset, names, described)
+    return dataset, engine.describe(relation(dataset), dataset.name)
 
 
 def _read_columns(

@@ -18,6 +18,9 @@ BLOCK = 2**20  # bytes that are read at a time
 HEADER = 2**13  # bytes that the header of a page may take, at first
 LONGEST = 2**26  # bytes of the longest header that is tried
 
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET = range(1, 11)  # types of Thrift
+STRUCT = 12
+
 
 def check_gzip(path: str) -> None:
     """Read all members of a gzip file; DatasetError if one is damaged."""
@@ -135,26 +138,31 @@ class _Compact:
         """Read a struct; return its integer fields by their numbers, and skip all others."""
         numbers: dict[int, int] = {}
         field = 0
-        while kind := self._byte():
-            delta = kind >> 4
+        while head := self._byte():
+            delta, type_ = divmod(head, 16)
             field = field + delta if delta else self._zigzag()
-            value = self._value(kind & 15)
+            value = self._value(type_)
             if value is not None:
                 numbers[field] = value
         return numbers
 
     def _value(self, kind: int) -> int | None:
-        if kind in (4, 5, 6):
+        """Read a value of a type of Thrift; return it if it is an integer, else None."""
+        if kind in (I16, I32, I64):
             return self._zigzag()
-        if kind in (3, 7, 8):
-            self._skip({3: 1, 7: 8}.get(kind) or self._varint())
-        elif kind in (9, 10):
-            head = self._byte()
-            for _ in range(head >> 4 if head >> 4 < 15 else self._varint()):
-                self._value(3 if head & 15 in (1, 2) else head & 15)
-        elif kind == 12:
+        if kind == BYTE:
+            self._skip(1)
+        elif kind == DOUBLE:
+            self._skip(8)
+        elif kind == BINARY:
+            self._skip(self._varint())
+        elif kind in (LIST, SET):
+            length, item = divmod(self._byte(), 16)
+            for _ in range(self._varint() if length == 15 else length):
+                self._value(BYTE if item in (TRUE, FALSE) else item)
+        elif kind == STRUCT:
             self.struct()
-        elif kind not in (1, 2):
+        elif kind not in (TRUE, FALSE):
             raise ValueError("no field")
         return None
 

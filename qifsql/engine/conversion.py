@@ -6,7 +6,7 @@ all statements read. The copies are in the engine's temporary folder, and are re
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -14,7 +14,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.readers import LOADED, escaped
 from qifsql.engine import json_records, sqlite_tables, statistics_files, workbooks
-from qifsql.engine.settings import Settings
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
@@ -40,28 +40,7 @@ WRITERS: dict[str, Writer] = {
 }
 
 
-class Converter(Protocol):
-    """The methods of an engine that conversion needs."""
-
-    @property
-    def settings(self) -> Settings:
-        """Return the settings, for progress."""
-
-    @property
-    def scratch(self) -> Path:
-        """Return the folder of the copies."""
-
-    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return the names and types of the columns of a relation or query."""
-
-    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a small query."""
-
-    def copy(self, plan: Plan, path: Path, *, what: str, where: str) -> int:
-        """Write the rows of a plan to a Parquet file."""
-
-
-def convert(engine: Converter, dataset: Dataset) -> str:
+def convert(engine: Engine, dataset: Dataset) -> str:
     """Copy the rows of a dataset to Parquet; return the statement that makes their view.
 
     Raises DatasetError if the file is damaged, its table is missing, the library that reads it is
@@ -78,15 +57,14 @@ def convert(engine: Converter, dataset: Dataset) -> str:
         progress, what = engine.settings.progress, f"reading {dataset.name}"
         mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
     files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
-    read = exp.Anonymous(this="read_parquet", expressions=[exp.Array(expressions=files)])
-    rows = exp.Table(this=read)
+    rows = exp.Table(this=exp.func("read_parquet", exp.Array(expressions=files)))
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
     query = exp.select(*_exact_columns(engine, dataset, rows, mixed, long)).from_(rows)
     return render(exp.Create(this=view, kind="VIEW", expression=query))
 
 
 def _exact_columns(
-    engine: Converter, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
+    engine: Engine, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
     """Yield the columns of the view: numbers with their types, mixed cells as text."""
     columns = engine.describe(rows, dataset.name)
@@ -112,7 +90,7 @@ def _exact_columns(
 
 
 def _passing(
-    engine: Converter, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
+    engine: Engine, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
 ) -> set[str]:
     """Return the columns for which a test is true."""
     true: set[str] = set()

@@ -77,31 +77,40 @@ def read_writings(
         have no value in any of the columns ``names``, 0 if these are very many.
 
     """
-    text = replace(dataset, all_varchar=True, wave=None)
-    typed = [(name, type_) for name, type_ in types if type_ != "VARCHAR"]
+    typed = {name: type_ for name, type_ in types if type_ != "VARCHAR"}
     texts: list[str] = []
     writings: dict[str, Writing] = {}
-    blank = 0
-    counts = [_blank_count(names)] if 1 < len(names) <= TOGETHER else []
-    for i in range(0, max(len(typed), len(counts)), TOGETHER):
-        some = typed[i : i + TOGETHER]
-        tests = [_has_unusual(name, type_) for name, type_ in some]
-        query = exp.select(*tests, *(() if i else counts)).from_(relation(text))
-        (flags,) = engine.query(query, dataset.name)
-        blank = blank if i or not counts else flags[-1]
-        for (name, type_), unusual in zip(some, flags[: len(some)], strict=True):
-            if not unusual:
-                continue
-            merged, lost = _find_merged(engine, dataset, name, type_)
-            if lost:
-                texts.append(name)
-            else:
-                writings[name] = "several" if merged else "unusual"
+    unusual, blank = _find_unusual(engine, dataset, typed, names)
+    for name in unusual:
+        merged, lost = _find_merged(engine, dataset, name, typed[name])
+        if lost:
+            texts.append(name)
+        else:
+            writings[name] = "several" if merged else "unusual"
     missing = tuple(
         replace(values, type="VARCHAR", converted=False) if values.column in texts else values
         for values in dataset.missing
     )
-    return replace(dataset, texts=tuple(texts), missing=missing), writings, int(blank)
+    return replace(dataset, texts=tuple(texts), missing=missing), writings, blank
+
+
+def _find_unusual(
+    engine: Engine, dataset: Dataset, typed: Mapping[str, str], names: Sequence[str]
+) -> tuple[list[str], int]:
+    """Return the columns with irregular spellings, and the number of records without ``names``."""
+    tests = [
+        _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+        for name, type_ in typed.items()
+    ]
+    if 1 < len(names) <= TOGETHER:
+        tests.append(_blank_count(names))
+    text = relation(replace(dataset, all_varchar=True, wave=None))
+    answers: list[int] = []
+    for start in range(0, len(tests), TOGETHER):
+        query = exp.select(*tests[start : start + TOGETHER]).from_(text)
+        answers += engine.query(query, dataset.name)[0]
+    blank = sum(answers[len(typed) :])
+    return [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual], blank
 
 
 def _blank_count(names: Sequence[str]) -> exp.Expr:
@@ -109,11 +118,6 @@ def _blank_count(names: Sequence[str]) -> exp.Expr:
     first, *further = (exp.column(identifier(name)) for name in names)
     nothing = exp.Where(this=exp.Coalesce(this=first, expressions=further).is_(exp.null()))
     return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
-
-
-def _has_unusual(name: str, type_: str) -> exp.Expr:
-    """Return whether any field of a column is not written as DuckDB writes its value."""
-    return _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
 
 
 def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
@@ -156,14 +160,8 @@ def _filled(
     field = exp.column(identifier(name))
     cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast
-    words = {
-        "field": field,
-        "cast_value": cast,
-        "value": value,
-        "canonical": exp.cast(value.copy(), "VARCHAR"),
-        **(extras or {}),
-    }
-
+    words = {"field": field, "cast_value": cast, "value": value}
+    words |= {"canonical": exp.cast(value.copy(), "VARCHAR"), **(extras or {})}
     return filled(template, words)
 
 

@@ -159,6 +159,7 @@ def _types_of(
     operands: Sequence[exp.Expr],
     describe: Describe,
 ) -> list[str]:
+    """Return DuckDB's types of operands in a form of the SELECT that they are in."""
     query = form(select)
     for i, operand in enumerate(operands):
         query = query.select(exp.alias_(operand.copy(), f"{ALIAS}{i}"))

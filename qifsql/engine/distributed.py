@@ -6,24 +6,22 @@ they are too many for it, the command is refused. Tables that are kept are Parqu
 temporary files, so that no step is computed twice and none depends on a lost executor.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar, Unpack
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, STORE, escaped, loading, relation
-from qifsql.engine.access import Source, datasets_of
-from qifsql.engine.connections import Stream
+from qifsql.engine.access import Access, Source, datasets_of
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.placing import Placed, Placing, bare_table, is_function, needed_steps, typed
 from qifsql.engine.settings import Settings
@@ -68,50 +66,45 @@ class KeptTable:
 
 
 class Spark:
-    """An engine on a Spark session. Use it as a context manager: what it keeps is removed then."""
+    """An engine on a Spark session. Use it as a context manager: what it keeps is removed then.
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        *,
-        sources: Iterable[Source] = (),
-        outputs: Iterable[Path] = (),
-        folders: Iterable[Path] = (),
-        ordered: bool = False,
-    ) -> None:
+    Names, types, inputs and temporary files are those of DuckDB on this machine, ``here``.
+    """
+
+    def __init__(self, settings: Settings | None = None, **access: Unpack[Access]) -> None:
         self.settings = settings or Settings()
-        self.sources = tuple(sources)
-        self.ordered = ordered
+        self.sources = tuple(access.get("sources", ()))
+        self.ordered = access.get("ordered", False)
         here: list[Source] = [
             source
             for source in self.sources
             if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
         ]
         here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
-        self._local = DuckDB(
-            self._local_settings(), sources=here, outputs=outputs, folders=folders, ordered=ordered
-        )
+        half = replace(self.settings.of_duckdb, memory=f"{memory_of(self.settings) // 2**20}MiB")
+        access["sources"] = here
+        self.here = DuckDB(half, **access)
+        self.scratch = self.here.scratch
+        self.written = self.here.written
+        self.describe = self.here.describe
+        self.check_inputs = self.here.check_inputs
+        self.partial = self.here.partial
         self._entries: dict[tuple[str, str], KeptTable] = {}
         self._number = 0
-        self._placing = Placing(self._local, self._view, self._is_source)
+        self._placing = Placing(self.here, self._view, self._is_source)
         try:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
             self._views = SparkViews(
-                self._spark, self._local, self._folders, act=self.act, name=self._new_name
+                self._spark, self.here, self._folders, act=self.act, name=self._new_name
             )
         except BaseException:
-            self._local.close()
+            self.here.close()
             raise
-
-    def _local_settings(self) -> Settings:
-        """Return the settings of DuckDB here: half of the memory, and a folder on this machine."""
-        memory = f"{memory_of(self.settings) // 2**20}MiB"
-        return replace(self.settings.of_duckdb, memory=memory)
 
     def __enter__(self) -> Self:
         try:
-            self._local.__enter__()
+            self.here.__enter__()
             for dataset in datasets_of(self.sources):
                 if dataset.format == "spark":
                     self._views.open_source(dataset)
@@ -120,49 +113,34 @@ class Spark:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._drop_all()
-        self._local.__exit__(kind, error, trace)
+        self.here.__exit__(kind, error, trace)
 
     def close(self) -> None:
         """Remove the views and folders of this engine; the session stays open for others."""
         self._drop_all()
-        self._local.close()
+        self.here.close()
 
     def _drop_all(self) -> None:
         self._folders.remove()
         self._entries.clear()
 
     @property
-    def written(self) -> MutableMapping[tuple[str, str], Writing]:
-        """Return the irregular spellings of CSV fields, by dataset and column."""
-        return self._local.written
-
-    @property
     def memory(self) -> int:
         """Return the limit for memory on this machine in bytes."""
-        return self._local.memory
+        return self.here.memory
 
     @property
     def threads(self) -> int:
         """Return the number of threads of a statement on this machine."""
-        return self._local.threads
-
-    @property
-    def scratch(self) -> Path:
-        """Return the private folder for temporary files of this machine."""
-        return self._local.scratch
+        return self.here.threads
 
     def attach(self, dataset: Dataset | Collection) -> None:
         """Open the files of database tables, read-only; other datasets need no opening."""
         for member in dataset.datasets:
             if member.format == "duckdb" and not member.statement:
-                self._local.attach(member)
+                self.here.attach(member)
 
     def load(self, source: Dataset | Collection, used: frozenset[str] | None = None) -> Dataset:
         """Copy the rows of a dataset into a table, to read them many times."""
@@ -172,24 +150,18 @@ class Spark:
         self.keep(loaded.table, plan, "loading", source.name, catalog=LOADED)
         return loaded
 
-    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return DuckDB's names and types of the columns of a relation or query."""
-        return self._local.describe(table, where)
-
     def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a small query about the data or the engine."""
         if any(self._is_large(table) for table in tree.find_all(exp.Table)):
             return self.rows(Plan((), tree), "reading the columns", where)
-        return self._local.query(tree, where)
+        return self.here.query(tree, where)
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a plan as Python values, exact for numbers of any size."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            return self._run_here(local, lambda p: self._local.rows(p, what, where))
-        text, columns = self._placing.text(plan, where)
-        kinds = [type_ for _, type_ in columns]
-        rows = self.act(what, where, lambda: self._spark.sql(text).collect())
-        return [tuple(map(_as_in_duckdb, row, kinds)) for row in rows]
+            with self._completed(local) as complete:
+                return self.here.rows(complete, what, where)
+        return self._collected(plan, what, where)[1]
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
@@ -198,25 +170,31 @@ class Spark:
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            yield from self._run_batches_here(local, what, where, rows)
+            with self._completed(local) as complete:
+                yield from self.here.batches(complete, what, where, rows)
             return
-        text, columns = self._placing.text(plan, where)
-        names, kinds = [n for n, _ in columns], [t for _, t in columns]
-        records = self.act(what, where, lambda: self._spark.sql(text).collect())
+        names, records = self._collected(plan, what, where)
         for first in range(0, max(len(records), 1), rows):
-            chunk = [tuple(map(_as_in_duckdb, row, kinds)) for row in records[first : first + rows]]
+            chunk = records[first : first + rows]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
+
+    def _collected(
+        self, plan: Plan, what: str, where: str
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the names of the columns and the rows of a plan that runs on Spark."""
+        text, columns = self._placing.text(plan, where)
+        kinds = [type_ for _, type_ in columns]
+        rows = self.act(what, where, lambda: self._spark.sql(text).collect())
+        return [name for name, _ in columns], [tuple(map(_as_in_duckdb, r, kinds)) for r in rows]
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
         if (local := self._local_plan(plan, what, where)) is not None:
-            return self._run_here(
-                local, lambda p: self._local.copy(p, path, what=what, where=where, note=note)
-            )
+            with self._completed(local) as complete:
+                return self.here.copy(complete, path, what=what, where=where, note=note)
         name = self._new_name("copied")
         self._keep_on_spark(name, plan, what, where, catalog=LOADED)
-        read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
-        rows = self._local.copy(read, path, what=what, where=where, note=note)
+        rows = self.here.copy(_read_plan(LOADED, name), path, what=what, where=where, note=note)
         self.drop(name, LOADED)
         return rows
 
@@ -224,64 +202,50 @@ class Spark:
         """Open the catalog of kept tables; a file of them is refused."""
         if path is not None:
             raise InputError(STORED)
-        return self._local.open_kept()
+        return self.here.open_kept()
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
-        if (local := self._local_plan(plan, what, where, lasting=True)) is not None:
+        if (local := self._local_plan(plan, what, where, lasting=True)) is None:
+            self._keep_on_spark(name, plan, what, where, catalog=catalog)
+            return render.keeping(plan, name, catalog)
+        with self._completed(local) as complete:
+            statement = self.here.keep(name, complete, what, where, catalog=catalog)
+        columns = tuple(self.describe(_table(catalog, name), where))
+        rows = self._count(catalog, name, where)
+        self._entries[catalog, name] = KeptTable(name, catalog, columns, rows, here=True)
+        return statement
 
-            def kept_here(here: Plan) -> str:
-                return self._local.keep(name, here, what, where, catalog=catalog)
-
-            statement = self._run_here(local, kept_here)
-            columns = self._local.describe(self._table(catalog, name), where)
-            count = exp.select("count(*)").from_(self._table(catalog, name))
-            ((rows,),) = self._local.query(count, where)
-            self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, here=True)
-            return statement
-        self._keep_on_spark(name, plan, what, where, catalog=catalog)
-        return render.keeping(plan, name, catalog)
+    def _count(self, catalog: str, name: str, where: str) -> int:
+        """Return the number of rows of a table of DuckDB here."""
+        ((rows,),) = self.here.query(exp.select("count(*)").from_(_table(catalog, name)), where)
+        return int(rows)
 
     def run(self, statement: str, what: str, where: str) -> None:
         """Run a statement that replaces a table by the rows of a query."""
         create = render.parsed(statement)
         if not isinstance(create, exp.Create) or not isinstance(create.expression, exp.Query):
-            self._local.run(statement, what, where)
+            self.here.run(statement, what, where)
             return
         table = create.this
-        plan = Plan((), create.expression)
         name = self._new_name("next")
-        self.keep(name, plan, what, where, catalog=LOADED)
+        self.keep(name, Plan((), create.expression), what, where, catalog=LOADED)
         if (table.catalog, table.name) in self._entries:
             self.drop(table.name, table.catalog)
-        read = Plan((), exp.select("*").from_(self._table(LOADED, name)))
-        self.keep(table.name, read, what, where, catalog=table.catalog)
+        self.keep(table.name, _read_plan(LOADED, name), what, where, catalog=table.catalog)
         self.drop(name, LOADED)
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept."""
         entry = self._entries.pop((catalog, name), None)
         if entry is None or entry.here:
-            self._local.drop(name, catalog)
+            self.here.drop(name, catalog)
         else:
-            view = exp.Drop(kind="VIEW", tables=[self._table(catalog, name)], exists=True)
-            self._local.run(render.render(view), "counting", name)
+            view = exp.Drop(kind="VIEW", tables=[_table(catalog, name)], exists=True)
+            self.here.run(render.render(view), "counting", name)
         if entry is not None and entry.view:
             self._spark.catalog.dropTempView(entry.view)
             self._folders.drop(entry.folder)
-
-    def check_inputs(self) -> None:
-        """Refuse inputs on this machine that were replaced or changed since they were opened."""
-        self._local.check_inputs()
-
-    def partial(self, path: Path) -> Path:
-        """Return the path of an output until it is complete."""
-        return self._local.partial(path)
-
-    @property
-    def here(self) -> DuckDB:
-        """Return DuckDB on this machine."""
-        return self._local
 
     @property
     def workers(self) -> int:
@@ -313,46 +277,24 @@ class Spark:
         frame = self._spark.table(relation(replace(dataset, wave=None)).name)
         return self.act("reading the columns", dataset.name, lambda: states(self._spark, frame))
 
-    def stream(self, where: str = "", frames: Mapping[str, Any] | None = None) -> Stream:
-        """Refuse a connection of a single thread."""
-        self._refuse()
-
-    def together(
-        self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
-    ) -> None:
-        """Refuse threads that share a database."""
-        self._refuse()
-
-    def single_threaded(self) -> AbstractContextManager[None]:
-        """Refuse statements of one thread."""
-        self._refuse()
-
-    def set_aside(self, size: int) -> None:
-        """Refuse to take memory from the limit of a cluster."""
-        self._refuse()
-
-    def probe(self, path: Path) -> tuple[set[str], QifError | None]:
-        """Refuse files of kept tables."""
-        self._refuse()
-
-    def script(self, sql: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
-        """Refuse SQL of DuckDB that a person typed."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: object, **_options: object) -> NoReturn:
+        """Refuse what an engine in this process alone has: threads, a store, typed SQL."""
         raise InputError(not_on_spark(""))
+
+    stream = together = single_threaded = set_aside = probe = script = _refuse
+
+    def _entry(self, table: exp.Table) -> KeptTable | None:
+        """Return the kept table that a table of a query means, None if it means none."""
+        return self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
-        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
-        if entry is not None:
-            return entry.view or self._upload(entry, where)
-        return self._views.of(bare_table(table), where)
-
-    def _upload(self, entry: KeptTable, where: str) -> str:
-        """Return the view of Spark of a table that DuckDB here has."""
-        view = self._new_name("kept")
-        folder = self._views.convert(self._table(entry.catalog, entry.name), view, where)
+        if (entry := self._entry(table)) is None:
+            return self._views.of(bare_table(table), where)
+        if entry.view:
+            return entry.view
+        view = self._new_name("kept")  # of a table that DuckDB here has
+        folder = self._views.convert(_table(entry.catalog, entry.name), view, where)
         self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
         return view
 
@@ -363,10 +305,8 @@ class Spark:
 
     def _is_large(self, table: exp.Table) -> bool:
         """Return whether a table is one that Spark reads."""
-        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
-        if entry is not None:
-            return entry.rows > SMALL
-        return self._is_source(table)
+        entry = self._entry(table)
+        return self._is_source(table) if entry is None else entry.rows > SMALL
 
     def _local_plan(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
@@ -405,7 +345,7 @@ class Spark:
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
         """Refuse to read a large table here: for what is not the same on Spark."""
-        entry = self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
+        entry = self._entry(table)
         if entry is None:
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
@@ -420,28 +360,19 @@ class Spark:
     def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
         """Compute a step on Spark and keep it; return the name of the table."""
         index = [s.name for s in plan.steps].index(step)
-        steps = plan.steps[:index]
+        until = Plan(plan.steps[:index], plan.steps[index].query)
         name = self._new_name("taken")
-        query = plan.steps[index].query
-        self._keep_on_spark(name, Plan(steps, query), what, where, catalog=LOADED)
-        entry = self._entries[LOADED, name]
-        if entry.rows > MAX_COUNTS:
-            self._check_here(self._table(LOADED, name), next(iter(placed.reasons.values())), where)
+        self._keep_on_spark(name, until, what, where, catalog=LOADED)
+        if self._entries[LOADED, name].rows > MAX_COUNTS:
+            self._check_here(_table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
 
-    def _run_here(self, here: "PlanHere", call: Callable[[Plan], T]) -> T:
-        """Run a plan in DuckDB here, with the tables that Spark computed for it."""
+    @contextmanager
+    def _completed(self, here: "PlanHere") -> Iterator[Plan]:
+        """Yield a plan for DuckDB here that reads the tables that Spark computed for it."""
+        read = (Step(name, "", _read_plan(LOADED, table).result) for name, table in here.tables)
         try:
-            return call(here.complete)
-        finally:
-            for _, table in here.tables:
-                self.drop(table, LOADED)
-
-    def _run_batches_here(
-        self, here: "PlanHere", what: str, where: str, rows: int
-    ) -> Iterator[pl.DataFrame]:
-        try:
-            yield from self._local.batches(here.complete, what, where, rows)
+            yield replace(here.plan, steps=(*read, *here.plan.steps))
         finally:
             for _, table in here.tables:
                 self.drop(table, LOADED)
@@ -451,7 +382,6 @@ class Spark:
         text, columns = self._placing.text(plan, where, lasting=True)
         view = self._new_name("kept")
         folder = self._folders.make(view)
-        types = dict(columns)
 
         def write() -> Any:
             self._spark.sql(text).write.mode("overwrite").parquet(folder)
@@ -463,29 +393,20 @@ class Spark:
         if local is None:
             rows = self.act(what, where, frame.count)
             local = self._folders.fetch(folder) if rows <= MAX_COUNTS else None
-        files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
-        read = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[files]))
-        values = [
-            exp.alias_(
-                typed(exp.column(identifier(n)), types[n]),
-                identifier(n),
-            )
-            for n, _ in columns
-        ]
         if local is None:
-            self._local.run(empty_table(name, columns, catalog), what, where)
+            self.here.run(empty_table(name, columns, catalog), what, where)
         else:
+            files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
+            values = [
+                exp.alias_(typed(exp.column(identifier(n)), type_), identifier(n))
+                for n, type_ in columns
+            ]
+            query = exp.select(*values).from_(exp.func("read_parquet", files))
             table = exp.table_(identifier(name), db="main", catalog=catalog)
-            create = exp.Create(
-                this=table, kind="VIEW", expression=exp.select(*values).from_(read), replace=True
-            )
-            self._local.run(render.render(create), what, where)
-            count = exp.select("count(*)").from_(table.copy())
-            ((rows,),) = self._local.query(count, where)
+            create = exp.Create(this=table, kind="VIEW", expression=query, replace=True)
+            self.here.run(render.render(create), what, where)
+            rows = self._count(catalog, name, where)
         self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, view, folder)
-
-    def _table(self, catalog: str, name: str) -> exp.Table:
-        return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
     def _new_name(self, kind: str) -> str:
         self._number += 1
@@ -515,19 +436,11 @@ class Spark:
             stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
             tasks = sum(s.numTasks for s in stages if s)
             done = sum(s.numCompletedTasks for s in stages if s)
-            share = done / tasks if tasks else 0.0
-            if look is None:
-                self.settings.progress(what, share)
-            else:
-                look(share)
+            (look or partial(self.settings.progress, what))(done / tasks if tasks else 0.0)
 
+        interrupt = partial(context.cancelJobsWithTag, tag)
         try:
-            in_threads(
-                [act],
-                interrupt=partial(context.cancelJobsWithTag, tag),
-                look=show,
-                words=INTERRUPTED,
-            )
+            in_threads([act], interrupt=interrupt, look=show, words=INTERRUPTED)
         except QifError:
             raise
         except Exception as e:
@@ -542,14 +455,14 @@ class PlanHere:
     plan: Plan
     tables: tuple[tuple[str, str], ...]
 
-    @property
-    def complete(self) -> Plan:
-        """Return the plan with steps that read these tables."""
-        read = tuple(
-            Step(name, "", exp.select("*").from_(exp.table_(table, db="main", catalog=LOADED)))
-            for name, table in self.tables
-        )
-        return replace(self.plan, steps=(*read, *self.plan.steps))
+
+def _table(catalog: str, name: str) -> exp.Table:
+    return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))
+
+
+def _read_plan(catalog: str, name: str) -> Plan:
+    """Return the plan of all rows of a kept table."""
+    return Plan((), exp.select("*").from_(_table(catalog, name)))
 
 
 def not_on_spark(command: str) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import duckdb
 import polars as pl
@@ -17,7 +16,7 @@ from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
 from qifsql.data.frames import view_name
 from qifsql.data.readers import STORE, attaching, loading, openings
-from qifsql.engine.access import Source, connection_options, datasets_of, lock
+from qifsql.engine.access import Access, connection_options, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, register, together
 from qifsql.engine.conversion import convert
@@ -49,26 +48,12 @@ UNCOUNTED = 96 * 2**20  # bytes of the limit for memory that DuckDB does not cou
 
 
 class DuckDB:
-    """One connection. Use it as a context manager: temporary files are removed when it ends.
+    """One connection. Use it as a context manager: temporary files are removed when it ends."""
 
-    It opens ``sources`` (datasets, and paths of DuckDB files that it keeps), the files and folders
-    ``outputs`` and ``folders`` that it writes, and its temporary folder. It opens no other file,
-    even if a statement names one. ``ordered`` keeps rows in the order of the input, for results
-    that have one row per record.
-    """
-
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        *,
-        sources: Iterable[Source] = (),
-        outputs: Iterable[Path] = (),
-        folders: Iterable[Path] = (),
-        ordered: bool = False,
-    ) -> None:
+    def __init__(self, settings: Settings | None = None, **access: Unpack[Access]) -> None:
         self.settings = settings or Settings()
-        self.sources = tuple(sources)
-        self.ordered = ordered
+        self.sources = tuple(access.get("sources", ()))
+        self.ordered = access.get("ordered", False)
         self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings of fields in use
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)
@@ -83,7 +68,8 @@ class DuckDB:
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
         try:
-            self._connect([self.partial(path) for path in outputs], folders)
+            outputs = [self.partial(path) for path in access.get("outputs", ())]
+            self._connect(outputs, access.get("folders", ()))
         except BaseException as e:  # an interruption must also remove the folder
             self._folder.remove()
             if not isinstance(e, duckdb.Error):
@@ -136,12 +122,7 @@ class DuckDB:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self.close()
         if error is None or (isinstance(error, Exception) and not isinstance(error, Interrupted)):
             try:

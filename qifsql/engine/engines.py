@@ -1,37 +1,25 @@
 """Choose an engine and open it: DuckDB in this process, or Spark."""
 
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Unpack
 
 from qifsql.engine import threads
-from qifsql.engine.access import Source
+from qifsql.engine.access import Access
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 
 
 def open_engine(
-    settings: Settings | None = None,
-    *,
-    sources: Iterable[Source] = (),
-    outputs: Iterable[Path] = (),
-    folders: Iterable[Path] = (),
-    ordered: bool = False,
-    command: str = "",
+    settings: Settings | None = None, *, command: str = "", **access: Unpack[Access]
 ) -> AbstractContextManager[LocalEngine]:
     """Open the engine on sources; its temporary files are removed when the context ends.
 
     Args:
         settings: Memory, threads, temporary folder, seed and progress.
-        sources: Datasets to read, and paths of files of kept tables.
-        outputs: Files to write.
-        folders: Folders to write to.
-        ordered: Keep rows in the order of the input, for results with a row per record.
         command: The command that opens it, if it also runs on Spark.
-
-    Returns:
-        The engine. It opens no other file, whatever a statement says.
+        access: The files that it opens (``Access``).
 
     Raises:
         InputError: A limit cannot be kept here, or a source has changed or is damaged.
@@ -42,12 +30,13 @@ def open_engine(
     if (settings or Settings()).engine_name == "spark":
         from qifsql.engine.distributed import KEPT_HERE, ON_SPARK, STORED, Spark, not_on_spark
 
-        sources = tuple(sources)
+        access["sources"] = tuple(access.get("sources", ()))
         if command not in ON_SPARK:
             raise InputError(not_on_spark(command))
-        if command not in KEPT_HERE and any(isinstance(source, Path) for source in sources):
+        is_stored = any(isinstance(source, Path) for source in access["sources"])
+        if is_stored and command not in KEPT_HERE:
             raise InputError(STORED)
-        return Spark(settings, sources=sources, outputs=outputs, folders=folders, ordered=ordered)
+        return Spark(settings, **access)
     from qifsql.engine.duckdb import DuckDB
 
-    return DuckDB(settings, sources=sources, outputs=outputs, folders=folders, ordered=ordered)
+    return DuckDB(settings, **access)

@@ -79,27 +79,17 @@ def translated(
 def _input_error(
     error: BaseException, where: str, words: str, message: str
 ) -> tuple[type[QifError], str]:
+    """Return the error about an input or an expression: the first case that applies.
+
+    ``words`` are DuckDB's; ``message`` is the same without names of files and columns.
+    """
     if isinstance(error, duckdb.PermissionException):
         return ExpressionError, (
             f"a statement about {where} would open a file that was not named; only the files on "
             "the command line are opened"
         )
-    if json := re.search(r'JSON.* in file ".*",.* in (line|record/value) (\d+)', words):
-        place = f"{json[1].partition('/')[0]} {json[2]}"
-        return DatasetError, (
-            f"{where} is not valid JSON ({place}): it is cut off, is not UTF-8, or has a record "
-            "with a name twice; correct the file"
-        )
-    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
-        return DatasetError, (
-            f"{where} is not UTF-8{_in_line(words)}; name its encoding with --encoding, "
-            "such as latin-1"
-        )
-    if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
-        return DatasetError, (
-            f"{where} is not {encoding[1].lower()}; convert it to UTF-8: if it comes from Windows, "
-            "with iconv -f WINDOWS-1252 -t UTF-8"
-        )
+    if wrong := _wrong_text(where, words, message):
+        return DatasetError, wrong
     if isinstance(error, duckdb.ConversionException):
         return ExpressionError, (
             f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
@@ -130,6 +120,28 @@ def _input_error(
     )
 
 
+def _wrong_text(where: str, words: str, message: str) -> str:
+    """Return what is said about a file that is no JSON or not in its encoding; empty otherwise."""
+    if json := re.search(r'JSON.* in file ".*",.* in (line|record/value) (\d+)', words):
+        place = f"{json[1].partition('/')[0]} {json[2]}"
+        return (
+            f"{where} is not valid JSON ({place}): it is cut off, is not UTF-8, or has a record "
+            "with a name twice; correct the file"
+        )
+    if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
+        return (
+            f"{where} is not UTF-8{_in_line(words)}; name its encoding with --encoding, "
+            "such as latin-1"
+        )
+    if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
+        return (
+            f"{where} is not {encoding[1].lower()}; convert it to UTF-8: if it comes from Windows, "
+            "with iconv -f WINDOWS-1252 -t UTF-8"
+        )
+    return ""
+
+
 def _in_line(words: str) -> str:
+    """Return the line of a file that DuckDB names, in parentheses."""
     m = re.search(r"on Line: (\d+)", words)
     return f" (line {m[1]})" if m else ""

@@ -86,6 +86,7 @@ def functions_of(tree: object) -> list[str]:
 
 
 def _function_names(node: object) -> Iterator[str]:
+    """Yield the functions in a part of the engine's parse tree."""
     if isinstance(node, Mapping):
         if node.get("class") == "FUNCTION":
             yield node["function_name"]

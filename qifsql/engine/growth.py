@@ -31,23 +31,17 @@ FACTORS = {
     **dict.fromkeys(("hex", "to_hex", "base64", "to_base64", "regexp_escape", "encode"), 4),
 }
 """Functions whose values are so many times as long as their arguments."""
-PAIRED = frozenset(
-    [
-        "levenshtein",
-        "editdist3",
-        "damerau_levenshtein",
-        "jaccard",
-        "jaro_similarity",
-        "jaro_winkler_similarity",
-    ]
+PAIRED = (
+    *("levenshtein", "editdist3", "damerau_levenshtein"),
+    *("jaccard", "jaro_similarity", "jaro_winkler_similarity"),
 )
 """Functions that compare each character of one text with each of another."""
-PATTERNS = {
-    **dict.fromkeys(("regexp_extract", "regexp_extract_all", "regexp_full_match"), 1),
-    **dict.fromkeys(("regexp_matches", "regexp_replace", "regexp_split_to_array"), 1),
-    **dict.fromkeys(("str_split_regex", "string_split_regex", "~", "!~"), 1),
-}
-"""Functions with a regular expression, and which argument it is."""
+PATTERNS = (
+    *("regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_matches"),
+    *("regexp_replace", "regexp_split_to_array", "str_split_regex", "string_split_regex"),
+    *("~", "!~"),
+)
+"""Functions whose second argument is a regular expression."""
 WRITTEN = ("format", "printf", "strftime")
 GROWING = frozenset((*LENGTH_ARGUMENTS, *RANGES, *FACTORS, *PAIRED, *PATTERNS, *WRITTEN, "replace"))
 """Functions for which the lengths of the columns matter."""
@@ -73,7 +67,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
     if not isinstance(node, Mapping):
         return 0
     if node.get("class") == "CONSTANT":
-        return len(str(_literal(node)))
+        return len(_literal(node))
     if node.get("class") == "COLUMN_REF":
         names = [name for name in node["column_names"] if name in lengths]
         return lengths[names[0]] if names else CELL
@@ -83,8 +77,8 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
     name = str(node["function_name"])
     arguments = [argument["expression"] for argument in node["arguments"]]
     sizes = [_size(argument, what, lengths) for argument in arguments]
-    if name in PATTERNS and len(arguments) > PATTERNS[name]:
-        _check_pattern(arguments[PATTERNS[name]], what)
+    if name in PATTERNS and len(arguments) > 1:
+        _check_pattern(arguments[1], what)
     if name in PAIRED and prod(sizes[:2]) > STEPS:
         raise ExpressionError(
             f"{what}: {name} would compare texts of up to {max(sizes[:2]):,} characters; shorten "
@@ -94,6 +88,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
 
 
 def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
+    """Return how long the value of a function is at most, from the sizes of its arguments."""
     if name in LENGTH_ARGUMENTS and len(arguments) > LENGTH_ARGUMENTS[name]:
         stated = _stated_length(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":
@@ -122,16 +117,16 @@ def _check_size(size: int, what: str) -> int:
     return size
 
 
-def _literal(node: Node) -> object:
-    literal = node.get("literal") or {}
-    return literal.get("text", "")
+def _literal(node: Node) -> str:
+    """Return the text of a constant."""
+    return str((node.get("literal") or {}).get("text", ""))
 
 
 def _number(node: Node) -> int | None:
     """Return the value of a whole number that is written out; None for all else."""
     if node.get("class") != "CONSTANT":
         return None
-    text = str(_literal(node))
+    text = _literal(node)
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 
@@ -163,7 +158,7 @@ def _check_pattern(node: Node, what: str) -> None:
     """Refuse a regular expression that is not written out, or has large repetitions."""
     if node.get("class") != "CONSTANT":
         raise ExpressionError(f"{what}: a regular expression must be written out, in quotes")
-    text = str(_literal(node))
+    text = _literal(node)
     repeated = [
         max(map(int, re.findall(r"\d+", m))) for m in re.findall(r"\{([\d,]{1,20})\}", text)
     ]
@@ -176,7 +171,7 @@ def _check_pattern(node: Node, what: str) -> None:
 
 def _formatted_length(arguments: Sequence[Node], sizes: Sequence[int], what: str) -> int:
     """Return how long a formatted text is; refuse a format that is not written out, or wide."""
-    texts = [str(_literal(node)) for node in arguments if node.get("class") == "CONSTANT"]
+    texts = [_literal(node) for node in arguments if node.get("class") == "CONSTANT"]
     if not texts:
         raise ExpressionError(f"{what}: a format must be written out, in quotes")
     if any(re.search(r"\d{4}|\*|\{[^{}]*\{", text) and re.search("[%{]", text) for text in texts):

@@ -6,8 +6,7 @@ digits stay text. So does a column of numbers and texts: texts have quotes then.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -15,6 +14,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.formats import check_names
 from qifsql.data.readers import escaped
+from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError
 
 TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
@@ -35,21 +35,10 @@ MAX_NAMES = 5_000  # names; the engine compares each with each to find the types
 SOME = 1_000  # names in the first records that are reason to count all
 
 
-class Reader(Protocol):
-    """The methods of an engine that this module needs."""
+def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
+    """Return the query for the records of JSON files, and the names of its columns of HUGEINT.
 
-    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return the names and types of the columns of a relation or query."""
-
-    def query(self, tree: exp.Query, where: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a small query."""
-
-
-def query(engine: Reader, dataset: Dataset) -> tuple[exp.Select, set[str]]:
-    """Return the query for the records of JSON files.
-
-    It has HUGEINT as text, because Parquet has no such numbers. The names of these columns are
-    returned with it.
+    These columns are text, because Parquet has no such numbers.
 
     Raises DatasetError if they hold anything but records, or names that differ only in case.
     """
@@ -101,7 +90,7 @@ def _check_end(path: str) -> None:
         raise DatasetError(f"{path} is not valid JSON: its list is cut off; copy it again")
 
 
-def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
+def _columns(engine: Engine, dataset: Dataset) -> list[tuple[str, str]]:
     """Return the names and types of all columns, as DuckDB finds them in all records."""
     try:
         _check_name_count(engine, dataset)
@@ -115,17 +104,17 @@ def _columns(engine: Reader, dataset: Dataset) -> list[tuple[str, str]]:
         ) from e
     names = [name for name, _ in columns]
     check_names(names, dataset.name)
-    renamed = {name for name in names if re.sub(r"_\d+$", "", name).casefold() in _folded(names)}
-    if {name for name in names if re.search(r"_\d+$", name)} & renamed:
+    folded = {name.casefold() for name in names}
+    numbered = (name for name in folded if re.search(r"_\d+$", name))
+    if any(re.sub(r"_\d+$", "", name) in folded for name in numbered):  # DuckDB may have added _1
         keys = engine.query(_query_of_objects(KEYS, dataset), dataset.name)
         check_names([key for (key,) in keys], dataset.name)
     return columns
 
 
-def _check_name_count(engine: Reader, dataset: Dataset) -> None:
+def _check_name_count(engine: Engine, dataset: Dataset) -> None:
     """Refuse records that together have too many names, as those have whose names are data."""
-    objects = _function("read_json_objects", dataset, [])
-    first = exp.alias_(exp.Subquery(this=filled(FIRST, {"objects": objects})), "first", table=True)
+    first = _query_of_objects(FIRST, dataset).subquery("first")
     ((names,),) = engine.query(_query(filled(MANY, {"objects": first})), dataset.name)
     if names > SOME:
         ((names,),) = engine.query(_query_of_objects(MANY, dataset), dataset.name)
@@ -149,12 +138,8 @@ def _query(tree: exp.Expr) -> exp.Query:
     return tree
 
 
-def _folded(names: Iterable[str]) -> set[str]:
-    return {name.casefold() for name in names}
-
-
 def _passing(
-    engine: Reader, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
+    engine: Engine, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
 ) -> set[str]:
     """Return the columns for which a test of their cells as JSON or text is true."""
     true: set[str] = set()

@@ -42,8 +42,8 @@ def resolve(
         if column_words and type_ == "VARCHAR":
             texts[name] = column_words
         elif column_words and not nested(type_):
-            readable = _readable(engine, dataset, type_, column_words)
-            missing += [MissingValues(name, type_, readable)] if readable else []
+            values = readable(engine, dataset.name, type_, column_words)
+            missing += [MissingValues(name, type_, values)] if values else []
     types = _types(engine, dataset, texts) if dataset.format == "csv" else {}
     missing += [
         MissingValues(name, types.get(name, "VARCHAR"), column_words, converted=name in types)
@@ -52,17 +52,11 @@ def resolve(
     return replace(dataset, missing=tuple(missing), names=tuple(name for name, _ in columns))
 
 
-def _readable(
-    engine: Engine, dataset: Dataset, type_: str, candidates: Sequence[str]
-) -> tuple[str, ...]:
+def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
     """Return the words that are values of a type."""
-    tests = [
-        exp.TryCast(
-            this=exp.Literal.string(word), to=exp.DataType.build(type_, dialect="duckdb")
-        ).is_(exp.null())
-        for word in candidates
-    ]
-    (flags,) = engine.query(exp.select(*tests), dataset.name)
+    kind = exp.DataType.build(type_, dialect="duckdb")
+    values = (exp.TryCast(this=exp.Literal.string(word), to=kind.copy()) for word in candidates)
+    (flags,) = engine.query(exp.select(*(value.is_(exp.null()) for value in values)), where)
     return tuple(word for word, unreadable in zip(candidates, flags, strict=True) if not unreadable)
 
 

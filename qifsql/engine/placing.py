@@ -6,13 +6,13 @@ only such steps. DuckDB finds the types of all expressions, from tables without 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
 from qifsql.data.expressions import identifier
 from qifsql.engine import dialect, rewrites
 from qifsql.engine.dialect import SESSION
+from qifsql.engine.protocol import Engine
 from qifsql.engine.rewrites import Unlike
 from qifsql.errors import ExpressionError, InputError
 from qifsql.query import render
@@ -21,16 +21,6 @@ from qifsql.query.plan import Plan, Step
 FILE, INDEX = "qifsql_file", "qifsql_index"  # the place of a record: its file, and where in it
 PLACED = "_placed"  # the ending of views with the places of records
 SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
-
-
-class Local(Protocol):
-    """The part of DuckDB here that finds types."""
-
-    def describe(self, table: exp.Expr, where: str) -> list[tuple[str, str]]:
-        """Return the names and types of the columns of a relation or query."""
-
-    def run(self, statement: str, what: str, where: str) -> None:
-        """Run a statement."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,7 @@ class Placing:
     whether a table is one of records.
     """
 
-    local: Local
+    local: Engine
     view: Callable[[exp.Table, str], str]
     is_source: Callable[[exp.Table], bool]
     last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
@@ -86,10 +76,13 @@ class Placing:
                 else:
                     result = tree
                 if step.name:
-                    self.local.run(stub(step.name, columns), "counting", where)
+                    stub = render.viewing(step.name, no_rows(columns))
+                    self.local.run(stub, "counting", where)
         finally:
             for name in names:
-                self.local.run(_drop_view(name), "counting", where)
+                view = exp.table_(identifier(name), db="main", catalog="temp")
+                drop = exp.Drop(kind="VIEW", tables=[view], exists=True)
+                self.local.run(render.render(drop), "counting", where)
         return Placed(translated, tuple(local.values()), result, columns, reasons)
 
     def _translated(
@@ -105,21 +98,16 @@ class Placing:
         for table in list(copy.find_all(exp.Table)):
             if table.db or table.name not in names:
                 view = self.view(table, where)
-                read = exp.table_(identifier(view))
-                read.set("joins", table.args.get("joins"))
                 alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
-                read.set("alias", alias)
                 replaced[view] = bare_table(table)
-                table.replace(read)
+                table.replace(_in_place_of(table, exp.table_(identifier(view)), alias))
 
         def describe(question: exp.Query) -> list[tuple[str, str]]:
             back = question.copy()
             for table in list(back.find_all(exp.Table)):
                 if not table.db and table.name in replaced:
                     original = replaced[table.name].copy()
-                    original.set("alias", table.args.get("alias"))
-                    original.set("joins", table.args.get("joins"))
-                    table.replace(original)
+                    table.replace(_in_place_of(table, original, table.args.get("alias")))
             return self.local.describe(back, where)
 
         for select in list(copy.find_all(exp.Select)):
@@ -176,6 +164,13 @@ def bare_table(table: exp.Table) -> exp.Table:
     return bare
 
 
+def _in_place_of(table: exp.Table, new: exp.Table, alias: exp.Expr | None) -> exp.Table:
+    """Return a table with an alias and the joins of another one."""
+    new.set("alias", alias)
+    new.set("joins", table.args.get("joins"))
+    return new
+
+
 def is_function(table: exp.Table, name: str) -> bool:
     """Return whether a table is a call of a function."""
     called = table.this
@@ -206,11 +201,6 @@ def needed_steps(plan: Plan, placed: Placed) -> set[str]:
     return needed
 
 
-def stub(name: str, columns: Sequence[tuple[str, str]]) -> str:
-    """Return the statement that creates a temporary view of these columns without rows."""
-    return render.viewing(name, no_rows(columns))
-
-
 def no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
     """Return a query with these columns and no rows."""
     values = [exp.alias_(typed(exp.null(), type_), identifier(column)) for column, type_ in columns]
@@ -226,12 +216,7 @@ def typed(value: exp.Expr, type_: str) -> exp.Expr:
     return exp.cast(value, type_.replace(rewrites.NULL, "INTEGER"), dialect="duckdb")
 
 
-def _drop_view(name: str) -> str:
-    view = exp.table_(identifier(name), db="main", catalog="temp")
-    return render.render(exp.Drop(kind="VIEW", tables=[view], exists=True))
-
-
-def script(plan: Plan, local: Local, where: str) -> str:
+def script(plan: Plan, local: Engine, where: str) -> str:
     """Return a plan as statements for Spark, which open its files and give its result.
 
     Raises InputError if a file is not Parquet, or if a part has no exact translation.

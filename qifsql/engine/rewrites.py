@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from qifsql.data.expressions import filled
+
 SPARK = "spark"
 SMALL_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LARGE = ("HUGEINT", "UBIGINT")  # decimals in Spark
@@ -37,9 +39,43 @@ TYPED = (  # nodes whose translation depends on the types of what they read
     *(exp.Cast, exp.Sum, exp.Between, exp.Floor, exp.Ceil, exp.Round, exp.Length, exp.DPipe),
     *(exp.Anonymous, exp.Pow, *PAIRS, *PARTS_OF_DATES),
 )
+ALIKE_IN_ARITHMETIC = {  # families of two operands that both engines compute in the same way
+    *(frozenset({"whole"}), frozenset({"double"}), frozenset({"float"})),
+    *(frozenset({"double", name}) for name in ("whole", "large", "decimal")),
+}
 FREE = "free"  # a divisor may be 0, among the metadata of a division
 OPERANDS = "operands"  # the types of what a node reads, among its metadata
 NULL = '"NULL"'  # the type of NULL
+HIGH = "CAST(rint(number) / CAST(9223372036854775808 AS DOUBLE) AS BIGINT)"  # truncates
+DOUBLE_AS_INTEGER = """
+    CAST(CASE
+        WHEN number IS NULL THEN NULL
+        WHEN abs(number) < CAST(85070591730234615865843651857942052864 AS DOUBLE)
+        THEN CAST(high AS DECIMAL(38, 0)) * CAST(9223372036854775808 AS DECIMAL(38, 0)) + CAST(
+            rint(number) - CAST(high AS DOUBLE) * CAST(9223372036854775808 AS DOUBLE) AS BIGINT
+        )
+        ELSE raise_error('a number is too large for a 128-bit whole number')
+    END AS DECIMAL(38, 0))
+"""
+FREE_DIVISION = """
+    CASE
+        WHEN a IS NULL THEN NULL
+        WHEN b = CAST(0 AS DOUBLE)
+        THEN CASE
+            WHEN a > CAST(0 AS DOUBLE) THEN CAST('inf' AS DOUBLE)
+            WHEN a < CAST(0 AS DOUBLE) THEN CAST('-inf' AS DOUBLE)
+            ELSE CAST('nan' AS DOUBLE)
+        END
+        ELSE a / b
+    END
+"""
+EXPONENT = """
+    CASE
+        WHEN pow(CAST(2 AS DOUBLE), CAST(floor_of_log AS DOUBLE)) > value THEN floor_of_log - 1
+        WHEN pow(CAST(2 AS DOUBLE), CAST(floor_of_log + 1 AS DOUBLE)) <= value THEN floor_of_log + 1
+        ELSE floor_of_log
+    END
+"""
 
 
 class Unlike(Exception):  # noqa: N818 - the reason, which becomes a note or an error elsewhere
@@ -147,23 +183,8 @@ def _double_as_integer(value: exp.Expr) -> exp.Expr:
 
     Spark would convert the shortest text of the number. Division by a power of two is exact.
     """
-    unit = _as(exp.Literal.number(2**63), "DOUBLE")
-    rounded = exp.Anonymous(this="rint", expressions=[value])
-    parts = _as(
-        exp.Div(this=rounded, expression=unit, typed=True, safe=False), "BIGINT"
-    )  # truncates
-    high = _as(parts, LONG)
-    below = exp.Mul(this=_as(parts.copy(), "DOUBLE"), expression=unit.copy())
-    low = _as(exp.Sub(this=rounded.copy(), expression=below), "BIGINT")
-    number = exp.Add(
-        this=exp.Mul(this=high, expression=_as(exp.Literal.number(2**63), LONG)), expression=low
-    )
-    size = exp.Anonymous(this="abs", expressions=[value.copy()])
-    least = exp.LT(this=size, expression=_as(exp.Literal.number(2**126), "DOUBLE"))
-    words = exp.Literal.string("a number is too large for a 128-bit whole number")
-    error = exp.Anonymous(this="raise_error", expressions=[words])
-    missing = exp.Is(this=value.copy(), expression=exp.null())
-    return _as(exp.Case().when(missing, exp.null()).when(least, number).else_(error), LONG)
+    high = filled(HIGH, {"number": value}, SPARK)
+    return filled(DOUBLE_AS_INTEGER, {"number": value, "high": high}, SPARK)
 
 
 def _without_parameters(type_: str) -> str:
@@ -204,22 +225,10 @@ def _division(node: exp.Expr) -> exp.Expr:
     numbers = ("whole", "large", "decimal", "double")
     if _family(left_type) not in numbers or _family(right_type) not in numbers:
         raise Unlike(f"a division of {left_type} by {right_type}")
-    a, b = _as(node.this, "DOUBLE"), _as(node.expression, "DOUBLE")
-    quotient = exp.Div(this=a, expression=b, typed=True, safe=False)
     divisor = node.expression
-    if not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0):
-        return quotient
-    zero = _as(exp.Literal.number(0), "DOUBLE")
-    infinite = exp.Case()
-    for sign, word in ((exp.GT, "inf"), (exp.LT, "-inf"), (exp.EQ, "nan")):
-        condition = sign(this=a.copy(), expression=_as(exp.Literal.number(0), "DOUBLE"))
-        infinite = infinite.when(condition, _as(exp.Literal.string(word), "DOUBLE"))
-    infinite = infinite.else_(_as(exp.Literal.string("nan"), "DOUBLE"))
-    case = exp.Case().when(exp.EQ(this=b.copy(), expression=zero), infinite)
-    missing = exp.Is(this=a.copy(), expression=exp.null())
-    return exp.Case(
-        ifs=[exp.If(this=missing, true=exp.null()), *case.args["ifs"]], default=quotient
-    )
+    is_safe = not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0)
+    words = {"a": _as(node.this, "DOUBLE"), "b": _as(divisor, "DOUBLE")}
+    return filled("a / b" if is_safe else FREE_DIVISION, words, SPARK)
 
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
@@ -228,10 +237,8 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
     if (_family(left_type), _family(right_type)) == ("whole", "whole"):
         return node
     if {_family(left_type), _family(right_type)} <= {"whole", "large"}:
-        a, b = _as(node.this, LONG), _as(node.expression, LONG)
-        divisible = exp.paren(exp.Sub(this=a, expression=exp.Mod(this=a.copy(), expression=b)))
-        quotient = exp.Div(this=divisible, expression=b.copy(), typed=True, safe=False)
-        return _as(quotient, LONG)
+        words = {"a": _as(node.this, LONG), "b": _as(node.expression, LONG)}
+        return _as(filled("(a - a % b) / b", words, SPARK), LONG)
     raise Unlike(f"a division // of {left_type} by {right_type}")
 
 
@@ -242,30 +249,19 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
     if (left_type, right_type) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
         node.set("this", _as(node.this, "TIMESTAMP_NTZ"))
         return node
-    if families == {"date", "whole"} or "interval" in families:
-        raise Unlike(f"arithmetic of {left_type} and {right_type}")
-    if isinstance(node, exp.Mul | exp.Add | exp.Sub | exp.Mod) and "decimal" in families:
-        if "double" in families and families <= {"double", "decimal"}:
-            return node
-        if families <= {"decimal", "whole"} and isinstance(node, exp.Add | exp.Sub | exp.Mul):
-            return node
-        raise Unlike(f"arithmetic of {left_type} and {right_type}")
-    if families <= {"whole"} or families <= {"whole", "large"}:
-        return _widened(node) if "large" in families else node
-    if families <= {"double", "whole"} or families == {"float"}:
-        return node
-    if families == {"double", "large"}:
+    if families in ({"large"}, {"whole", "large"}):
+        node.set("this", _as(node.this, LONG))
+        node.set("expression", _as(node.expression, LONG))
+        return _as(node, LONG)  # without digits after the point
+    if families in ({"decimal"}, {"decimal", "whole"}):
+        exact = isinstance(node, exp.Add | exp.Sub | exp.Mul)
+    else:
+        exact = frozenset(families) in ALIKE_IN_ARITHMETIC
+    if exact:
         return node
     if left_type == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
         return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
     raise Unlike(f"arithmetic of {left_type} and {right_type}")
-
-
-def _widened(node: exp.Expr) -> exp.Expr:
-    """Return arithmetic with 128-bit whole numbers as such, without digits after the point."""
-    node.set("this", _as(node.this, LONG))
-    node.set("expression", _as(node.expression, LONG))
-    return _as(node, LONG)
 
 
 def _comparison(node: exp.Expr) -> exp.Expr:
@@ -304,28 +300,21 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     (before,) = _types(node)
     if _family(before) == "whole":
         return node
-    if isinstance(node, exp.Floor) and _is_log(node.this):
+    inside = node.this
+    is_log = isinstance(inside, exp.Anonymous) and inside.name.casefold() == "log2"
+    if isinstance(node, exp.Floor) and is_log:
         return exp.Floor(this=_exponent(node))
     if before != "DOUBLE" or isinstance(node, exp.Round):
         raise Unlike(f"{type(node).__name__} of {before.partition('(')[0]}")
     return _as(node, "DOUBLE")
 
 
-def _is_log(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.casefold() == "log2"
-
-
-def _text_only(node: exp.Expr) -> exp.Expr:
+def _of_families(node: exp.Expr) -> exp.Expr:
+    """Refuse text functions of other values than texts, and parts of other values than dates."""
     types = _types(node)
-    if any(_family(t) != "text" for t in types):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
-    return node
-
-
-def _part_of_date(node: exp.Expr) -> exp.Expr:
-    types = _types(node)
-    if types[0] not in ("DATE", "TIMESTAMP"):
-        raise Unlike(f"{type(node).__name__} of {types[0].partition('(')[0]}")
+    families = ("date", "timestamp") if isinstance(node, PARTS_OF_DATES) else ("text",)
+    if any(_family(t) not in families for t in types):
+        raise Unlike(f"{type(node).__name__} of {_without_parameters(types[0])}")
     return node
 
 
@@ -339,12 +328,9 @@ def _function(node: exp.Expr) -> exp.Expr:
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
     if name in ("isfinite", "isinf") and types[0] in FLOATS:
-        size = exp.Anonymous(this="abs", expressions=[value])
-        infinite = exp.EQ(this=size, expression=_as(exp.Literal.string("inf"), "DOUBLE"))
-        if name == "isinf":
-            return exp.paren(infinite)
-        number = exp.Anonymous(this="isnan", expressions=[value.copy()])
-        return exp.paren(exp.not_(exp.or_(number, infinite)))
+        infinite = "abs(value) = CAST('inf' AS DOUBLE)"
+        test = infinite if name == "isinf" else f"NOT (isnan(value) OR {infinite})"
+        return filled(f"({test})", {"value": value}, SPARK)
     raise Unlike(f"the function {name} of {types[0].partition('(')[0]}")
 
 
@@ -381,19 +367,8 @@ def is_unordered(node: exp.Expr) -> bool:
 def _exponent(node: exp.Floor) -> exp.Expr:
     """Return floor(log2(x)), corrected by one where Spark's quotient of logarithms is inexact."""
     value = _as(node.this.expressions[0], "DOUBLE")
-    two = _as(exp.Literal.number(2), "DOUBLE")
-
-    def shifted(by: int) -> exp.Expr:
-        log = exp.Anonymous(this="log2", expressions=[value.copy()])
-        floor = exp.Floor(this=log)
-        return exp.paren(exp.Add(this=floor, expression=exp.Literal.number(by)), copy=False)
-
-    def power(by: int) -> exp.Expr:
-        return exp.Pow(this=two.copy(), expression=_as(shifted(by), "DOUBLE"))
-
-    case = exp.Case().when(exp.GT(this=power(0), expression=value.copy()), shifted(-1))
-    case = case.when(exp.LTE(this=power(1), expression=value.copy()), shifted(1))
-    return _as(case.else_(shifted(0)), "DOUBLE")
+    floor = exp.Floor(this=exp.Anonymous(this="log2", expressions=[value]))
+    return _as(filled(EXPONENT, {"value": value, "floor_of_log": floor}, SPARK), "DOUBLE")
 
 
 PLAIN = {  # texts of values that are read in the same way
@@ -418,17 +393,11 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Div: _division,
     exp.IntDiv: _whole_division,
     **dict.fromkeys(ARITHMETIC, _arithmetic),
-    **dict.fromkeys(COMPARISONS, _comparison),
-    exp.Between: _comparison,
+    **dict.fromkeys((*COMPARISONS, exp.Between), _comparison),
     exp.AnyValue: _any_value,
-    exp.ArgMax: _extreme,
-    exp.ArgMin: _extreme,
-    exp.Floor: _rounded,
-    exp.Ceil: _rounded,
-    exp.Round: _rounded,
-    exp.Length: _text_only,
-    exp.DPipe: _text_only,
-    **dict.fromkeys(PARTS_OF_DATES, _part_of_date),
+    **dict.fromkeys((exp.ArgMax, exp.ArgMin), _extreme),
+    **dict.fromkeys((exp.Floor, exp.Ceil, exp.Round), _rounded),
+    **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _of_families),
     exp.Anonymous: _function,
     exp.Pow: _power,
     exp.Window: _row_number,

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from qifsql.data import installation
@@ -52,6 +51,43 @@ ENDING = 20  # seconds in which Java ends
 WRITTEN = "_SUCCESS"  # the file that Spark writes last
 PYTHON = "PYSPARK_PYTHON"  # the environment variable that names the Python of executors
 PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
+FAILURES: tuple[tuple[str, type[QifError], str], ...] = (
+    (
+        r"OutOfMemory|GC overhead|exit code: (137|143)|OOM",
+        EngineError,
+        "memory was not enough for {where}; give more with --memory, or on a cluster with "
+        "--spark-conf spark.executor.memory=16g",
+    ),
+    (
+        r"(?i)No space left|DiskSpace|quota",
+        EngineError,
+        "the disk for temporary files is full, while reading {where}; name a folder with more "
+        "room with --temp",
+    ),
+    (
+        r"^CAST_",
+        ExpressionError,
+        "a value of {where} does not fit an expression, a filter or a type; use try_cast in "
+        "the expression, or look with --debug",
+    ),
+    (
+        r"^(ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|BINARY_ARITHMETIC)",
+        ExpressionError,
+        "a number of {where} is too large for its type; cast it to a larger one, or use "
+        "--engine duckdb",
+    ),
+    (
+        r"^(TABLE_OR_VIEW_NOT_FOUND|SCHEMA_NOT_FOUND|PATH_NOT_FOUND)",
+        DatasetError,
+        "{where} does not exist, or Spark cannot reach it; check the name",
+    ),
+    (
+        r"^(FAILED_READ_FILE|CANNOT_READ|UNABLE_TO_INFER_SCHEMA)",
+        DatasetError,
+        "{where} cannot be read by Spark: it is corrupt, truncated or not Parquet",
+    ),
+)
+"""Patterns of a condition of Spark and its message, each with the error that it means."""
 
 
 @dataclass
@@ -167,14 +203,6 @@ def _is_running(spark: Any) -> bool:
         return False
 
 
-def _pyspark() -> ModuleType:
-    try:
-        import pyspark
-    except ImportError as e:
-        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
-    return pyspark
-
-
 def _check_version(spark: Any) -> None:
     if int(str(spark.version).partition(".")[0]) < 4:
         raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
@@ -191,12 +219,13 @@ def _check_java() -> None:
 
 def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     """Open the session of this process; close one with other options before."""
-    _pyspark()
+    try:
+        from pyspark import sql
+    except ImportError as e:
+        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
     _check_java()
-    from pyspark.sql import SparkSession
-
     _PROCESS.close()
-    if (active := SparkSession.getActiveSession()) is not None and _is_running(active):
+    if (active := sql.SparkSession.getActiveSession()) is not None and _is_running(active):
         raise InputError(
             "a SparkSession is open in this process; give it to qifsql: Settings(session=spark)"
         )
@@ -221,6 +250,7 @@ def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> N
 
 
 def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
+    """Return the builder of a session with the limits of this machine, or those of a cluster."""
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
@@ -272,40 +302,10 @@ def failure(error: BaseException, where: str) -> QifError:
     """
     detail = str(error)
     condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))
-    name = str(condition() or "")
-    if re.search(r"OutOfMemory|GC overhead|exit code: (137|143)|OOM", detail):
-        return EngineError(
-            f"memory was not enough for {where}; give more with --memory, or on a cluster with "
-            "--spark-conf spark.executor.memory=16g",
-            detail=detail,
-        )
-    if re.search(r"No space left|DiskSpace|quota", detail, re.IGNORECASE):
-        return EngineError(
-            f"the disk for temporary files is full, while reading {where}; name a folder with more "
-            "room with --temp",
-            detail=detail,
-        )
-    if name.startswith("CAST_"):
-        return ExpressionError(
-            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
-            "the expression, or look with --debug",
-            detail=detail,
-        )
-    if name.startswith(("ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "BINARY_ARITHMETIC")):
-        return ExpressionError(
-            f"a number of {where} is too large for its type; cast it to a larger one, or use "
-            "--engine duckdb",
-            detail=detail,
-        )
-    if name.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")):
-        return DatasetError(
-            f"{where} does not exist, or Spark cannot reach it; check the name", detail=detail
-        )
-    if name.startswith(("FAILED_READ_FILE", "CANNOT_READ", "UNABLE_TO_INFER_SCHEMA")):
-        return DatasetError(
-            f"{where} cannot be read by Spark: it is corrupt, truncated or not Parquet",
-            detail=detail,
-        )
+    text = f"{condition() or ''}: {detail}"
+    for pattern, kind, message in FAILURES:
+        if re.search(pattern, text):
+            return kind(message.format(where=where), detail=detail)
     if "cancelled" in detail and "job" in detail.casefold():
         return Interrupted(INTERRUPTED)
     return EngineError(f"Spark failed on {where}; --debug shows more", detail=detail)

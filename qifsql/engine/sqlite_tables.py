@@ -101,6 +101,7 @@ def _check_size(file: Path) -> None:
 def _copy(
     connection: sqlite3.Connection, dataset: Dataset, path: Path, progress: Callable[[float], None]
 ) -> list[str]:
+    """Copy the rows of a table to Parquet in batches; return its columns with numbers and texts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

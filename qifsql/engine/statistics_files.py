@@ -45,7 +45,9 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
         schemas: list[pl.Schema] = []
         for frame, _ in chunks:
-            chunk = _without_empty(frame, path)
+            chunk = frame
+            if path.casefold().endswith(EMPTY_IS_MISSING):
+                chunk = frame.with_columns(pl.col(pl.String).replace("", None))
             chunk.write_parquet(folder / _chunk_name(len(schemas)))
             schemas.append(chunk.schema)
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
@@ -62,13 +64,6 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         folder, schemas, {n: pl.String if n in texts else pl.Float64 for n in contents.column_names}
     )
     return ()
-
-
-def _without_empty(frame: pl.DataFrame, path: str) -> pl.DataFrame:
-    """Return the rows with empty texts as missing values, for formats in which they are."""
-    if not path.casefold().endswith(EMPTY_IS_MISSING):
-        return frame
-    return frame.with_columns(pl.col(pl.String).replace("", None))
 
 
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from qifsql.data.readers import LOADED
 from qifsql.engine.protocol import Engine
 from qifsql.query import render
-from qifsql.query.plan import Plan
+from qifsql.query.plan import Plan, as_plan
 
 
 @dataclass
@@ -28,23 +28,23 @@ class Tables:
 
     def make(self, name: str, query: exp.Query | Plan, what: str = "") -> None:
         """Create a table of the rows of a query or plan."""
-        plan = _plan(query)
+        plan = as_plan(query)
         statement = self.engine.keep(name, plan, what or self.what, self.where, catalog=LOADED)
         self.statements += [*plan.setup, statement]
 
     def repeatable(self, name: str, query: exp.Query | Plan, what: str = "") -> Callable[[], None]:
         """Return a function that replaces a table by the rows of a query, which may read it."""
-        statement = render.keeping(_plan(query), name, LOADED, again=True)
+        statement = render.keeping(as_plan(query), name, LOADED, again=True)
         self.statements.append(statement)
         return lambda: self.engine.run(statement, what or self.what, self.where)
 
     def rows(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
         """Return the rows of a query or plan, which are few and not part of the answer."""
-        return self.engine.rows(_plan(query), what or self.what, self.where)
+        return self.engine.rows(as_plan(query), what or self.what, self.where)
 
     def answer(self, query: exp.Query | Plan, what: str = "") -> list[tuple[Any, ...]]:
         """Return the rows of a query or plan that are part of the answer; record its statement."""
-        self.statements.append(render.statement(_plan(query), pretty=True))
+        self.statements.append(render.statement(as_plan(query), pretty=True))
         return self.rows(query, what)
 
     def count(self, name: str) -> int:
@@ -60,7 +60,3 @@ class Tables:
     def doing(self, what: str, where: str | None = None) -> "Tables":
         """Return the same tables under another ``what`` and ``where``."""
         return Tables(self.engine, what, where or self.where, self.statements)
-
-
-def _plan(query: exp.Query | Plan) -> Plan:
-    return query if isinstance(query, Plan) else Plan((), query)

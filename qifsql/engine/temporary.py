@@ -88,16 +88,18 @@ def remove_outputs(folder: Path) -> None:
                         path.unlink(missing_ok=True)
 
 
-def lock_file(handle: int, *, wait: bool = False) -> bool:
-    """Lock an open file; return whether this handle now holds the lock."""
+def lock_file(handle: int, *, wait: bool = False) -> bool | None:
+    """Lock an open file; return whether this handle now holds it, None if there are no locks."""
     try:
         import fcntl
     except ImportError:
-        return False
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
@@ -144,7 +146,7 @@ def _lock_abandoned(path: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield lock_file(handle) and _is_at(path, handle)
+        yield bool(lock_file(handle)) and _is_at(path, handle)
     finally:
         os.close(handle)
 

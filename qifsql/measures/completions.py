@@ -6,19 +6,20 @@ Bounds hold for every completion; they are sharp if a completion attains them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
 Number = int | Fraction
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Bound:
     """The least and the greatest value over all completions, and whether they are attained."""
 
     low: Number
     high: Number
+    _: KW_ONLY
     low_sharp: bool
     high_sharp: bool
 
@@ -95,65 +96,45 @@ class Counts:
 
     def block_count(self) -> Bound:
         """Bound the number of blocks (M182)."""
-        leaves = [mask for mask, (_, _, n) in self.masks.items() if n]
-        return Bound(
-            low=self.blocks + self.new_blocks,
-            high=self.blocks + self.incomplete,
-            low_sharp=_is_chain(leaves),
-            high_sharp=True,
-        )
+        sharp = _is_chain([mask for mask, (_, _, n) in self.masks.items() if n])
+        low, high = self.blocks + self.new_blocks, self.blocks + self.incomplete
+        return Bound(low, high, low_sharp=sharp, high_sharp=True)
 
     def singled_out(self) -> Bound:
         """Bound the number of people who are alone in their block (M183)."""
         hidden = self.lonely_hidden + min(self.hidden, self.reachable_uniques)
-        return Bound(
-            low=self.uniques - hidden + self.lonely_uniques,
-            high=self.uniques + self.incomplete,
-            low_sharp=self.exact,
-            high_sharp=True,
-        )
+        low, high = self.uniques - hidden + self.lonely_uniques, self.uniques + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def right_guesses(self) -> Bound:
         """Bound the people whose secret is guessed right, of all (M184)."""
-        excess = max([0, *(more for _, more, _ in self.masks.values())])
-        return Bound(
-            low=max(self.modes + self.lonely_excess + excess, self.most_frequent),
-            high=self.modes + self.incomplete,
-            low_sharp=self.exact,
-            high_sharp=True,
-        )
+        excess = self.lonely_excess + max([0, *(more for _, more, _ in self.masks.values())])
+        low, high = max(self.modes + excess, self.most_frequent), self.modes + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def certain_people(self) -> Bound:
         """Bound the people whose secret is certain (M185)."""
         broken = self.lonely_broken + min(self.broken, self.reachable_people)
-        return Bound(
-            low=self.certain - broken + self.stuck,
-            high=self.certain + self.incomplete,
-            low_sharp=self.exact,
-            high_sharp=True,
-        )
+        low, high = self.certain - broken + self.stuck, self.certain + self.incomplete
+        return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def smallest_block(self) -> Bound:
         """Bound k, the people of the smallest block (M186)."""
         if not self.incomplete:
             k = self.least_size or self.people
-            return Bound(low=k, high=k, low_sharp=True, high_sharp=True)
+            return Bound(k, k, low_sharp=True, high_sharp=True)
         mean = self.people // max(1, self.blocks + self.new_blocks)
         limits = (self.least_size, self.lonely_size, self.level, mean)
-        return Bound(
-            low=1,
-            high=min(n for n in limits if n is not None),
-            low_sharp=True,
-            high_sharp=self.exact,
-        )
+        high = min(n for n in limits if n is not None)
+        return Bound(1, high, low_sharp=True, high_sharp=self.exact)
 
     def fewest_secrets(self) -> Bound:
         """Bound l, the fewest different secrets of a block (M187)."""
         limits = [n for n in (self.least_values, self.lonely_values) if n is not None]
         high = min([self.secrets, *limits])
         if not self.incomplete:
-            return Bound(low=high, high=high, low_sharp=True, high_sharp=True)
-        return Bound(low=1, high=high, low_sharp=True, high_sharp=False)
+            return Bound(high, high, low_sharp=True, high_sharp=True)
+        return Bound(1, high, low_sharp=True, high_sharp=False)
 
 
 def _is_chain(masks: Sequence[int]) -> bool:

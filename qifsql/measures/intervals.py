@@ -68,10 +68,8 @@ def newcombe(right: float, people: int, second: float, second_people: int) -> In
     """
     p, q = right / people, second / second_people
     (low, high), (second_low, second_high) = wilson(right, people), wilson(second, second_people)
-    return (
-        max(-1.0, p - q - math.hypot(p - low, second_high - q)),
-        min(1.0, p - q + math.hypot(high - p, q - second_low)),
-    )
+    below, above = math.hypot(p - low, second_high - q), math.hypot(high - p, q - second_low)
+    return max(-1.0, p - q - below), min(1.0, p - q + above)
 
 
 def paired(right: float, second: float, both: float, people: int) -> Interval:
@@ -84,10 +82,8 @@ def paired(right: float, second: float, both: float, people: int) -> Interval:
     phi = _correlation(right, second, both, people)
     below = (p - low) ** 2 - 2 * phi * (p - low) * (second_high - q) + (second_high - q) ** 2
     above = (high - p) ** 2 - 2 * phi * (high - p) * (q - second_low) + (q - second_low) ** 2
-    return (
-        max(-1.0, p - q - math.sqrt(max(0.0, below))),
-        min(1.0, p - q + math.sqrt(max(0.0, above))),
-    )
+    below, above = math.sqrt(max(0.0, below)), math.sqrt(max(0.0, above))
+    return max(-1.0, p - q - below), min(1.0, p - q + above)
 
 
 def excess(right: float, people: int, second: float, second_people: int) -> Interval | None:

@@ -219,15 +219,12 @@ def guesses(counts: Guesses) -> Iterator[Measure]:
     yield _share("prior_original", counts.prior, counts.people)
     if not counts.control:
         return
-    right, control = float(counts.control_right), counts.control
-    yield _guessed("success_control", counts.control_right, control)
+    right, control = counts.control_right, counts.control
+    yield _guessed("success_control", right, control)
     yield _share("prior_control", counts.control_prior, control)
-    success = counts.control_right / control
-    low, high = newcombe(float(counts.right), counts.people, right, control)
-    leak = float(counts.right / counts.people - success)
-    yield Measure(name="individual_leak", value=leak, low=low, high=high)
-    low, high = paired(right, counts.control_prior, float(counts.control_both), control)
-    gain = float(success - Fraction(counts.control_prior, control))
+    yield _leak("individual_leak", counts)
+    low, high = paired(float(right), counts.control_prior, float(counts.control_both), control)
+    gain = float(right / control - Fraction(counts.control_prior, control))
     yield Measure(name="population_knowledge", value=gain, low=low, high=high)
 
 
@@ -272,8 +269,7 @@ def linkability(links: Links) -> Iterator[Measure]:
     if not links.control:
         return
     yield _estimated("linkability_control", float(links.control_right), links.control)
-    both = float(links.right), links.people, float(links.control_right), links.control
-    yield _excess("linkability_risk", *both)
+    yield _excess_of("linkability_risk", links)
 
 
 def nearest_linkability(
@@ -315,8 +311,7 @@ def linked(kind: LinkKind, neighbours: int) -> Fraction:
 def inference(counts: Guesses) -> Iterator[Measure]:
     """Yield the success of guesses beyond the control; nothing without a control."""
     if counts.control:
-        both = float(counts.right), counts.people, float(counts.control_right), counts.control
-        yield _excess("inference_risk", *both)
+        yield _excess_of("inference_risk", counts)
 
 
 def classified(counts: Classified) -> Iterator[Measure]:
@@ -325,17 +320,13 @@ def classified(counts: Classified) -> Iterator[Measure]:
     Success and RAPID have Wilson's interval, the leak has Newcombe's. Those of the control are left
     out without a control.
     """
-    right, people = counts.right, counts.people
-    yield _guessed("classifier_original", right, people)
-    yield _estimated("rapid_original", counts.confident, people)
+    yield _guessed("classifier_original", counts.right, counts.people)
+    yield _estimated("rapid_original", counts.confident, counts.people)
     if not counts.control:
         return
-    control_right, control = counts.control_right, counts.control
-    yield _guessed("classifier_control", control_right, control)
-    yield _estimated("rapid_control", counts.control_confident, control)
-    low, high = newcombe(float(right), people, float(control_right), control)
-    leak = float(right / people - control_right / control)
-    yield Measure(name="classifier_leak", value=leak, low=low, high=high)
+    yield _guessed("classifier_control", counts.control_right, counts.control)
+    yield _estimated("rapid_control", counts.control_confident, counts.control)
+    yield _leak("classifier_leak", counts)
 
 
 def distances(counts: Distances, *, has_control: bool) -> Iterator[Measure]:
@@ -372,6 +363,19 @@ def _excess(
     low, high = interval
     value = (p - q) / (1 - q)
     return Measure(name=name, value=value, low=min(low, value), high=max(high, value))
+
+
+def _excess_of(name: str, counts: Guesses | Links) -> Measure:
+    right, control_right = float(counts.right), float(counts.control_right)
+    return _excess(name, right, counts.people, control_right, counts.control)
+
+
+def _leak(name: str, counts: Guesses | Classified) -> Measure:
+    """Return the success on the original beyond that on the control, with Newcombe's interval."""
+    right, control_right = counts.right, counts.control_right
+    low, high = newcombe(float(right), counts.people, float(control_right), counts.control)
+    value = float(right / counts.people - control_right / counts.control)
+    return Measure(name=name, value=value, low=low, high=high)
 
 
 def _share(name: str, count: int, people: int) -> Measure:

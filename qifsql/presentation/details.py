@@ -30,22 +30,17 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
         mean, worst = (number(f"{row[f'pointwise_{name}']:.4g}") for name in ("mean", "worst"))
         table.add_row(said("leakage of a block (bits, mean)"), "", "", mean)
         table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
-    if row.get("bayes_security") is not None:
-        table.add_row(said("Bayes security"), "", words.percent(row["bayes_security"]))
-    risks = {
-        "prosecutor": said("prosecutor risk"),
-        "journalist": said("journalist risk"),
-        "marketer": said("marketer risk"),
-    }
-    for name, words_of in risks.items():
-        if row.get(f"{name}_risk") is not None:
-            table.add_row(words_of, "", words.percent(row[f"{name}_risk"]))
-    for name, words_of in (
-        ("k", said("people in the smallest block (k)")),
-        ("l", said("fewest values in a block (l)")),
+
+    for name, title, draw in (
+        ("bayes_security", said("Bayes security"), words.percent),
+        ("prosecutor_risk", said("prosecutor risk"), words.percent),
+        ("journalist_risk", said("journalist risk"), words.percent),
+        ("marketer_risk", said("marketer risk"), words.percent),
+        ("k", said("people in the smallest block (k)"), words.count),
+        ("l", said("fewest values in a block (l)"), words.count),
     ):
         if row.get(name) is not None:
-            table.add_row(words_of, "", words.count(row[name]))
+            table.add_row(title, "", draw(row[name]))
     return [table] if table.rows else []
 
 
@@ -122,34 +117,25 @@ def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]
 def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return the risks of households: by their members, and each as one record."""
     line = detail.row(0, named=True)
-    heads = [line["household"], said("households"), said("share")]
-    table = Table.of(heads, right=(1, 2))
-    n = line["households"]
-    table.add_row(said("all"), words.count(n), "")
+    table = Table.of([line["household"], said("households"), said("share")], right=(1, 2))
+    table.add_row(said("all"), words.count(line["households"]), "")
     certain = said("with a member who is singled out")
     if row["secret"] is not None:
         certain = said("with a member whose secret is certain")
-    table.add_row(
-        certain, words.count(line["singled_out"]), words.percent(line["share_singled_out"])
-    )
-    table.add_row(said("a member guessed right (independent)"), "", words.percent(line["risk"]))
-    table.add_row(said("at least, for any dependence"), "", words.percent(line["risk_low"]))
-    table.add_row(said("at most, for any dependence"), "", words.percent(line["risk_high"]))
-    table.add_row(
-        said("as one record: certain"), "", words.percent(line["record_posterior_deterministic"])
-    )
-    table.add_row(
-        said("as one record: best guess"),
-        "",
-        words.percent(line["record_posterior_probabilistic"]),
-    )
+    share = words.percent(line["share_singled_out"])
+    table.add_row(certain, words.count(line["singled_out"]), share)
+    for title, name in (
+        (said("a member guessed right (independent)"), "risk"),
+        (said("at least, for any dependence"), "risk_low"),
+        (said("at most, for any dependence"), "risk_high"),
+        (said("as one record: certain"), "record_posterior_deterministic"),
+        (said("as one record: best guess"), "record_posterior_probabilistic"),
+    ):
+        table.add_row(title, "", words.percent(line[name]))
     if not line["people_without"]:
         return [table]
-    without = said(
-        "{people} without a household count as households of one.",
-        people=words.persons(line["people_without"]),
-    )
-    return [table, Paragraph(without)]
+    message = "{people} without a household count as households of one."
+    return [table, Paragraph(said(message, people=words.persons(line["people_without"])))]
 
 
 def end(text: str, *, sharp: bool) -> str:

@@ -19,13 +19,10 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return number(f"{value:.6g}")
     if isinstance(value, list):
-        texts = [_counted(v) for v in value[:SHOWN]]
-        return ", ".join(texts) + _left_out(len(value) - SHOWN)
+        n = len(value) - SHOWN
+        more = said(", and {n} more", n=n) if n > 0 else ""
+        return ", ".join(map(_counted, value[:SHOWN])) + more
     return printable(str(value))
-
-
-def _left_out(n: int) -> str:
-    return said(", and {n} more", n=n) if n > 0 else ""
 
 
 def _counted(value: Any) -> str:

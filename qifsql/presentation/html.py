@@ -6,7 +6,7 @@ security policy of the page lets the browser run only the page's scripts.
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -60,15 +60,9 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
 
     They take the colours of that page and have no scripts.
     """
-    macros: Any = _macros(_environment())
+    macros = _macros(_environment())
     still = [part for part in parts if not isinstance(part, Figure)]
-    regions = _regions(still)
-    drawn = [
-        macros.table(part, regions[id(part)])
-        if isinstance(part, Table)
-        else getattr(macros, type(part).__name__.casefold())(part)
-        for part in still
-    ]
+    drawn = [_drawn(part, macros, _regions(still)) for part in still]
     picture = []
     if chart is not None:
         svg = b64encode(vector(chart.to_dict()).encode()).decode()
@@ -87,16 +81,25 @@ def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
     listed = list(parts)
     macros, names = _macros(_environment()), _regions(listed)
     regions = {n: f"{within}: {name}" if within else name for n, name in names.items()}
-    pieces = []
-    for part in listed:
-        macro = getattr(macros, type(part).__name__.casefold())
-        if isinstance(part, Figure):
-            pieces.append(macros.picture(_picture(part), regions[id(part)]))
-        else:
-            pieces.append(
-                macro(part, regions[id(part)]) if isinstance(part, Table) else macro(part)
-            )
-    return Markup("\n").join(pieces)
+
+    def picture(figure: Figure, region: str) -> str:
+        return str(macros.picture(_picture(_specification(figure)), region))
+
+    return Markup("\n").join(_drawn(part, macros, regions, picture) for part in listed)
+
+
+def _drawn(
+    part: Part,
+    macros: Any,
+    regions: Mapping[int, str],
+    draw: Callable[[Figure, str], str] = lambda *_: "",
+) -> Markup:
+    """Return a part as HTML; ``draw`` draws a chart, in a region of that name."""
+    if isinstance(part, Figure):
+        return Markup(draw(part, regions[id(part)]))  # noqa: S704 - escaped by the template
+    macro = getattr(macros, type(part).__name__.casefold())
+    region = [regions[id(part)]] if isinstance(part, Table) else []
+    return Markup(macro(part, *region))  # noqa: S704 - escaped by the template
 
 
 def live(folder: Path, name: str, **values: Any) -> str:
@@ -155,20 +158,14 @@ def page(document: Document, *, still: bool = False) -> str:
     numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
     macros = _macros(environment)
 
-    def drawn(part: Part) -> Markup:
-        macro = getattr(macros, type(part).__name__.casefold())
-        if isinstance(part, Figure):
-            drawing = _drawing(part, numbers[id(part)])
-            return Markup(macro(part, drawing, regions[id(part)]))  # noqa: S704 - escaped by the template
-        if isinstance(part, Table):
-            return Markup(macro(part, regions[id(part)]))  # noqa: S704 - escaped by the template
-        return Markup(macro(part))  # noqa: S704 - escaped by the template
+    def draw(figure: Figure, region: str) -> str:
+        return str(macros.figure(figure, _drawing(figure, numbers[id(figure)]), region))
 
     return environment.get_template("page.html").render(
         document=document,
         language=spoken().code,
         said=said,
-        drawn=drawn,
+        drawn=lambda part: _drawn(part, macros, regions, draw),
         style=Markup(style()),  # noqa: S704 - a file of qifsql
         scripts=scripts,
         digests=Markup(digests(scripts) or "'none'"),  # noqa: S704 - computed here
@@ -185,29 +182,30 @@ def _printable(value: Any) -> Any:
     return value
 
 
+def _specification(figure: Figure) -> dict[str, Any]:
+    """Return the specification of a chart, which has the background of the page."""
+    specification: dict[str, Any] = figure.chart.to_dict()
+    specification["config"] |= {"background": None}
+    return specification
+
+
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:
     """Return a chart as a picture, a specification, and words."""
-    specification = figure.chart.to_dict()
-    specification["config"] |= {"background": None}
+    specification = _specification(figure)
     _, converter = extra()
     compiled = converter.vegalite_to_vega(specification)  # less work and fewer warnings in browsers
     picks = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
     text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")
-    return {
+    return _picture(specification) | {
         "number": number,
         "title": specification["title"]["text"],
-        "description": specification["description"],
-        "words": said("The chart in words"),
         "hint": said("A click on a dot shows the same set everywhere.") if picks else "",
-        "svg": vector(specification),
         "specification": text,
     }
 
 
-def _picture(figure: Figure) -> dict[str, Any]:
+def _picture(specification: dict[str, Any]) -> dict[str, Any]:
     """Return a chart as a picture and words, without a script."""
-    specification = figure.chart.to_dict()
-    specification["config"] |= {"background": None}
     return {
         "description": specification["description"],
         "words": said("The chart in words"),

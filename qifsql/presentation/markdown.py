@@ -53,6 +53,7 @@ def document(report: Document) -> str:
 
 
 def _part(part: Part) -> str:
+    """Return one part as Markdown."""
     if isinstance(part, Heading):
         return f"{'#' * (part.level + 2)} {escaped(part.text)}"
     if isinstance(part, Paragraph):

@@ -29,12 +29,9 @@ SECONDS = 120  # after which a browser that does not end is stopped
 def browser() -> str:
     """Return the browser that prints; OutputError if there is none."""
     named = os.environ.get(VARIABLE)
-    if named:
-        path = shutil.which(named)
-        if path is None:
-            raise OutputError(f"{VARIABLE} names no program: {named}")
-        return path
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
+    if path is None and named:
+        raise OutputError(f"{VARIABLE} names no program: {named}")
     if path is None:
         raise OutputError(
             "a PDF is printed by Chromium or Chrome, and there is none here; install one (such as "
@@ -55,13 +52,12 @@ def pdf(page: str, program: str) -> bytes:
         if getattr(os, "geteuid", lambda: 1)() == 0:  # Chromium has no sandbox for root
             command.append("--no-sandbox")
         command += [f"--print-to-pdf={sheets}", source.as_uri()]
+        message = f"{program} did not print the report; write .html, and print that"
         try:
             ended = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - a fixed list of arguments
         except (OSError, subprocess.TimeoutExpired) as e:
-            message = f"{program} did not print the report; write .html, and print that"
             raise EngineError(message, detail=str(e)) from e
         content = sheets.read_bytes() if sheets.is_file() else b""
     if not content.startswith(b"%PDF"):
-        message = f"{program} did not print the report; write .html, and print that"
         raise EngineError(message, detail=ended.stderr.decode(errors="replace")[-500:])
     return content

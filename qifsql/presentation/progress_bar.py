@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from qifsql.engine.progress import Progress, silent
 from qifsql.errors import printable
@@ -33,16 +34,14 @@ def progress(is_visible: bool | None, write: Callable[[str], None]) -> Iterator[
         return
     bar = Bar(*columns, console=console, transient=True)
     try:
-        yield _late(bar.start, bar.add_task, bar.update)
+        yield _late(bar)
     finally:
         if bar.tasks:  # the bar was started
             bar.stop()
 
 
-def _late(
-    start: Callable[[], None], add: Callable[..., object], update: Callable[..., None]
-) -> Progress:
-    """Return a progress that shows nothing for the first two seconds."""
+def _late(bar: Any) -> Progress:
+    """Return a progress on a bar of Rich that shows nothing for the first two seconds."""
     began = time.monotonic()
     tasks: dict[str, object] = {}
 
@@ -50,11 +49,11 @@ def _late(
         if time.monotonic() - began < AFTER:
             return
         if not tasks:
-            start()
+            bar.start()
         detail = printable(detail)
         if what not in tasks:
-            tasks[what] = add(printable(what), total=1.0, detail=detail)
-        update(tasks[what], completed=share, detail=detail)
+            tasks[what] = bar.add_task(printable(what), total=1.0, detail=detail)
+        bar.update(tasks[what], completed=share, detail=detail)
 
     return show
 

@@ -68,6 +68,7 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
 
 
 def _table(part: Table) -> RenderableType:
+    """Return a table for Rich; one without heads has names and texts side by side."""
     if not any(part.heads):  # names and texts side by side
         table = Drawn.grid(padding=(0, 2, 1, 0))
         table.add_column(no_wrap=True, style="bold")

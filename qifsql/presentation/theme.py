@@ -95,6 +95,13 @@ def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
     ]
 
 
+def coloured(alt: ModuleType, colours: Mapping[str, str], **legend: object) -> Any:
+    """Return the colour of marks by their ``kind``: the kinds in order, in a legend below."""
+    kinds, place = list(colours), {"orient": "bottom", "direction": "vertical", "labelLimit": 380}
+    colour = alt.Color("kind:N", title=None, sort=kinds).legend(alt.Legend(**(place | legend)))
+    return colour.scale(domain=kinds, range=list(colours.values()))
+
+
 def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
     """Return panels with a row for each question and a column for each measure."""
     column = alt.Column("measure:N").header(labelExpr=f"{json.dumps(measures())}[datum.value]")

@@ -46,25 +46,21 @@ def frequency(p: float, of: int = 0) -> str:
     ``of`` is the scale, by default that of the share. Halves are rounded to even.
     """
     of, n, bound = _natural(p, of)
-    values = {"n": count(n), "of": count(of)}
-    if bound < 0:
-        return said("fewer than {n} of every {of}", **values)
-    if bound > 0:
-        return said("more than {n} of every {of}", **values)
     if n == of:
-        return said("all {n} of every {of}", **values)
-    return said("{n} of every {of}", **values)
+        return said("all {n} of every {of}", n=count(n), of=count(of))
+    messages = {
+        -1: "fewer than {n} of every {of}",
+        0: "{n} of every {of}",
+        1: "more than {n} of every {of}",
+    }
+    return said(messages[bound], n=count(n), of=count(of))
 
 
 def share(p: float, of: int = 0) -> str:
     """Return a share as a natural frequency in few words: ``38 of 100``."""
     of, n, bound = _natural(p, of)
-    values = {"n": count(n), "of": count(of)}
-    if bound < 0:
-        return said("fewer than {n} in {of}", **values)
-    if bound > 0:
-        return said("more than {n} of {of}", **values)
-    return said("{n} of {of}", **values)
+    messages = {-1: "fewer than {n} in {of}", 0: "{n} of {of}", 1: "more than {n} of {of}"}
+    return said(messages[bound], n=count(n), of=count(of))
 
 
 def _natural(p: float, of: int) -> tuple[int, int, int]:
@@ -117,9 +113,7 @@ def degradation(row: Row) -> str:
 
 def count(n: int | None) -> str:
     """Return a whole number with separators; a dash for one that is not shown."""
-    if n is None:
-        return "-"
-    return number(f"{n:,}")
+    return "-" if n is None else number(f"{n:,}")
 
 
 def fixed(x: float, places: int) -> str:
@@ -263,11 +257,8 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
             "Of the groups of {by} that are shown, {high} has the highest risk ({most}) and "
             "{low} the lowest ({least}): a gap of {between}."
         )
-    return said(
-        text,
-        **{"by": worst["by"], "high": high, "low": low},
-        **{"most": highest, "least": lowest, "between": between},
-    )
+    values = {"by": worst["by"], "high": high, "low": low, "between": between}
+    return said(text, most=highest, least=lowest, **values)
 
 
 def people() -> str:
@@ -304,6 +295,7 @@ def _of_hundred(p: float) -> str:
 
 
 def _gained(row: Row) -> str:
+    """Return one sentence that states the result of a row whose gain is an amount."""
     unit, more = row.get("gain_unit"), row["leakage_additive"]
     before = amount(row["prior_probabilistic"], unit)
     after = amount(row["posterior_probabilistic"], unit)
@@ -323,6 +315,7 @@ def _gained(row: Row) -> str:
 
 
 def _about_one(row: Row) -> str:
+    """Return a sentence on the people who look like the target."""
     alike = said("The target is the only one with these values.")
     if row["matches"] != 1:
         many = "{n} of {records} {people} look like the target."

@@ -11,12 +11,49 @@ from sqlglot import exp
 
 from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import Attribute, BoundAttack
-from qifsql.data.expressions import SOURCE
 from qifsql.data.types import INTEGERS
 from qifsql.query.plan import Step
+from qifsql.query.render import parsed
 
-REST = "*"  # in a file of worths: all values that no other line names
 PAIRS = "One row per guess and value of the secret: what the guess gains."
+IS_LISTED = """
+    listed.value IS NOT DISTINCT FROM secret_values.value
+    AND NOT (listed.value IS NULL AND NOT listed.raw IS NULL)
+"""
+"""The condition that a line of a file names a value; a text of another type does not."""
+LISTED = """
+    SELECT {guess}, secret_values.code, listed.gain
+    FROM listed AS listed
+    JOIN secret_values AS secret_values ON {is_listed}
+"""
+"""The gains of the values that are named in a file."""
+UNLISTED = """
+    SELECT unnamed.code AS guess, unnamed.code AS code, rest.gain
+    FROM (
+        SELECT secret_values.code
+        FROM secret_values AS secret_values
+        ANTI JOIN listed AS listed ON {is_listed}
+    ) AS unnamed
+    CROSS JOIN (
+        SELECT listed.gain AS gain
+        FROM listed AS listed
+        ANTI JOIN secret_values AS secret_values ON {is_listed}
+        WHERE listed.raw = '*'
+    ) AS rest
+"""
+"""The worth of the values that no line names, which is that of the line ``*``.
+
+If ``*`` is a value of the secret, the line names only this value."""
+COMPUTED = """
+    SELECT guess_code AS guess, code, gain
+    FROM (
+        SELECT guesses.code AS guess_code, guesses.value AS guess, secrets.code,
+            secrets.value AS secret
+        FROM secret_values AS guesses
+        CROSS JOIN secret_values AS secrets
+    ) AS source
+"""
+"""The gain of every guess for every value of the secret; a guess is the code of a value."""
 
 
 def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
@@ -45,6 +82,7 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
 
 
 def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
+    """Return the one row of ``asked`` for a secret and a gain function (0: identity)."""
     bound = attack.gains[gain - 1].gain if gain else None
     kind = bound.kind if bound else "identity"
     number = (bound.number if bound else None) or Fraction(0)
@@ -77,52 +115,29 @@ def _is_integer(secret: Attribute) -> bool:
 
 
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
+    """Return the step of the gains of guesses: computed, or listed in a file."""
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
         return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))
     if bound.gain.kind != "worth":
-        return Step("pairs", PAIRS, _listed_gains("listed.guess"))
+        return Step("pairs", PAIRS, _query(LISTED, guess="listed.guess"))
     if bound.gain.number is None:
-        named = _listed_gains("secret_values.code AS guess")
-        return Step("pairs", PAIRS, exp.union(named, _unlisted_gains(), distinct=False))
+        named = _query(LISTED, guess="secret_values.code AS guess")
+        return Step("pairs", PAIRS, exp.union(named, _query(UNLISTED), distinct=False))
     worth = exp.alias_(exp.cast(_decimal(bound.gain.number), "DOUBLE"), "gain")
     query = exp.select("code AS guess", "code", worth).from_("secret_values")
     return Step("pairs", "One row per value: what guessing it right gains.", query)
 
 
-def _listed_gains(guess: str) -> exp.Select:
-    """Return the gains of the values that are named in a file."""
-    query = exp.select(guess, "secret_values.code", "listed.gain").from_("listed AS listed")
-    return query.join("secret_values AS secret_values", on=_is_listed())
-
-
-def _is_listed() -> exp.Expr:
-    """Return the condition that a line of a file names a value; a text of another type does not."""
-    value = exp.column("value", "listed")
-    unfit = exp.and_(value.is_(exp.null()), exp.not_(exp.column("raw", "listed").is_(exp.null())))
-    same = exp.NullSafeEQ(this=value.copy(), expression=exp.column("value", "secret_values"))
-    return exp.and_(same, exp.not_(exp.paren(unfit)))
-
-
-def _unlisted_gains() -> exp.Select:
-    """Return the worth of the values that no line names, which is that of the line ``*``.
-
-    If ``*`` is a value of the secret, the line names only this value.
-    """
-    listed, values = "listed AS listed", "secret_values AS secret_values"
-    star = exp.EQ(this=exp.column("raw", "listed"), expression=exp.Literal.string(REST))
-    rest = exp.select("listed.gain AS gain").from_(listed)
-    rest = rest.join(values, on=_is_listed(), join_type="anti").where(star)
-    unnamed = exp.select("secret_values.code").from_(values)
-    unnamed = unnamed.join(listed, on=_is_listed(), join_type="anti")
-    query = exp.select("unnamed.code AS guess", "unnamed.code AS code", "rest.gain")
-    return query.from_(unnamed.subquery("unnamed")).join(rest.subquery("rest"), join_type="cross")
-
-
 def _computed_gains(expression: exp.Expr) -> exp.Select:
-    """Return the gain of every guess for every value of the secret; a guess is a value's code."""
-    columns = ("guesses.code AS guess_code", "guesses.value AS guess", "secrets.code")
-    both = exp.select(*columns, "secrets.value AS secret").from_("secret_values AS guesses")
-    both = both.join("secret_values AS secrets", join_type="cross")
     gain = exp.alias_(exp.cast(expression.copy(), "DOUBLE"), "gain")
-    return exp.select("guess_code AS guess", "code", gain).from_(both.subquery(SOURCE))
+    query = _query(COMPUTED)
+    query.set("expressions", [*query.expressions[:2], gain])
+    return query
+
+
+def _query(template: str, guess: str = "") -> exp.Select:
+    """Return the query of one of the templates above, with its column of guesses."""
+    query = parsed(template.format(is_listed=IS_LISTED, guess=guess))
+    assert isinstance(query, exp.Select)  # noqa: S101 - it is one
+    return query

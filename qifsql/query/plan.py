@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-Query = exp.Query
 Select = exp.Select
 
 
@@ -33,6 +32,11 @@ class Plan:
     result: exp.Query
     setup: tuple[str, ...] = ()
     keeps: tuple[str, str] | None = None
+
+
+def as_plan(query: exp.Query | Plan) -> Plan:
+    """Return a query as a plan without steps; a plan stays as it is."""
+    return query if isinstance(query, Plan) else Plan((), query)
 
 
 def count_up_to(query: exp.Select, limit: int) -> exp.Select:

@@ -71,32 +71,20 @@ class Protection:
 
     def lower(self, published: exp.Expr) -> exp.Expr:
         """Return the least count behind a published one."""
-        if self.kind == "round":
-            down = self.number - 1 if self.variant else self.number // 2
-            return exp.func("greatest", number(0), _subtract_number(published, down))
-        if self.kind == "noise":
-            return exp.func("greatest", number(0), _subtract_number(published, self.number))
-        return published
+        if self.kind not in ("round", "noise"):
+            return published
+        half_up = self.kind == "round" and not self.variant
+        down = self.number // 2 if half_up else self.unlisted
+        return exp.func("greatest", number(0), exp.Sub(this=published, expression=number(down)))
 
     def upper(self, published: exp.Expr) -> exp.Expr:
         """Return the largest count behind a published one; NULL: there is none."""
-        if self.kind == "round":
-            up = self.number - 1 if self.variant else (self.number + 1) // 2 - 1
-            return _add_number(published, up)
-        if self.kind == "noise":
-            return _add_number(published, self.number)
+        if self.kind in ("round", "noise"):
+            return exp.Add(this=published, expression=number(self.unlisted))
         if self.kind == "atleast":
             open_end = exp.GTE(this=published, expression=number(self.number))
             return exp.case().when(open_end, exp.null()).else_(published)
         return published
-
-
-def _add_number(tree: exp.Expr, more: int) -> exp.Expr:
-    return exp.Add(this=tree, expression=number(more))
-
-
-def _subtract_number(tree: exp.Expr, less: int) -> exp.Expr:
-    return exp.Sub(this=tree, expression=number(less))
 
 
 def parse(text: str) -> Protection:

@@ -10,7 +10,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from qifsql.adversary.spec import Attribute
-from qifsql.errors import NOT_UTF8, InputError, did_you_mean
+from qifsql.errors import NOT_UTF8, InputError
 from qifsql.query.plan import Plan, Step
 
 DUCKDB = "duckdb"
@@ -140,16 +140,18 @@ def adding(plan: Plan, name: str, catalog: str) -> str:
 
 def creating(name: str, query: exp.Query, *, temporary: bool = True) -> str:
     """Return the statement that stores the rows of a query as a table, and replaces an old one."""
-    create = exp.Create(this=exp.to_table(name), kind="TABLE", replace=True, expression=query)
-    if temporary:
-        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-    return render(create)
+    return _replacing("TABLE", exp.to_table(name), query, temporary=temporary)
 
 
 def viewing(name: str, query: exp.Query) -> str:
     """Return the statement that creates a temporary view of a query."""
-    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
-    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return _replacing("VIEW", exp.to_table(name), query)
+
+
+def _replacing(kind: str, this: exp.Expr, expression: exp.Expr, *, temporary: bool = True) -> str:
+    create = exp.Create(this=this, kind=kind, replace=True, expression=expression)
+    if temporary:
+        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
     return render(create)
 
 
@@ -179,26 +181,15 @@ def _with_statement(plan: Plan) -> exp.Query:
     return query
 
 
-def script(plan: Plan, step: str | None = None) -> str:
-    """Return a plan as text to paste into a DuckDB prompt; ``step`` stops after that step.
-
-    Comments describe the rows of each step.
-    """
-    steps = plan.steps
-    result: exp.Query = plan.result
-    if step is not None:
-        names = [s.name for s in steps]
-        if step not in names:
-            raise InputError(f'there is no step "{step}"{did_you_mean(step, names)}')
-        steps = steps[: names.index(step) + 1]
-        result = exp.select("*").from_(exp.to_table(step))
-    lines = [f"-- {s.name}: {s.doc}" for s in steps]
+def script(plan: Plan) -> str:
+    """Return a plan as text to paste into a DuckDB prompt, below comments on rows of steps."""
+    lines = [f"-- {s.name}: {s.doc}" for s in plan.steps]
     lines += [f"{s};" for s in plan.setup]
     if plan.keeps:
         catalog, name = plan.keeps
         lines.append(keeping(plan, name, catalog, again=True) + ";")
     else:
-        lines.append(statement(Plan(steps, result), pretty=True) + ";")
+        lines.append(statement(plan, pretty=True) + ";")
     return "\n".join(lines) + "\n"
 
 
@@ -207,6 +198,4 @@ def macro(name: str, arguments: Iterable[str], body: exp.Expr) -> str:
     head = exp.UserDefinedFunction(
         this=exp.to_table(name), expressions=list(map(exp.to_identifier, arguments)), wrapped=True
     )
-    create = exp.Create(this=head, kind="MACRO", replace=True, expression=exp.paren(body))
-    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-    return render(create)
+    return _replacing("MACRO", head, exp.paren(body))

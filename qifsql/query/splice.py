@@ -174,6 +174,7 @@ def _in_join(node: exp.Expr) -> bool:
 
 
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
+    """Repeat the items of all lists that have placeholders of several columns."""
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
             join.set("using", _repeated_items(join, using, families))
@@ -254,6 +255,7 @@ def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
 def _fill_columns(
     query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
+    """Replace columns that stand for numbers, other columns, or values of tables of one row."""
     if not columns and not numbers and not rows:
         return
     for column in list(query.find_all(exp.Column)):
@@ -269,6 +271,7 @@ def _fill_columns(
 def _fill_tables(
     query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]
 ) -> None:
+    """Replace names of tables, which are still called so; drop tables of one row."""
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():

@@ -23,13 +23,8 @@ from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
 
 SHARED = (  # one for all secrets
-    "chosen",
-    "member_signatures",
-    "member_tallies",
-    "population",
-    "signatures",
-    "tallies",
-)
+    "chosen", "member_signatures", "member_tallies", "population", "signatures", "tallies",
+)  # fmt: skip
 PER_GAIN = (
     "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
     "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
@@ -64,14 +59,8 @@ BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs ch
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
 MATERIALIZED = (
-    "member_tallies",
-    "secret_values",
-    "signatures",
-    "spectra",
-    "tally_counts",
-    "chances",
-    "stakes",
-)
+    "member_tallies", "secret_values", "signatures", "spectra", "tally_counts", "chances", "stakes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,6 +104,7 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
+        """Add the step of a subject unless it is there; return its name."""
         if name in ("microdata", PERSONS):
             return self._people(replace(about, prior=about.prior or name == PERSONS))
         actual = _numbered_name(name, about)
@@ -195,6 +185,7 @@ class Steps:
         return name
 
     def _splice(self, template: Template, name: str, actual: str, about: About) -> Step:
+        """Return the step of a file for a subject, after the steps that it reads."""
         names = {
             table: self._read(table, name, about) for table in template.tables if table != PLACES
         }

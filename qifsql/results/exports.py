@@ -40,7 +40,9 @@ def detail_file(out: Path, name: str) -> Path:
 
 def as_json(document: Mapping[str, object], tables: Tables) -> str:
     """Return a document with tables as lists of records, in one line of JSON."""
-    content = dict(document) | {name: _json_records(frame) for name, frame in tables.items()}
+    content = dict(document)
+    for name, frame in tables.items():
+        content[name] = [{k: _json_value(v) for k, v in row.items()} for row in frame.to_dicts()]
     written = json.dumps(content, default=str, ensure_ascii=False, allow_nan=False)
     hidden = {c for c in set(written) if not c.isprintable()}  # controls, marks of direction
     return written.translate({ord(c): json.dumps(c)[1:-1] for c in hidden}) + "\n"
@@ -78,10 +80,6 @@ def _counts_as_text(counts: list[dict[str, object]] | None) -> str | None:
     return "; ".join(
         f"{'(missing)' if c['value'] is None else c['value']}: {c['records']}" for c in counts
     )
-
-
-def _json_records(frame: pl.DataFrame) -> list[dict[str, object]]:
-    return [{k: _json_value(v) for k, v in row.items()} for row in frame.to_dicts()]
 
 
 def _json_value(value: object) -> object:

@@ -52,6 +52,7 @@ def charts_of(name: str) -> ModuleType | None:
 
 @cache
 def _module_of(name: str, part: str) -> ModuleType | None:
+    """Return a module of the room of a kind of result; None if there is none."""
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or find_spec("qifsql.commands") is None:
         return None
     home = f"qifsql.commands.{HOMES.get(name, name)}"

@@ -346,6 +346,7 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
 
 
 def _digest(path: str) -> dict[str, Any]:
+    """Return the path, size and SHA-256 of a file; of what Spark reads, its path alone."""
     if (of_frame := digest_of(path)) is not None:
         return {"path": "frame", "bytes": 0, "sha256": of_frame}
     if is_of_spark(path):  # Spark reads it, and nothing else does

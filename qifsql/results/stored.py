@@ -140,6 +140,7 @@ def _is_detail(path: Path, by_stem: Mapping[str, Stored]) -> bool:
 
 
 def _read(path: Path) -> Stored:
+    """Return the result in a file; DatasetError if it has none."""
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
     ending = path.suffix.casefold()

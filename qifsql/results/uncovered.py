@@ -42,8 +42,7 @@ ELSEWHERE = "the quasi-identifiers are those of the population"
 def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> list[str]:
     """Return the caveats of a verdict: columns that no rule covers, and people they single out.
 
-    ``columns`` and ``frame`` (``SCHEMA``) are None if they were not
-    stored.
+    ``columns`` and ``frame`` (``SCHEMA``) are None if they were not stored.
     """
     if columns is None:
         message = "This result does not say which other columns the file has; check the file again."
@@ -61,35 +60,17 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
     """Return the columns of each file with the roles that they have in any of its results."""
     columns_by_file: dict[str, dict[str, ColumnRoles]] = {}
     for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
-        columns_by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
-        columns = stored.columns or ()
-        if stored.kind == "synthetic":
-            columns = tuple(_each_once(columns))
-        if columns_by_name and columns_by_name.keys() != {column.name for column in columns}:
+        by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
+        columns: Columns = stored.columns or ()
+        if stored.kind == "synthetic":  # of several files, whose tags are left out
+            columns = [replace(column, name=column.name.partition(":")[2]) for column in columns]
+        if by_name and by_name.keys() != {column.name for column in columns}:
             continue
         for column in columns:
-            previous = columns_by_name.setdefault(column.name, column)
+            previous = by_name.setdefault(column.name, column)
             if (column.covered, bool(column.forms)) > (previous.covered, bool(previous.forms)):
-                columns_by_name[column.name] = column
-    return {
-        name: list(columns_by_name.values())
-        for name, columns_by_name in columns_by_file.items()
-        if columns_by_name
-    }
-
-
-def _each_once(columns: Columns) -> list[ColumnRoles]:
-    """Return the columns of several files by their names without the tag of the file."""
-    by_name: dict[str, ColumnRoles] = {}
-    for column in columns:
-        name = column.name.partition(":")[2]
-        previous = by_name.get(name)
-        if previous is None or (column.covered, bool(column.forms)) > (
-            previous.covered,
-            bool(previous.forms),
-        ):
-            by_name[name] = replace(column, name=name)
-    return list(by_name.values())
+                by_name[column.name] = column
+    return {name: list(by_name.values()) for name, by_name in columns_by_file.items() if by_name}
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:
@@ -168,9 +149,8 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
     measured = columns.filter(pl.col("people").is_not_null()).height
     totals = frame.filter(pl.col("column").is_null()).iter_rows(named=True)
     sentences = [_joint_addition(row, measured) for row in totals]
-    additions = columns.filter(pl.col("added") > 0).sort(
-        "added", descending=True, maintain_order=True
-    )
+    additions = columns.filter(pl.col("added") > 0)
+    additions = additions.sort("added", descending=True, maintain_order=True)
     if columns.height > 1 and additions.height:
         message = (
             "Each column alone, together with the named quasi-identifiers, singles out: {numbers}."
@@ -202,6 +182,7 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
 
 
 def _joint_addition(row: dict[str, int], columns: int) -> str:
+    """Return a sentence on the people whom all uncovered columns together single out."""
     if not row["added"]:
         singular = "Together with the named quasi-identifiers, it singles out nobody else."
         plural = "Together with the named quasi-identifiers, they single out nobody else."

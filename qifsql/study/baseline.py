@@ -114,6 +114,7 @@ def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[s
 
 
 def _json(path: Path) -> tuple[Table, Table]:
+    """Return the rows of results and of groups in a JSON file."""
     try:
         document = parsed_json(path.read_text("utf-8"))
         return _rows(document["results"]), _rows(document.get("groups", []))
@@ -140,7 +141,7 @@ def _table(path: Path, needed: str) -> Table:
 def _rows(entries: Iterable[Any]) -> Table:
     rows = list(entries)
     if not all(isinstance(row, dict) for row in rows):
-        raise TypeError
+        raise TypeError("a row is a table of names and values")
     return rows
 
 

@@ -88,6 +88,7 @@ def remarks(rules: Sequence[Bound]) -> list[str]:
 
 
 def _until(text: str, secrets: Sequence[str]) -> Bound:
+    """Return the bound that a text states; InputError or ColumnError if it states none."""
     match = _UNTIL.fullmatch(text)
     if match is None:
         raise InputError(

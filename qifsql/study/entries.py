@@ -54,6 +54,7 @@ class Entries:
         return tuple(entry for entry in entries if entry is not None)
 
     def _entry(self, content: Any, place: Route) -> Entry | None:
+        """Return an entry with all its options; None, with errors noted, if it is not complete."""
         kind = cast("Kind", place[0])
         required = ["name", *REQUIRED.get(kind, ())]
         table = self.reader.table(content, of_entry(kind), *place, required=required)
@@ -156,6 +157,7 @@ class Entries:
                 self.reader.wrong(f"{what}, and {hint}", *entry.place, *at)
 
     def _check_name(self, name: str, place: Route) -> None:
+        """Note the error of a name that cannot be that of a file, or is taken."""
         wrong = self.reader.wrong
         if not NAME.fullmatch(name) or len(name) > LONGEST or len(name.encode()) > 2 * LONGEST:
             what = f"use letters, digits, - and _, at most {LONGEST}"

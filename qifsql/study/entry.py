@@ -82,6 +82,7 @@ class Entry:
         return self.place
 
     def _texts(self) -> Iterator[tuple[str, Route]]:
+        """Yield the texts of all options, each with its position in the study."""
         for option, place in self.places.items():
             setting = self.options.get(option, ())
             if isinstance(setting, str):

@@ -1,7 +1,7 @@
 """The further files of an entry: gains, beliefs, people, releases, a policy, published tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,17 @@ WITH_TABLES: Mapping[str, Callable[[str], Sequence[Rule | Law]]] = {"link": rule
 """Options whose texts are rules about columns, which may name tables."""
 
 
+@dataclass
+class Collected:
+    """The paths of each file that an entry names, None if it is missing; original texts.
+
+    ``written`` has the text of the study by that with a resolved path.
+    """
+
+    paths: list[tuple[str, ...] | None] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
+
+
 class Files:
     """Look-up of the files that entries name; the reader notes all errors."""
 
@@ -35,39 +46,33 @@ class Files:
     def of(self, entry: Entry) -> Entry | None:
         """Return the entry with its files; None, with an error noted, if one is missing."""
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
-        path_lists: list[tuple[str, ...] | None] = []
-        written: dict[str, str] = {}
+        files = Collected()
         for i, text in enumerate(options.get("gain", ())):
             gain = self.sources.gain(text, *place, "gain", i)
             if gain is None:
                 return None
             if (file := gain_file(gain)) is not None:
-                path_lists.append(self._there(file, *place, "gain", i))
+                files.paths.append(self._there(file, *place, "gain", i))
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
-                written[gain] = self.sources.gains.get(text) or text
+                files.written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
-        for name in WITH_TABLES.keys() & options.keys():
-            texts = [self._with_table(text, path_lists, written, *place, name, i)
-                     for i, text in enumerate(options[name])]  # fmt: skip
-            options[name] = tuple(texts)
-        if "published" in options:
-            tables = [self._published(text, path_lists, written, *place, "published", i)
-                      for i, text in enumerate(options["published"])]  # fmt: skip
-            options["published"] = tuple(tables)
+        resolve = dict.fromkeys(WITH_TABLES, self._with_table) | {"published": self._published}
+        for name in resolve.keys() & options.keys():
+            texts = enumerate(options[name])
+            options[name] = tuple(resolve[name](t, files, *place, name, i) for i, t in texts)
         for name in ("prior", "possible"):
             if name in options:
-                path_lists.append(self._there(options[name], *place, name))
-                options[name] = resolved(folder, options[name])
-        path_lists += self._open_datasets(options, entry)
-        for name in ("store", "policy", "baseline"):
+                files.paths.append(self._there(options[name], *place, name))
+        files.paths += self._open_datasets(options, entry)
+        for name in ("prior", "possible", "store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])
         if "preset" in options and not self._take_preset(options, *place):
             return None
-        if None in path_lists:
+        if None in files.paths:
             return None
-        files = tuple(path for paths in path_lists for path in paths or ())
-        return replace(entry, options=options, files=files, written=written)
+        paths = tuple(path for paths in files.paths for path in paths or ())
+        return replace(entry, options=options, files=paths, written=files.written)
 
     def _open_datasets(self, options: dict[str, Any], entry: Entry) -> list[tuple[str, ...] | None]:
         """Replace names and paths of further datasets by these; return the files of each."""
@@ -146,37 +151,25 @@ class Files:
             return None
         return levels, files
 
-    def _with_table(
-        self,
-        text: str,
-        path_lists: list[tuple[str, ...] | None],
-        written: dict[str, str],
-        *place: Step,
-    ) -> str:
+    def _with_table(self, text: str, files: Collected, *place: Step) -> str:
         """Return rules about columns with the resolved paths of their tables."""
         try:
             law = WITH_TABLES[str(place[-2])](text)
         except InputError as e:
             self.reader.wrong(str(e), *place)
-            path_lists.append(None)
+            files.paths.append(None)
             return text
         pieces = []
         for rule in law:
             moved: Rule | Law = rule
             if rule.table:
-                path_lists.append(self._there(rule.table, *place))
+                files.paths.append(self._there(rule.table, *place))
                 moved = replace(rule, table=resolved(self.reader.folder, rule.table))
-                written[moved.law] = rule.law
+                files.written[moved.law] = rule.law
             pieces.append(moved.plain())
         return "; ".join(pieces)
 
-    def _published(
-        self,
-        text: str,
-        path_lists: list[tuple[str, ...] | None],
-        written: dict[str, str],
-        *place: Step,
-    ) -> str:
+    def _published(self, text: str, files: Collected, *place: Step) -> str:
         """Return ``FILE[:PROTECTION]`` with the resolved path of the file."""
         moved = resolved(self.reader.folder, text)
         file = text
@@ -185,10 +178,10 @@ class Files:
                 file, _ = split(text)
             except InputError as e:
                 self.reader.wrong(str(e), *place)
-                path_lists.append(None)
+                files.paths.append(None)
                 return text
-        path_lists.append(self._there(file, *place))
-        written[moved] = text
+        files.paths.append(self._there(file, *place))
+        files.written[moved] = text
         return moved
 
     def _there(self, text: str, *place: str | int) -> tuple[str, ...] | None:

@@ -95,6 +95,7 @@ from qifsql.adversary import models
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import UNNAMED
 from qifsql.adversary.spec import KnownRecords
+from qifsql.data.option import is_given
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
@@ -172,7 +173,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
     """Return the policy in the data of a file; LineError gives the line of an error."""
     _check_keys(data, ("adversary", "rule", "baseline", "unnamed", "unit"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
-    adversary |= {name: option for name, option in options.items() if _has_value(option)}
+    adversary |= {name: option for name, option in options.items() if is_given(option)}
     listed = data.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(r, dict) for r in listed):
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
@@ -204,6 +205,7 @@ def _unit(data: Mapping[str, Any], lines: Lines) -> str:
 
 
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
+    """Return the options of the adversary; paths of files are those in the folder of the policy."""
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
     _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
@@ -251,6 +253,7 @@ def _rule(
     usual: float | None,
     lines: Lines,
 ) -> Rule:
+    """Return the rule in a table, checked; ``usual`` is the chance of an attempt by default."""
     here = ("rule", n)
     _check_keys(table, RULE, lines, *here)
     for key in ("model", "measure"):
@@ -350,6 +353,7 @@ def _check_bounds(rule: Rule, lines: Lines) -> None:
 
 
 def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
+    """Return the models of a rule; none if it is about a synthetic release."""
     names = [n for name in _names(value, lines, *here) for n in name.split(",")]
     if release_rules.MODEL in names:
         if len(names) > 1:
@@ -415,12 +419,6 @@ def _number(value: object, lines: Lines, *here: str | int) -> float:
             f"{here[-1]} is not a number; write one without quotes, as in 0.05", *here
         )
     return cast("float", value)
-
-
-def _has_value(option: object) -> bool:
-    """Return whether an option is set: not None, and neither an empty text nor an empty list."""
-    sized = isinstance(option, str | tuple | list | Mapping)
-    return bool(option) if sized else option is not None
 
 
 def _beside(folder: Path, text: str) -> str:

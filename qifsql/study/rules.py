@@ -17,25 +17,18 @@ BOUNDS = {
 }
 DRIFT = ("rise_at_most", "fall_at_most")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # errors of rounding: in sums, in numbers that should be 0
-PROBABILITIES = frozenset(
-    {
-        *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
-        *("prior_probabilistic", "posterior_probabilistic", "leakage_additive", "worst_case"),
-        *("guessed_right", "gap", *MEASURES["risks"]),
-    }
-)
-
-
-WORSE_ABOVE = frozenset(
-    {
-        *("posterior_deterministic", "posterior_probabilistic", "worst_case"),
-        *("degradation_deterministic", "degradation_probabilistic", "leakage_additive"),
-        *("min_entropy_leakage", "singled_out", "individuals_certain"),
-        *("prosecutor_risk", "marketer_risk", "journalist_risk"),
-    }
-)
+PROBABILITIES = {
+    *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
+    *("prior_probabilistic", "posterior_probabilistic", "leakage_additive", "worst_case"),
+    *("guessed_right", "gap", *MEASURES["risks"]),
+}
+WORSE_ABOVE = {
+    *("posterior_deterministic", "posterior_probabilistic", "worst_case"),
+    *("degradation_deterministic", "degradation_probabilistic", "leakage_additive"),
+    *("min_entropy_leakage", "singled_out", "individuals_certain", *MEASURES["risks"]),
+}
 """Measures of which a larger value is worse for the people."""
-WORSE_BELOW = frozenset(("k", "l"))
+WORSE_BELOW = {"k", "l"}
 """Measures of which a smaller value is worse for the people."""
 
 

@@ -80,11 +80,8 @@ class Sources:
                 self.reader.wrong(what, *place, i)
         if not names:
             self.reader.wrong("the list of datasets is empty; name one", *place)
-        lookups = [self.named.get(name) for name in names]
-        sources = [s for s in lookups if s is not None]
-        if len(sources) < len(names) or not sources:
-            return None
-        return _together(sources)
+        sources = [source for name in names if (source := self.named.get(name)) is not None]
+        return _together(sources) if sources and len(sources) == len(names) else None
 
     def check_apart(self, folder: Path, names: Sequence[str], formats: Sequence[str]) -> None:
         """Note globs and folders that would include results among their files."""
@@ -118,6 +115,7 @@ class Sources:
             return None
 
     def _dataset(self, content: Any, *place: Step) -> Source | None:
+        """Return a dataset with its roles; None, with an error noted, if it cannot be read."""
         if isinstance(content, str):
             dataset = self.opened(content, {}, *place)
             return None if dataset is None else Source((dataset,))
@@ -131,6 +129,7 @@ class Sources:
         return Source((dataset,)).having({n: table[n] for n in ROLES if n in table}, *place)
 
     def _collection(self, content: Any, *place: Step) -> Source | None:
+        """Return a collection with its roles; None, with an error noted, if it has none."""
         table = self.reader.table(content, COLLECTION, *place, required=["datasets"])
         if not table or "datasets" not in table:
             return None
@@ -153,6 +152,7 @@ class Sources:
         return self.gains[text] if text in self.gains else self._checked_gain(text, *place)
 
     def _checked_gain(self, text: str, *place: Step) -> str | None:
+        """Return the text of a gain function; None, with an error noted, if it is wrong."""
         try:
             file = gain_file(text)
         except InputError as e:

@@ -45,9 +45,7 @@ class Study:
         reader = Reader(Path(path))
         reader.check_names(reader.data, TOP)
         output = reader.table(reader.data.get("output", {}), OUTPUT, "output") or {}
-        seed = None
-        if "seed" in reader.data:
-            seed = reader.value(reader.data["seed"], SEED, "seed")
+        seed = reader.value(reader.data["seed"], SEED, "seed") if "seed" in reader.data else None
         folder = reader.folder / (output.get("folder") or f"{reader.path.stem}-results")
         if folder.exists() and not folder.is_dir():
             reader.wrong(f"{folder} is not a folder; name another", "output", "folder")
@@ -84,9 +82,7 @@ class Study:
             return f"the report lies in the folder {self.folder}; name a file without a folder"
         if self.report.suffix.casefold() not in PAGES:
             return f"the report {quoted(self.report.name)} must end in one of {', '.join(PAGES)}"
-        if name in [
-            f"{entry_name}.{kind}".casefold() for entry_name in names for kind in self.formats
-        ]:
+        if name in [f"{n}.{kind}".casefold() for n in names for kind in self.formats]:
             return (
                 f"the report {quoted(self.report.name)} would replace the results of that name; "
                 "name it otherwise in [report] out"
@@ -112,9 +108,7 @@ class Study:
 
         def key(option: re.Match[str]) -> str:
             name = option[1].replace("-", "_")
-            return next(
-                (spelling for spelling in (name, f"{name}s") if spelling in keys), option[0]
-            )
+            return next((key for key in (name, f"{name}s") if key in keys), option[0])
 
         text = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
         what = f"{entry.kind} {quoted(entry.name)}: {text}"

@@ -69,6 +69,34 @@ FROM (
 GROUP BY target, release, pattern, secret
 HAVING sum(people) > 0;
 
+-- One row: how many records of the releases have a secret that nobody in the input has.
+CREATE OR REPLACE VIEW unknown_secrets AS
+SELECT coalesce(sum(shown.people), 0) AS records
+FROM shown
+ANTI JOIN known ON shown.secret IS NOT DISTINCT FROM known.value;
+
+-- One row per target, release with (0) or without them (1), pattern of cells that hold the target's
+-- values (a bit for each quasi-identifier, the first is 1) and secret: how many records. `shown` are
+-- the rows of all releases; of each quasi-identifier there are its cells, the places of the targets,
+-- and the places that a cell holds.
+{# file_patterns(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW file_patterns AS
+SELECT
+    targets.target,
+    (shown.number <> 0)::INTEGER AS release,
+    0::BIGINT{% for j in qids %} + CASE WHEN covers_{{ j }}.id IS NOT NULL THEN {{ 2 ** (j - 1) }} ELSE 0 END{% endfor %} AS pattern,
+    known.code AS secret,
+    sum(shown.people)::BIGINT AS people
+FROM shown
+INNER JOIN targets ON shown.number = targets.target OR shown.number = 0
+{% for j in qids %}
+INNER JOIN texts_{{ j }} ON shown.cell_{{ j }} IS NOT DISTINCT FROM texts_{{ j }}.cell
+INNER JOIN spotted_{{ j }} ON spotted_{{ j }}.target = targets.target
+LEFT JOIN covers_{{ j }} ON covers_{{ j }}.id = texts_{{ j }}.id AND covers_{{ j }}.place = spotted_{{ j }}.place
+{% endfor %}
+INNER JOIN known ON shown.secret IS NOT DISTINCT FROM known.value
+GROUP BY ALL;
+
 -- One row per target, release with (0) or without them (1), and secret that occurs there: how many
 -- records.
 CREATE OR REPLACE VIEW counted AS

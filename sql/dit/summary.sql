@@ -79,3 +79,15 @@ SELECT
     sum(each_one.people)::BIGINT AS records
 FROM each_one CROSS JOIN points
 GROUP BY each_one.run, each_one.distance, points.point;
+
+-- One row per run and record, in all columns: what changes in the guess about the person without the
+-- record. `whose` has the target of each record, `known` the values of the secret by their codes.
+CREATE OR REPLACE VIEW record_guesses AS
+SELECT *
+FROM everybody
+CROSS JOIN runs
+INNER JOIN whose ON whose.record = everybody.record
+LEFT JOIN apart ON apart.target = whose.target AND apart.run = runs.run
+LEFT JOIN known AS guessed ON guessed.code = apart.with_target
+LEFT JOIN known AS guessed_without ON guessed_without.code = apart.without_target
+ORDER BY runs.run, everybody.record;

@@ -211,12 +211,14 @@ FROM margin
 GROUP BY component;
 
 -- One row per combination of a clique of attributes that no margin inside excludes. `margins` are
--- their attributes, and those that they share with the margins before.
-{# clique(edge=[1, 2, 3], margins=[[[1, 2], []], [[2, 3], [2]]], counting=False), clique(edge=[1], margins=[[[1], []]], counting=True) #}
+-- their attributes, and those that they share with the margins before. A combination counts as one of
+-- the `cells`, or has the widest bounds, where it is asked for.
+{# clique(edge=[1, 2, 3], margins=[[[1, 2], []], [[2, 3], [2]]], counting=False, bounded=True), clique(edge=[1], margins=[[[1], []]], counting=True, bounded=False) #}
 CREATE OR REPLACE VIEW clique AS
 SELECT
     {{ edge | each("place_#,") }}
     {{ "1::HUGEINT AS cells," if counting }}
+    {{ "0 AS lower, all_people AS upper," if bounded }}
     inside_0.component
 FROM
     {% for members, shared in margins %}

@@ -101,6 +101,27 @@ SELECT
     AND bool_or(kind = 'grouped' AND length(bare) > 7 OR kind = 'count' AND length(bare) < 4) AS sure
 FROM meanings;
 
+-- One row per text of a count: the counts that it may stand for. `asked` has those of hidden and of
+-- printed counts, by the protection of the file; NULL is unbounded.
+CREATE OR REPLACE VIEW text_counts AS
+SELECT DISTINCT
+    meanings."text",
+    CASE WHEN meanings.kind IN ('count', 'grouped', 'above') THEN meanings.amount END AS published,
+    CASE
+        WHEN meanings.kind IN ('hidden', 'letter') THEN asked.least_hidden
+        WHEN meanings.kind = 'below' THEN least(asked.least_below, meanings.amount - 1)
+        WHEN meanings.kind = 'above' THEN meanings.amount
+        ELSE asked.least_printed
+    END AS "lower",
+    CASE
+        WHEN meanings.kind IN ('hidden', 'letter') THEN asked.most_hidden
+        WHEN meanings.kind = 'below' THEN meanings.amount - 1
+        WHEN meanings.kind <> 'above' THEN asked.most_printed
+    END AS "upper",
+    meanings.kind IN ('hidden', 'letter', 'below') AS hidden
+FROM meanings
+CROSS JOIN asked;
+
 -- One row per combination in several lines of a file: the first two or more of them.
 CREATE OR REPLACE VIEW repeated AS
 SELECT
@@ -143,3 +164,23 @@ HAVING
         WHEN count(*) FILTER (WHERE NOT whole AND "upper" IS NULL) = 0
             THEN coalesce(sum("upper") FILTER (WHERE NOT whole), 0)
     END;
+
+-- One row per value of a dimension whose counts are, line by line, the sums of those of all other
+-- values: its first line. Two lines of two values each, or more, are hardly an accident.
+{# undeclared_totals(value=1, others=[2, 3]) #}
+CREATE OR REPLACE VIEW undeclared_totals AS
+SELECT min(line) AS line
+FROM (
+    SELECT
+        value_{{ value }},
+        line,
+        published,
+        sum(published) OVER ({{ others | partition_by("value") }}) AS whole,
+        count(published) OVER ({{ others | partition_by("value") }}) AS "values"
+    FROM cells
+) AS lines
+GROUP BY value_{{ value }}
+HAVING
+    bool_and(2 * published = whole AND "values" > 2)
+    AND count(published) = count(*)
+    AND count(*) FILTER (WHERE published > 0) > 1;

@@ -21,6 +21,7 @@ from qifsql.counting.counts import Counts
 from qifsql.counting.matching_columns import Side
 from qifsql.counting.passes import Passes
 from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.engine.catalog import Catalog
 from qifsql.engine.progress import Meter
 from qifsql.errors import ColumnError, InputError, WeightError
 from qifsql.query.render import render
@@ -346,7 +347,7 @@ def test_secrets_of_few_values_are_counted_by_tallies_while_there_is_room() -> N
     assert Counts._tallied_values(counts) == {1: 8, 3: 8, 4: 7, 6: 1}
 
 
-def test_a_filter_is_checked_on_its_own_file() -> None:
+def test_a_filter_is_checked_by_its_name() -> None:
     class Catalogue:
         """Keeps what it is asked to check."""
 
@@ -359,9 +360,9 @@ def test_a_filter_is_checked_on_its_own_file() -> None:
             self.checked.append(f"{what}: {render(tree)}")
 
     catalog: Any = Catalogue()
-    assert matching_columns.checked_filter(None, catalog) is None
+    assert Catalog.filter(catalog, None) is None
     assert catalog.checked == []
-    found = matching_columns.checked_filter("A > 1", catalog)
+    found = Catalog.filter(catalog, "A > 1", "the filter (where) of d")
     assert found is not None
     assert render(found) == 'source."a" > 1'
     assert catalog.checked == ['the filter (where) of d: source."a" > 1']

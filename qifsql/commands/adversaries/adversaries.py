@@ -6,6 +6,7 @@ its quantiles, and the chance that it reaches a threshold are exact (M160 to M16
 """
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -115,7 +116,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
             for function in part.functions
         ]
         known_records = {} if reading is None else {"known_records": pl.lit(reading)}
-        frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+        frame = pl.DataFrame(rows, schema=SCHEMA)
         frames.append(frame.with_columns(**known_records))
         sizes.append(_success_by_size(part).with_columns(**known_records))
     details = {"by_size": pl.concat(sizes)}
@@ -185,7 +186,7 @@ def _has_size(swept: StoredSweep, size: int) -> bool:
     return stored == math.comb(len(swept.qids), size)
 
 
-def _checked_weights(adversary: Adversary, swept: StoredSweep) -> dict[int, int]:
+def _checked_weights(adversary: Adversary, swept: StoredSweep) -> Mapping[int, int]:
     """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
 
     Subsets are not listed if there are many more than the sweep has.
@@ -213,46 +214,45 @@ def _success_row(
     function: SetFunction,
     attempt: Fraction | None,
     threshold: Fraction | None,
-) -> tuple[Any, ...]:
+) -> dict[str, Any]:
+    """Return the row of an adversary and a question (``SCHEMA``)."""
     factor = Fraction(1) if attempt is None else attempt
     pairs = ((function.amounts[subset], weight) for subset, weight in weights.items())
     success = Distribution.of(pairs, function.unit).times(factor)
     sizes = Distribution.of(((s.bit_count(), w) for s, w in weights.items()), Fraction(1))
-    numbers = (
-        success.expected,
-        success.quantile(Fraction(1, 2)),
-        success.quantile(Fraction(19, 20)),
-        success.least,
-        success.greatest,
-    )
-    return (
-        *(name, function.model, function.secret, function.measure),
-        *map(float, numbers),
-        None if threshold is None else float(threshold),
-        None if threshold is None else float(success.chance(threshold)),
-        float(function.prior * factor),
-        None if attempt is None else float(attempt),
-        float(sizes.expected),
-        len(weights),
-    )
+    numbers = {
+        "expected": success.expected,
+        "median": success.quantile(Fraction(1, 2)),
+        "q95": success.quantile(Fraction(19, 20)),
+        "least": success.least,
+        "greatest": success.greatest,
+        "threshold": threshold,
+        "chance": None if threshold is None else success.chance(threshold),
+        "prior": function.prior * factor,
+        "attempt": attempt,
+        "mean_known": sizes.expected,
+    }
+    shares = {column: None if n is None else float(n) for column, n in numbers.items()}
+    return {"adversary": name, **function.question, **shares, "subsets": len(weights)}
 
 
 def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
     """Return success by number of attributes known, for the sizes that are whole (M165)."""
     rows = []
-    by_size: dict[int, list[int]] = {}
+    by_size: dict[int, list[int]] = defaultdict(list)
     for subset in swept.subsets:
-        by_size.setdefault(subset.bit_count(), []).append(subset)
+        by_size[subset.bit_count()].append(subset)
     sizes = [size for size in sorted(by_size) if _has_size(swept, size)]
     for function in swept.functions:
         for size in sizes:
-            amounts = [(function.amounts[subset], 1) for subset in by_size[size]]
-            success = Distribution.of(amounts, function.unit)
-            quartiles = (success.quantile(u) for u in QUARTILES.values())
-            numbers = (success.expected, success.least, *quartiles, success.greatest)
-            key = (function.model, function.secret, function.measure, size, len(amounts))
-            rows.append((*key, *map(float, numbers)))
-    return pl.DataFrame(rows, schema=BY_SIZE, orient="row")
+            subsets = by_size[size]
+            success = Distribution.of(((function.amounts[s], 1) for s in subsets), function.unit)
+            numbers = {"mean": success.expected, "least": success.least}
+            numbers |= {name: success.quantile(share) for name, share in QUARTILES.items()}
+            numbers["greatest"] = success.greatest
+            row = {**function.question, "n_qids": size, "subsets": len(subsets)}
+            rows.append(row | {name: float(share) for name, share in numbers.items()})
+    return pl.DataFrame(rows, schema=BY_SIZE)
 
 
 def _expected_histogram(
@@ -269,10 +269,10 @@ def _expected_histogram(
         if any(sum(n for _, n in bins.get(s, ())) != people for s in swept.subsets):
             return {}, ["the histograms of the sweep are not whole; they are left out"]
         for name, weight in weights.items():
-            counts: dict[int, int] = {}
+            counts: Counter[int] = Counter()
             for subset, w in weight.items():
                 for bin_, individuals in bins[subset]:
-                    counts[bin_] = counts.get(bin_, 0) + w * individuals
+                    counts[bin_] += w * individuals
             total = sum(weight.values())
             key = (name, function.model, function.secret)
             rows += [(*key, b, float(Fraction(counts[b], total))) for b in sorted(counts)]

@@ -16,9 +16,9 @@ from typing import Any
 from qifsql.adversary.names import subset
 from qifsql.commands.adversaries.knowledge import (
     Adversary,
-    Independent,
-    Listed,
     check_names,
+    independent,
+    listed,
     mixture,
 )
 from qifsql.commands.adversaries.spec import Knowledge
@@ -35,6 +35,9 @@ OTHERS = "*"
 MIXTURE = "mixture"
 EXAMPLE = '"age=0.9,city=1"'
 DIGITS = 18  # of the denominator of a probability
+
+Mixed = tuple[Lines, Mapping[str, Fraction]]
+"""The file of a mixture, and the shares of its members by name."""
 
 
 @dataclass
@@ -54,38 +57,38 @@ class Notation:
         if isinstance(knows, Mapping):
             return check_names(self._of_mapping(knows))
         members: list[Adversary] = []
-        mixtures: list[tuple[Lines, Mapping[str, Fraction]]] = []
+        mixtures: list[Mixed] = []
         for text in map(path_text, several_paths(knows)):
             name, rest = _split_name(text)
-            ending = Path(rest.strip()).suffix.casefold()
+            file = rest.strip()
+            ending = Path(file).suffix.casefold()
             if "=" in rest or ending not in FILES:
                 members.append(self._of_text(text))
             elif ending == ".csv":
-                members.append(self._of_csv(rest.strip(), name or Path(rest.strip()).stem))
+                members.append(self._of_csv(file, name or Path(file).stem))
             elif name:
-                raise InputError(
-                    f"{rest.strip()} names its adversaries itself; leave {quoted(name)} out"
-                )
+                raise InputError(f"{file} names its adversaries itself; leave {quoted(name)} out")
             else:
-                named, mixed = self._of_toml(rest.strip())
+                named, mixed = self._of_toml(file)
                 members += named
                 mixtures += mixed
         members = check_names(members)
         return check_names([*members, *(_make_mixture(*mixed, members) for mixed in mixtures)])
 
     def _of_text(self, text: str) -> Adversary:
+        """Return the adversary of a text ``NAME: age=0.9,city=1``."""
         name, rest = _split_name(text)
         probabilities: dict[str, Fraction] = {}
         for attribute, value, is_quoted in _parse_items(rest):
-            key = attribute
-            if not (attribute == OTHERS and not is_quoted):
+            if attribute != OTHERS or is_quoted:
                 self._check(attribute, _quotes_hint(text, self.qids))
-            if key in probabilities:
-                raise InputError(f"{quoted(key)} is named twice in --knows; name it once")
-            probabilities[key] = probability(value, key)
+            if attribute in probabilities:
+                raise InputError(f"{quoted(attribute)} is named twice in --knows; name it once")
+            probabilities[attribute] = probability(value, attribute)
         return self._independent(name or text.strip(), probabilities)
 
     def _of_mapping(self, knows: Mapping[str, Any]) -> Iterator[Adversary]:
+        """Yield the adversary of a dictionary of probabilities, or those of several by name."""
         if not any(isinstance(value, Mapping) for value in knows.values()):
             text = ", ".join(f"{name}={value}" for name, value in knows.items())
             yield self._of_table(text, knows)
@@ -98,6 +101,7 @@ class Notation:
             yield self._of_table(str(name), table)
 
     def _of_table(self, name: str, table: Mapping[str, Any]) -> Adversary:
+        """Return the adversary of probabilities by attribute."""
         probabilities = {}
         for attribute, value in table.items():
             if attribute != OTHERS:
@@ -105,9 +109,8 @@ class Notation:
             probabilities[str(attribute)] = probability(value, str(attribute))
         return self._independent(name, probabilities)
 
-    def _of_toml(
-        self, file: str
-    ) -> tuple[list[Adversary], list[tuple[Lines, Mapping[str, Fraction]]]]:
+    def _of_toml(self, file: str) -> tuple[list[Adversary], list[Mixed]]:
+        """Return the adversaries of the tables of a file, and the mixtures of them."""
         data, lines = parse(file)
         self.files.append(file)
         members, mixtures = [], []
@@ -128,14 +131,13 @@ class Notation:
         return members, mixtures
 
     def _of_csv(self, file: str, name: str) -> Adversary:
+        """Return the adversary of a file of subsets and their weights."""
         self.files.append(file)
         shares: dict[int, Fraction] = {}
         for line, (text, weight) in enumerate(_read_csv(file), 2):
             try:
                 chosen = subset(text, self.qids) if text else 0
-                share = number(weight)
-                if share is None or share < 0 or share.denominator > 10**DIGITS:
-                    raise InputError("the weight is not a number of 0 or more")
+                share = _share(weight, "the weight")
                 if chosen in shares:
                     raise InputError("this set is listed a second time; list it once")
             except InputError as e:
@@ -149,16 +151,15 @@ class Notation:
                 f"the weights of {file} add up to {float(total):.6g}, not to 1; they are taken in "
                 "proportion"
             )
-        return Adversary(name, Listed(shares))
+        return listed(name, shares)
 
     def _independent(self, name: str, probabilities: Mapping[str, Fraction]) -> Adversary:
+        """Return an adversary; what is not named has the probability of ``*``, or 0."""
         absent = [qid for qid in self.qids if qid not in probabilities]
         if absent and OTHERS not in probabilities:
             self.unnamed[name] = absent
         usual = probabilities.get(OTHERS, Fraction())
-        return Adversary(
-            name, Independent(tuple(probabilities.get(qid, usual) for qid in self.qids))
-        )
+        return independent(name, [probabilities.get(qid, usual) for qid in self.qids])
 
     def _check(self, name: str, hint: str = "") -> None:
         if name not in self.qids:
@@ -236,15 +237,17 @@ def _quotes_hint(text: str, qids: Sequence[str]) -> str:
 
 def _read_shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
     """Return the shares of the members of a mixture."""
-    shares = {}
-    for name, value in table.items():
-        share = number(value)
-        if share is None or share < 0 or share.denominator > 10**DIGITS:
-            raise InputError(f"the share of {quoted(name)} is not a number of 0 or more")
-        shares[name] = share
+    shares = {name: _share(v, f"the share of {quoted(name)}") for name, v in table.items()}
     if not any(shares.values()):
         raise InputError("the mixture has no share above 0; write, for example, neighbour = 0.7")
     return shares
+
+
+def _share(value: object, what: str) -> Fraction:
+    share = number(value)
+    if share is None or share < 0 or share.denominator > 10**DIGITS:
+        raise InputError(f"{what} is not a number of 0 or more")
+    return share
 
 
 def _make_mixture(

@@ -1,5 +1,6 @@
 """A stored sweep as exact set functions: success by subset, for each question and measure."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,6 +39,11 @@ class SetFunction:
     def prior(self) -> Fraction:
         """Return V(empty)."""
         return self.amounts[0] / self.unit
+
+    @property
+    def question(self) -> dict[str, str | None]:
+        """Return the columns of the question and the measure."""
+        return {"model": self.model, "secret": self.secret, "measure": self.measure}
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
 
 
 def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
+    """Return a function for each question and measure; ValueError for a repeated subset."""
     functions = []
     for part in questions(frame):
         subsets = [0, *part["subset"].to_list()]
@@ -144,9 +151,9 @@ def people_by_bin(table: pl.DataFrame, function: SetFunction) -> dict[int, list[
     """
     secret = pl.lit(function.secret, pl.String)
     rows = table.filter(model=function.model).filter(pl.col("secret").eq_missing(secret))
-    bins: dict[int, list[tuple[int, Any]]] = {}
+    bins: dict[int, list[tuple[int, Any]]] = defaultdict(list)
     for subset, bin_, individuals in rows.select("subset", "bin", "individuals").iter_rows():
-        bins.setdefault(subset, []).append((bin_, individuals))
+        bins[subset].append((bin_, individuals))
     people = sum(individuals for _, individuals in next(iter(bins.values()), []))
     bins[0] = [(round(100 * function.prior), people)]
     return bins

@@ -135,7 +135,7 @@ def levels_table(frame: pl.DataFrame) -> Table:
             *([interval_text(row)] if estimates else []),
             *([last] if drifts else []),
             bounds_text(row["wanted"]),
-            said("yes") if row["met"] else Bad(said("NO")),
+            met_text(row),
         )
     return table
 
@@ -166,6 +166,11 @@ def interval_text(row: Mapping[str, Any]) -> str:
         return ""
     low, high = (number(f"{row[end]:.4f}") for end in ("low", "high"))
     return said("{low} and {high}", low=low, high=high)
+
+
+def met_text(row: Mapping[str, Any]) -> str:
+    """Return whether a level is met; NO marks one that is not."""
+    return said("yes") if row["met"] else Bad(said("NO"))
 
 
 def bounds_text(text: str) -> str:

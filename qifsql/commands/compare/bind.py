@@ -20,12 +20,11 @@ from qifsql.counting.release_columns import (
     names_of_all,
     raw_columns,
     tagged_names,
-    titles_of,
     typed,
 )
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog as Knowledge
 from qifsql.engine.catalog import Catalog

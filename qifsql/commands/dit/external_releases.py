@@ -19,7 +19,6 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, plural, quoted
-from qifsql.query.columns import equal, same
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.render import adding
@@ -45,6 +44,7 @@ class ExternalReleases:
             passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
+        self.dictionary = {"known": own_name("dictionary_secret_1")}  # the secrets of the people
         self.types: dict[str, str] = {}
         self.typed = True  # no release so far is CSV
 
@@ -128,9 +128,8 @@ class ExternalReleases:
 
     def _number_secrets(self) -> None:
         """Refuse values of the secret that nobody in the input has."""
-        lacking = exp.select("coalesce(sum(shown.people), 0)").from_("shown")
-        lacking = lacking.join(_dictionary(), on=_known_secret(), join_type="anti")
-        if records := self.passes.row(lacking)[0]:
+        query = splice("dit/unknown_secrets", tables=self.dictionary)
+        if records := self.passes.row(query)[0]:
             raise InputError(
                 f"{plural(int(records), 'record')} of the releases have a secret "
                 f"{quoted(self.secret.name)} that nobody in "
@@ -161,50 +160,20 @@ class ExternalReleases:
             labels=LABELS,
         )
 
-    def _pattern_rows(self) -> exp.Query:
+    def _pattern_rows(self) -> exp.Select:
         """Return the rows of ``patterns``: each target with their release and the whole one."""
-        number = exp.column("number", "shown")
-        release = exp.or_(number.eq(exp.column("target", "targets")), number.eq(WHOLE))
-        everybody = exp.alias_(own_table("targets"), "targets", table=True)
-        query = exp.select("targets.target").from_("shown").join(everybody, on=release)
-        pattern: exp.Expr = exp.cast(exp.convert(0), "BIGINT")
+        tables = {"targets": own_name("targets"), **self.dictionary}
         for raw in self.raws:
-            j = raw.number
-            cells, spot, covers = (f"{what}_{j}" for what in ("own_cells", "own_spot", "covers"))
-            same_cell = same(exp.column(f"cell_{j}", "shown"), exp.column("cell", cells))
-            query = query.join(
-                exp.table_(self._column(raw).names["cells"], alias=cells), on=same_cell
-            )
-            target = equal(exp.column("target", spot), exp.column("target", "targets"))
-            query = query.join(exp.table_(f"spotted_{j}", alias=spot), on=target)
-            cell = equal(exp.column("id", covers), exp.column("id", cells))
-            place = equal(exp.column("place", covers), exp.column("place", spot))
-            query = query.join(covers, on=exp.and_(cell, place), join_type="left")
-            held = exp.column("id", covers).is_(exp.null()).not_()
-            bit = exp.Case().when(held, exp.convert(2 ** (j - 1))).else_(exp.convert(0))
-            pattern = exp.Add(this=pattern, expression=bit)
-        query = query.join(_dictionary(), on=_known_secret())
-        query = query.select(
-            exp.alias_(exp.cast(number.neq(WHOLE), "INTEGER"), "release"),
-            exp.alias_(pattern, "pattern"),
-            exp.alias_(exp.column("code", "known"), "secret"),
-            "sum(shown.people)::BIGINT AS people",
+            tables[f"texts_{raw.number}"] = self._column(raw).names["cells"]
+        return splice(
+            "dit/file_patterns", tables=tables, shape={"qids": [raw.number for raw in self.raws]}
         )
-        return query.group_by("1", "2", "3", "4")
 
     def _batch_tables(self) -> Sequence[str]:
         """Return the names of a batch's tables."""
         tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
         numbers = [raw.number for raw in self.raws]
         return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
-
-
-def _dictionary() -> exp.Expr:
-    return exp.alias_(own_table("dictionary_secret_1"), "known", table=True)
-
-
-def _known_secret() -> exp.Expr:
-    return same(exp.column("secret", "shown"), exp.column("value", "known"))
 
 
 def _cell(file_column: Column, *, csv: bool) -> exp.Expr:

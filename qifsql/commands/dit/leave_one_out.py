@@ -55,9 +55,7 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
         rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
         step = Step("dictionary", "One row per value that is left.", rest)
         values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
-        before = passes.row(
-            exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"{name}_1"))
-        )
+        before = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
         world_secret = replace(secret, values=values, before=int(before[0]))
         gone = code if values < secret.values else NOTHING
         worlds[code] = World(name, world_secret, coded.records - 1, gone)

@@ -17,7 +17,6 @@ from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import Scale, own_table
 from qifsql.errors import InputError, plural
-from qifsql.query.columns import number
 
 TALLIED = (
     *("parted", "pieces", "front", "front_next", "beneath", "kinds", "held", "cells"),
@@ -93,15 +92,11 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
 def _make_kinds(passes: Passes, scales: Sequence[Scale]) -> None:
     """Create ``kinds``: for each quasi-identifier, the kind of its cells and its missing value."""
-    rows = [
-        exp.select(
-            exp.alias_(exp.cast(number(i), "BIGINT"), "attribute"),
-            exp.alias_(exp.convert(scale.interval), "interval", quoted=True),
-            exp.alias_(exp.cast(number(scale.missing), "BIGINT"), "missing"),
-        )
-        for i, scale in enumerate(scales, 1)
-    ]
-    passes.keep("kinds", rows[0] if len(rows) == 1 else exp.union(*rows, distinct=False))
+    rows = [(i, scale.interval, scale.missing) for i, scale in enumerate(scales, 1)]
+    kinds = exp.values(rows, alias="listed", columns=["attribute", "is_interval", "missing"])
+    columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing")
+    interval = exp.column("is_interval").as_("interval", quoted=True)
+    passes.keep("kinds", exp.select(*columns, interval).from_(kinds))
 
 
 def _make_beneath(passes: Passes) -> None:

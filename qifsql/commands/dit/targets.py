@@ -37,7 +37,7 @@ def code_people(engine: Engine, microdata: Microdata) -> People:
     qid_scales = tuple(scales.make_scales(engine, microdata))
     (secret,) = scales.make_secrets(engine, microdata)
     scales.code_records(engine, microdata)
-    counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
+    counted = exp.select("count(*)").from_(own_table("coded"))
     ((records,),) = engine.rows(Plan((), counted), "counting records", name)
     if not records:
         after = " under the filter (where)" if microdata.where is not None else ""

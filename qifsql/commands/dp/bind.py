@@ -8,7 +8,6 @@ attribute alone must decide the predicate.
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from sqlglot import exp
 
@@ -19,10 +18,11 @@ from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, identifier, parse, read, substituted
+from qifsql.data.expressions import SOURCE, filled, identifier, parse, read, substituted
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, plural, quoted
+from qifsql.query.columns import fold
 
 ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
@@ -196,12 +196,10 @@ def answer_patterns(request: Request) -> exp.Select | None:
 
 def _bit_pattern(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """Return one number with a bit for each condition that holds."""
-    bits: list[exp.Expr] = [
-        exp.Case().when(tree.copy(), exp.Literal.number(2**i)).else_(exp.Literal.number(0))
-        for i, tree in enumerate(conditions)
+    bits = [
+        filled(f"CASE WHEN c THEN {2**i} ELSE 0 END", {"c": c}) for i, c in enumerate(conditions)
     ]
-    bit_sum = reduce(lambda total, bit: exp.Add(this=total, expression=bit), bits)
-    return exp.cast(exp.paren(bit_sum), "BIGINT")
+    return exp.cast(exp.paren(fold(exp.Add, bits)), "BIGINT")
 
 
 def listed_values(request: Request) -> exp.Query:
@@ -209,16 +207,9 @@ def listed_values(request: Request) -> exp.Query:
 
     Without an order it has no rows.
     """
-    type_ = request.useful.type
-
-    def row(value: exp.Expr, position: exp.Expr) -> exp.Select:
-        return exp.select(
-            exp.alias_(exp.cast(value, type_, dialect="duckdb"), "useful"),
-            exp.alias_(exp.cast(position, "BIGINT"), "position", quoted=True),
-        )
-
-    texts = enumerate(map(exp.Literal.string, request.order), 1)
-    rows = [row(value, exp.Literal.number(i)) for i, value in texts]
-    if not rows:
-        return row(exp.null(), exp.null()).where(exp.false())
-    return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+    rows: list[tuple[str | None, int | None]] = [(v, i) for i, v in enumerate(request.order, 1)]
+    listed = exp.values(rows or [(None, None)], alias="listed", columns=["useful", "position"])
+    useful = exp.cast(exp.column("useful"), request.useful.type, dialect="duckdb")
+    position = exp.cast(exp.column("position", quoted=True), "BIGINT")
+    query = exp.select(useful.as_("useful"), position.as_("position", quoted=True)).from_(listed)
+    return query if request.order else query.where(exp.false())

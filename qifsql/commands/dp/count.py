@@ -164,10 +164,9 @@ def _check_order(tables: Tables, request: Request) -> None:
     """Refuse an order that leaves values out."""
     if not request.order:
         return
-    unlisted = exp.and_(
-        exp.column("position").is_(exp.null()), exp.not_(exp.column("useful").is_(exp.null()))
-    )
-    ((n,),) = tables.answer(exp.select(exp.Count(this=exp.Star())).from_("places").where(unlisted))
+    unlisted = exp.select("count(*)").from_("places")
+    unlisted = unlisted.where('"position" IS NULL AND NOT useful IS NULL')
+    ((n,),) = tables.answer(unlisted)
     if n:
         raise InputError(
             f"the order lists {plural(len(request.order), 'value')}, and useful attribute "

@@ -5,7 +5,6 @@ A person who is unique in the sample may match people who were not drawn. Source
 """
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -13,7 +12,7 @@ import polars as pl
 from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import caution_of, cautions, is_even
 from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
-from qifsql.commands.estimate.sample import Counted, Sampled, Share
+from qifsql.commands.estimate.sample import Counted, Sampled
 from qifsql.commands.estimate.spec import EstimateOptions
 from qifsql.counting.session import note_left_out, opened
 from qifsql.data.dataset import Tabular
@@ -24,7 +23,7 @@ from qifsql.errors import InputError
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
 from qifsql.query.columns import native_types
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 ESTIMATES: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
@@ -104,7 +103,7 @@ def estimate(
 
     """
     options = complete(options, EstimateOptions)
-    share = _share_of(options["fraction"], options["population_size"], options["sampling_weight"])
+    fraction = _fraction(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "estimate")
@@ -117,13 +116,10 @@ def estimate(
         where=options["where"],
         null=options["null"],
     )
-    out = None if options["records"] is None else Path(options["records"])
-    if out is not None:
-        check_ending(out, STREAMED)
-        out = check_place(out, spec.dataset.paths)
+    out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
-        sample = Sampled(engine, bound, share)
+        sample = Sampled(engine, bound, fraction)
         counted = sample.count()
         sizes = Sizes(counted.blocks, sample.fraction)
         extent = {"fraction": float(sample.fraction), "population": sizes.population}
@@ -137,11 +133,8 @@ def estimate(
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
     rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
-    weights = (
-        (bound.microdata.weight.name, sample.weights)
-        if bound.microdata.weight and sample.weights
-        else None
-    )
+    weight = bound.microdata.weight
+    weights = (weight.name, sample.weights) if weight and sample.weights else None
     notes = (*bound.microdata.notes, *gone, *cautions(sizes, counted, estimates, weights))
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
     frame = pl.DataFrame(rows, schema=ESTIMATES)
@@ -162,25 +155,30 @@ def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     return [dankar(three, sizes.fraction), *three.values(), argus]
 
 
-def _share_of(fraction: float | str | Fraction | None, population: int | None, w: object) -> Share:
-    """Return the share of the sample; InputError unless it is given in exactly one way."""
-    ways = [way for way in (fraction, population, w) if way is not None]
-    if len(ways) != 1:
+def _fraction(options: EstimateOptions) -> Fraction | int | None:
+    """Return the share of the sample, or the people it was drawn from; None for weights.
+
+    InputError unless it is given in exactly one way.
+    """
+    fraction, population = options["fraction"], options["population_size"]
+    ways = (fraction, population, options["sampling_weight"])
+    if sum(way is not None for way in ways) != 1:
         raise InputError(
             "say in one way how the sample was drawn: its share of the population (--fraction "
             "0.01), the people of the population (--population-size 1000000), or sampling weights "
             "(--sampling-weight COLUMN)"
         )
     if fraction is not None:
-        return Share(fraction=share(fraction))
+        return share(fraction)
     if population is not None and (isinstance(population, bool) or not 1 <= population <= MOST):
         raise InputError(
             f"a population is a whole number of people, at least 1 and at most {MOST:,}"
         )
-    return Share(population=population)
+    return population
 
 
 def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
+    """Return the row of a method (``ESTIMATES``), without its seconds."""
     reason = caution_of(sizes, uniques, even=even)
     row: dict[str, Any] = {
         "qids": qids,
@@ -205,9 +203,8 @@ def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict
         if sizes.alone:
             seen = uniques.number * float(sizes.fraction) / sizes.alone
             row["of_sample_uniques"] = min(seen, 1.0)
-    return (
-        dict.fromkeys(ESTIMATES) | row | {f"fitted_{n}": x for n, x in uniques.parameters.items()}
-    )
+    fitted = {f"fitted_{name}": value for name, value in uniques.parameters.items()}
+    return dict.fromkeys(ESTIMATES) | row | fitted
 
 
 def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:

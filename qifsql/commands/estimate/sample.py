@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -19,26 +20,6 @@ from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
 UNIT = 2**60  # parts of one in sums of risks and shares
-
-
-@dataclass(frozen=True)
-class Share:
-    """The sample's share of the population: a fraction, a number of people, or weights."""
-
-    fraction: Fraction | None = None
-    population: int | None = None
-
-    def of(self, records: int) -> Fraction:
-        """Return the fraction; InputError if the population is smaller than the sample."""
-        if self.fraction is not None:
-            return self.fraction
-        people = self.population or 0
-        if people < records:
-            raise InputError(
-                f"a population of {plural(people, 'person')} is smaller than the sample of "
-                f"{plural(records, 'record')}; give the number of people it was drawn from"
-            )
-        return Fraction(records, people)
 
 
 @dataclass(frozen=True)
@@ -69,76 +50,101 @@ class Counted:
     complete: int
 
 
-class Sampled:
-    """The sample in the engine. ``plans`` are the plans that ran."""
+class _Spread(NamedTuple):
+    """A row of the view ``spread``: blocks of a size whose records have a risk in percent.
 
-    def __init__(self, engine: Engine, bound: BoundAttack, share: Share) -> None:
+    ``risks`` and ``shares`` are sums over the blocks, in parts of ``UNIT``.
+    """
+
+    size: int
+    risk: int
+    blocks: int
+    complete: int
+    risks: int
+    shares: int
+    highest: float
+
+
+class Sampled:
+    """The sample in the engine. ``plans`` are the plans that ran.
+
+    ``fraction`` is the share of the sample, or a whole number of people it was drawn from; None if
+    the records have weights.
+    """
+
+    def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:
         self.engine = engine
         self.bound = bound
         self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.records = self._records()
-        self.weights = self._weights() if bound.microdata.weight is not None else None
-        if self.weights is not None:
-            self.fraction = Fraction(self.records) / self.weights.people
-        else:
-            self.fraction = share.of(self.records)
+        self.weights = None
+        if fraction is None:
+            self.weights = self._weights()
+            fraction = Fraction(self.records) / self.weights.people
+        elif isinstance(fraction, int):
+            if fraction < self.records:
+                raise InputError(
+                    f"a population of {plural(fraction, 'person')} is smaller than the sample of "
+                    f"{plural(self.records, 'record')}; give the number of people it was drawn from"
+                )
+            fraction = Fraction(self.records, fraction)
+        self.fraction = fraction
 
     def count(self) -> Counted:
         """Count blocks by size, and people by risk."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
-        rows = self._rows(
-            microdata_steps.plan(self.bound.microdata, steps, self._query("spread")), "counting"
-        )
+        plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
+        rows = [_Spread(*row) for row in self._rows(plan, "counting")]
+        alone = [row for row in rows if row.size == 1]
         blocks: Counter[int] = Counter()
         bins: Counter[int] = Counter()
-        for size, risk, n, *_ in rows:
-            blocks[size] += n
-            bins[risk] += size * n
+        for row in rows:
+            blocks[row.size] += row.blocks
+            bins[row.risk] += row.size * row.blocks
         return Counted(
-            dict(sorted(blocks.items())),
-            dict(sorted(bins.items())),
-            Fraction(sum(size * int(risks) for size, _, _, _, risks, _, _ in rows), UNIT),
-            Fraction(sum(int(risks) for size, _, _, _, risks, *_ in rows if size == 1), UNIT),
-            Fraction(sum(int(shares) for size, *_, shares, _ in rows if size == 1), UNIT),
-            max(highest for *_, highest in rows),
-            sum(complete for _, _, _, complete, *_ in rows),
+            blocks=dict(sorted(blocks.items())),
+            bins=dict(sorted(bins.items())),
+            risks=Fraction(sum(row.size * int(row.risks) for row in rows), UNIT),
+            alone=Fraction(sum(int(row.risks) for row in alone), UNIT),
+            shares=Fraction(sum(int(row.shares) for row in alone), UNIT),
+            highest=max(row.highest for row in rows),
+            complete=sum(row.complete for row in rows),
         )
 
     def every_record(self, native: Sequence[str]) -> Plan:
         """Return every record with its block size and risk, in the order of the input."""
-        attack = self.bound
+        microdata = self.bound.microdata
         risky = self._step("risky", "chances", kinds="crowds")
-        steps = [*self._crowds(), risky, microdata_steps.everybody(attack.microdata)]
+        steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]
-        if attack.microdata.key is not None:
-            key = as_native(exp.column("key", "everybody"), attack.microdata.key, native)
-            columns.append((key, attack.microdata.key.name))
+        if microdata.key is not None:
+            key = as_native(exp.column("key", "everybody"), microdata.key, native)
+            columns.append((key, microdata.key.name))
         size = exp.column("size", "risky")
         people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))
         columns += [(size, "block_size"), (people, "population_block")]
         columns += [(exp.column("risk", "risky"), "risk")]
         query = exp.select(*named(columns)).from_("everybody")
-        query = query.join("risky", on=same_block("everybody", "risky", len(attack.microdata.qids)))
-        return microdata_steps.plan(
-            attack.microdata, steps, query.order_by(exp.column("record", "everybody"))
-        )
+        query = query.join("risky", on=same_block("everybody", "risky", len(microdata.qids)))
+        query = query.order_by(exp.column("record", "everybody"))
+        return microdata_steps.plan(microdata, steps, query)
 
     def _records(self) -> int:
         """Return the number of people in the sample; WeightError if a weight is 0."""
-        there = check_records(self.engine, self.bound.microdata)
-        if self.bound.microdata.null != "drop" and self.bound.microdata.weight is None:
+        microdata = self.bound.microdata
+        there = check_records(self.engine, microdata)
+        if microdata.null != "drop" and microdata.weight is None:
             return there
-        counted = microdata_steps.records_plan(self.bound.microdata, people=True)
+        counted = microdata_steps.records_plan(microdata, people=True)
         ((records,),) = self._rows(counted, "counting records")
-        if self.bound.microdata.weight is not None:
-            everyone = microdata_steps.records_plan(
-                replace(self.bound.microdata, weight=None), people=True
-            )
+        if microdata.weight is not None:
+            unweighted = replace(microdata, weight=None)
+            everyone = microdata_steps.records_plan(unweighted, people=True)
             ((there,),) = self._rows(everyone, "counting records")
             if nobody := int(there) - int(records):
                 raise WeightError(
-                    f"weight {quoted(self.bound.microdata.weight.name)} of {self.where} is 0 in "
+                    f"weight {quoted(microdata.weight.name)} of {self.where} is 0 in "
                     f"{plural(nobody, 'record')}, who would stand for nobody; a sampling weight "
                     "is how many people a record stands for: mend them, or use --where"
                 )
@@ -189,6 +195,6 @@ class Sampled:
     def _query(self, name: str) -> exp.Select:
         return splice(f"estimate/{name}", width=len(self.bound.microdata.qids))
 
-    def _rows(self, plan: Plan, what: str) -> list[tuple[int, ...]]:
+    def _rows(self, plan: Plan, what: str) -> list[tuple[Any, ...]]:
         self.plans.append(plan)
         return self.engine.rows(plan, what, self.where)

@@ -75,21 +75,17 @@ def example(name: str, sample: Sample) -> tuple[str, ...]:
 
 def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
     text = _texts()[name]
+    fields: dict[str, Any] = {
+        key: text[key] for key in ("title", "meaning", "formula", "direction", "range", "source")
+    }
+    fields |= {key: tuple(text.get(key, ())) for key in ("notes", "columns", "aliases")}
     return Explanation(
-        name,
-        text["title"],
-        text["meaning"],
-        text["formula"],
-        tuple(_used("symbols", f"{text['formula']} {text['range']}")),
-        text["direction"],
-        text["range"],
-        text["source"],
-        tuple(_used("works", text["source"])),
-        tuple(text.get("notes", ())),
-        tuple(text.get("columns", ())),
-        tuple(text.get("aliases", ())),
-        example(name, sample),
-        origin,
+        name=name,
+        symbols=tuple(_used("symbols", f"{text['formula']} {text['range']}")),
+        works=tuple(_used("works", text["source"])),
+        example=example(name, sample),
+        origin=origin,
+        **fields,
     )
 
 

@@ -147,6 +147,7 @@ class SweepJob(Job):
         return code
 
     def _steps(self, words: Sequence[str], folder: Path) -> int:
+        """Sweep in steps of growing time budgets, then write the file; return the exit code."""
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]
         while self.answers is None or not self.answers.is_whole:
@@ -183,19 +184,15 @@ class Jobs:
     def start(self, lines: Sequence[Sequence[str]]) -> Job:
         """Start command lines."""
         with self._lock:
-            return self._listed(Job(len(self._jobs), lines, self._limits))
+            self._jobs.append(Job(len(self._jobs), lines, self._limits))
+            return self._jobs[-1]
 
     def sweep(self, words: Sequence[str], *, private: bool) -> Job:
         """Start a sweep, whose last words are ``-o FILE``."""
         with self._lock:
-            number = len(self._jobs)
-            return self._listed(
-                SweepJob(number, [words], self._limits, private=private, temp=self._temp)
-            )
-
-    def _listed(self, job: Job) -> Job:
-        self._jobs.append(job)
-        return job
+            number, limits = len(self._jobs), self._limits
+            self._jobs.append(SweepJob(number, [words], limits, private=private, temp=self._temp))
+            return self._jobs[-1]
 
     def __getitem__(self, number: str) -> Job:
         """Return a job by its number in a form; InputError if there is none."""

@@ -105,6 +105,7 @@ class Calculations:
         return True
 
     def _do(self, calculation: Calculation) -> None:
+        """Do a calculation that still waits; set its result or its error."""
         with self._lock:
             if self._waiting.get(calculation.topic) is not calculation:
                 return

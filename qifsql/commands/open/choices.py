@@ -35,9 +35,9 @@ def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
 
     Only the type and the number of values count, so that the steps reveal no value.
 
-    >>> steps("TINYINT", 31)
+    >>> steps_of_column("TINYINT", 31)
     ('', '2', '5', '10', '20', 'drop')
-    >>> steps("BOOLEAN", 2)
+    >>> steps_of_column("BOOLEAN", 2)
     ('', 'drop')
     """
     kind = family(type_)

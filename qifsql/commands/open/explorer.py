@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.compare.compare import compare
@@ -17,6 +17,7 @@ from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import Identity, identities
+from qifsql.data.types import Row
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError
 from qifsql.results.result import Result
@@ -33,11 +34,7 @@ class SourceColumn:
 
     name: str
     type: str
-    records: int | None
-    missing: int | None
-    distinct: int | None
-    alone: float | None
-    row: Mapping[str, Any]
+    row: Row
     role: str
     steps: tuple[str, ...]
 
@@ -97,10 +94,6 @@ class Explorer:
             SourceColumn(
                 name=row["column"],
                 type=row["type"],
-                records=row["records"],
-                missing=row["missing"],
-                distinct=row["distinct"],
-                alone=row["singled_out_share"],
                 row=row,
                 role=roles.get(row["column"], ""),
                 steps=choices.steps_of_column(row["type"], row["distinct"] or 0),
@@ -108,46 +101,29 @@ class Explorer:
             for row in rows
         )
 
-    def attack(self, choice: Choices, tab: str = "") -> "Future[Result]":
-        """Attack the changed release; a newer attack of the same tab makes it superfluous."""
-        key = tuple(choice.attack(self.words))
-        return self._calculated(f"attack {tab}", key, lambda: self._attack(choice))
-
-    def _attack(self, choice: Choices) -> Result:
-        return attack(
-            choice.models,
-            self.dataset,
-            where=self.where,
-            settings=self.settings,
-            **choice.attack_arguments(),
-        )
-
-    def before(self, choice: Choices, tab: str = "") -> "Future[Result]":
-        """Attack the release before its changes."""
-        unchanged = choice.before
-        key = tuple(unchanged.attack(self.words))
-        return self._calculated(f"before {tab}", key, lambda: self._attack(unchanged))
+    def attack(self, choice: Choices, topic: str = "") -> "Future[Result]":
+        """Attack the changed release; a newer attack of the same topic makes it superfluous."""
+        options = {"where": self.where, "settings": self.settings, **choice.attack_arguments()}
+        work = partial(attack, choice.models, self.dataset, **options)
+        return self._calculated(f"attack {topic}", tuple(choice.attack(self.words)), work)
 
     def cost(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""
-        key = tuple(choice.compare(self.words))
-        return self._calculated(
-            f"cost {tab}",
-            key,
-            lambda: compare(
-                self.dataset,
-                where=self.where,
-                settings=self.settings,
-                qids=list(choice.qids),
-                secret=list(choice.secrets),
-                change=list(choice.changes),
-            ),
+        work = partial(
+            compare,
+            self.dataset,
+            where=self.where,
+            settings=self.settings,
+            qids=choice.qids,
+            secret=choice.secrets,
+            change=choice.changes,
         )
+        return self._calculated(f"cost {tab}", tuple(choice.compare(self.words)), work)
 
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
     ) -> "Future[Result]":
-        """Return a result that is calculate, or calculate and keep it."""
+        """Return a result that was calculated before, or calculate and keep it."""
         self.check_unchanged()
         if key in self._results:
             self._results.move_to_end(key)
@@ -206,6 +182,7 @@ class Explorer:
         return self.jobs.start(lines)
 
     def _lines(self, what: str, choice: Choices, form: Mapping[str, str]) -> list[list[str]]:
+        """Return the command lines that write a release, report, study or sweep to a new file."""
         endings = {
             "release": (".parquet", ".csv", ".csv.gz"),
             "report": (".html", ".md", ".pdf"),

@@ -97,32 +97,30 @@ def _control_kind(form: Form) -> str:
 
 def words(options: type, values: Mapping[str, str]) -> list[str]:
     """Return the options as they are typed on the command line."""
-    typed: list[str] = []
-    for name, option in offered_options(options).items():
-        if value := values.get(name, "").strip():
-            flag = grouping.flags(name, option)[0]
-            typed += [flag] if option.form is FLAG else [flag, value]
-    return typed
+    pairs = ([f.flag] if f.kind == "flag" else [f.flag, f.value] for f in _filled(options, values))
+    return [word for pair in pairs for word in pair]
 
 
 def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
     """Return the options as arguments of the function, read as the command line reads them."""
-    typed: dict[str, Any] = {}
-    for name, option in offered_options(options).items():
-        if value := values.get(name, "").strip():
-            flag = grouping.flags(name, option)[0]
-            typed[name] = True if option.form is FLAG else _read_value(flag, option.form, value)
+    forms = {name: option.form for name, option in offered_options(options).items()}
+    typed: dict[str, Any] = {
+        f.name: True if f.kind == "flag" else _read_value(f.flag, forms[f.name], f.value)
+        for f in _filled(options, values)
+    }
     arguments_ = grouping.arguments(options, {**typed, "qids": list(qids)})
     return {name: arguments_[name] for name in typed}
 
 
+def _filled(options: type, values: Mapping[str, str]) -> list[Field]:
+    """Return the fields that have a value, without blanks at its ends."""
+    stripped = {name: text.strip() for name, text in values.items()}
+    return [field for field in fields_of_options(options, stripped) if field.value]
+
+
 def _read_value(flag: str, form: Form, text: str) -> Any:
     """Return a value as typer reads it from a word."""
-    kinds = (
-        {k for k in get_args(grouping.TYPED[form][0]) if k is not NoneType}
-        if not (form.choices)
-        else {str}
-    )
+    kinds = {str} if form.choices else set(get_args(grouping.TYPED[form][0])) - {NoneType}
     if any(get_origin(kind) is list for kind in kinds):
         return [text]
     if form.choices and text not in form.choices:

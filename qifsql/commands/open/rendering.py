@@ -18,6 +18,8 @@ from qifsql.presentation import escaping, html, words
 from qifsql.presentation.figures import can_draw
 from qifsql.presentation.language import LANGUAGES, counted, number, said
 from qifsql.presentation.parts import Heading, Part
+from qifsql.presentation.table_columns import number as number_cell
+from qifsql.presentation.table_columns import percent as percent_cell
 from qifsql.results import stored
 from qifsql.results.result import Result
 from qifsql.results.stored import Stored
@@ -25,9 +27,7 @@ from qifsql.results.stored import Stored
 PAGE = Path(__file__).resolve().parent / "page"
 TRAIL = 5  # states to go back to
 NUMBERS = (
-    "prior_probabilistic",
-    "posterior_deterministic",
-    "posterior_probabilistic",
+    *("prior_probabilistic", "posterior_deterministic", "posterior_probabilistic"),
     "singled_out",
 )
 
@@ -60,7 +60,7 @@ def explorer_page(
         private=page.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
         columns=[_column_row(column, choice) for column in columns],
-        records=words.count(columns[0].records or 0) if columns else "",
+        records=words.count(columns[0].row["records"] or 0) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
         jobs=[_job_values(running) for running in jobs],
@@ -80,6 +80,7 @@ def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
 
 
 def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+    """Return the values of the template about the adversary: sliders, roles, fields."""
     options = fields.fields_of_options(choices.ATTACK, choice.options)
     first = [field for name in fields.FIRST for field in options if field.name == name]
     panels: dict[str, list[fields.Field]] = {}
@@ -137,19 +138,20 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
     """Return a column as the page shows it."""
     role = "quasi-identifier" if column.name in choice.qids else ""
     role = "secret" if column.name in choice.secrets else role
-    suggestion, confidence, why = described.suggestion(column.row)
-    share = 0.0 if not column.records else (column.missing or 0) / column.records
+    row, records = column.row, column.row["records"]
+    suggestion, confidence, why = described.suggestion(row)
+    share = 0.0 if not records else (row["missing"] or 0) / records
     return {
         "name": escaping.cell(column.name),
         "type": column.type,
-        "missing": words.percent(share) if column.records is not None else "",
-        "distinct": words.count(column.distinct) if column.distinct is not None else "",
-        "alone": words.percent(column.alone) if column.alone is not None else "",
+        "missing": words.percent(share) if records is not None else "",
+        "distinct": number_cell("distinct")(row),
+        "alone": percent_cell("singled_out_share")(row),
         "suggestion": suggestion,
         "why": why,
         "confidence": confidence,
         "role": role,
-        "nested": column.records is None,
+        "nested": records is None,
     }
 
 
@@ -173,13 +175,11 @@ def risk_fragment(
 
 def command_lines(page: Explorer, choice: Choices) -> dict[str, Any]:
     """Return the command lines that do what the page shows."""
-    stem = Path(page.dataset.name).stem or "release"
-    attack = choice.attack(page.words)
     return {
-        "attack_line": choices.command_line(attack),
+        "attack_line": choices.command_line(choice.attack(page.words)),
         "before_line": choices.command_line(choice.before.attack(page.words)),
         "cost_line": choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
-        "stem": stem,
+        "stem": Path(page.dataset.name).stem or "release",
     }
 
 
@@ -284,6 +284,7 @@ def state_fragment(running: Job, seen: int = 0) -> str:
 
 
 def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
+    """Return the values of the template of a command."""
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {
@@ -315,9 +316,8 @@ def sweep_page(sweep_walk: Walk, form: Mapping[str, str]) -> str:
 
 def answers_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep that was started here, and what it says once it is whole."""
-    parts = (
-        _chapters([sweep_walk.stored], private=sweep_walk.private) if sweep_walk.is_whole else []
-    )
+    results = [sweep_walk.stored] if sweep_walk.is_whole else []
+    parts = _chapters(results, private=sweep_walk.private)
     return html.live(PAGE, "answers.html", parts=parts, **_walk_values(sweep_walk, form))
 
 
@@ -327,15 +327,14 @@ def walk_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
 
 
 def _walk_values(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the template of a walk: the set of columns that a form asks for."""
     question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
-    here = sweep_walk.at(question, measure, form.get("subset", ""))
+    running = form.get("job") and not sweep_walk.is_whole
     return {
         "file": sweep_walk.file,
         "job": form.get("job", ""),
-        "walk": here,
-        "so_far": words.count(sweep_walk.subsets)
-        if form.get("job") and not sweep_walk.is_whole
-        else "",
+        "walk": sweep_walk.at(question, measure, form.get("subset", "")),
+        "so_far": words.count(sweep_walk.subsets) if running else "",
         "all": words.count(sweep_walk.all),
     }

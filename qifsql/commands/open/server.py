@@ -89,6 +89,7 @@ class Guard:
         await self.app({**scope, "path": path, "root_path": ""}, receive, send)
 
     def _passes(self, scope: Scope) -> bool:
+        """Return whether host, token and origin of a request are those of the page."""
         lines = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
         headers = dict(lines)
         hosts = [value for name, value in lines if name == "host"]
@@ -234,6 +235,7 @@ class Answers:
             return rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen) + knows
 
     async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
+        """Return the risk of choices, or that the adversary knows nothing."""
         page = self.explorer
         if not choice.knowledge:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
@@ -241,7 +243,7 @@ class Answers:
         result = await asyncio.wrap_future(page.attack(choice, tab))
         before = None
         if choice.is_changed:
-            before = await asyncio.wrap_future(page.before(choice, tab))
+            before = await asyncio.wrap_future(page.attack(choice.before, f"before {tab}"))
         state = page.note(choice)
         numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
         return await run_in_threadpool(

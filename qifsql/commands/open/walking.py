@@ -1,14 +1,14 @@
 """A walk through a stored sweep: one set of columns, its numbers, and the sets next to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from qifsql.commands.open.fields import integer
 from qifsql.commands.report.report import shared_results
+from qifsql.data.types import Row
 from qifsql.errors import InputError
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
@@ -67,7 +67,10 @@ class Walk:
         frame = self.result.frame
         keys = frame.select("model", "secret").unique(maintain_order=True)
         self.questions = keys.rows()
-        self.rows = [self._rows(*key) for key in self.questions]
+        about = (self._about(frame, i) for i in range(len(self.questions)))
+        self.rows: list[dict[int, Row]] = [
+            {row["subset"]: row for row in part.iter_rows(named=True)} for part in about
+        ]
 
     @property
     def subsets(self) -> int:
@@ -95,21 +98,19 @@ class Walk:
             )
         return cls(file, result, private=private)
 
-    def _rows(self, model: str, secret: str | None) -> dict[int, Mapping[str, Any]]:
-        frame = self.result.frame.filter(
-            pl.col("model") == model, pl.col("secret").eq_missing(pl.lit(secret, pl.String))
-        )
-        return {row["subset"]: row for row in frame.iter_rows(named=True)}
+    def _about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
+        """Return the rows of a table that are about a question: its model and its secret."""
+        model, secret = self.questions[question]
+        is_secret = pl.col("secret").eq_missing(pl.lit(secret, pl.String))
+        return table.filter(pl.col("model") == model, is_secret)
 
     def at(self, question: int, measure: str, text: str) -> Place:
         """Return a set of columns by its number; by default that of most columns."""
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
-        subset = (
-            number
-            if (number := integer(text)) in rows and number is not None
-            else max(rows, key=lambda s: (s.bit_count(), s))
-        )
+        number = integer(text)
+        largest = max(rows, key=lambda s: (s.bit_count(), s))
+        subset = largest if number is None or number not in rows else number
         row = rows[subset]
         near = {s for s in rows if (s ^ subset).bit_count() == 1}
         success = f"posterior_{measure}"
@@ -134,13 +135,13 @@ class Walk:
             border=self._border(question, measure, subset),
         )
 
-    def _dot(self, row: Mapping[str, Any], success: str, here: bool, near: bool) -> Dot:
+    def _dot(self, row: Row, success: str, here: bool, near: bool) -> Dot:
         place = "here" if here else "beside" if near else ""
         value = row[success]
         x = self._x(row["n_qids"])
         return Dot(row["subset"], _names_in_words(row), words.percent(value), x, _y(value), place)
 
-    def _beside(self, dot: Dot, more: Mapping[str, Any], fewer: Mapping[str, Any]) -> Dot:
+    def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:
         """Return a neighbour under the name of the column that it has more or less."""
         (name,) = (q for q in more["qids"] if q not in fewer["qids"])
         return replace(dot, name=escaping.cell(name))
@@ -157,36 +158,24 @@ class Walk:
         table = self.result.details.get("histogram")
         if table is None or table.is_empty():
             return []
-        model, secret = self.questions[question]
-        excerpt = table.filter(
-            pl.col("model") == model,
-            pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
-            pl.col("subset") == subset,
-        )
-        total = sum(map(int, excerpt["individuals"].to_list()))
-        bars = []
-        for i in range(BINS):
-            last = i == BINS - 1
-            inside = (pl.col("bin") >= i * BINS) & (pl.col("bin") < (i + 1) * BINS + last)
-            people = sum(map(int, excerpt.filter(inside)["individuals"].to_list()))
-            tenth = f"{i * BINS}–{(i + 1) * BINS} %"
-            bars.append((tenth, words.count(people), people / (total or 1)))
-        return bars
+        excerpt = self._about(table, question).filter(subset=subset)
+        tenth = (pl.col("bin") // BINS).clip(upper_bound=BINS - 1)
+        people = dict(excerpt.group_by(tenth).agg(pl.col("individuals").sum()).iter_rows())
+        counts = [people.get(i, 0) for i in range(BINS)]
+        total = sum(counts) or 1
+        return [
+            (f"{i * BINS}–{(i + 1) * BINS} %", words.count(n), n / total)
+            for i, n in enumerate(counts)
+        ]
 
     def _border(self, question: int, measure: str, subset: int) -> str:
         """Return whether a set is minimal risky or maximal safe, in words."""
         table = self.result.details.get("borders")
         if table is None or table.is_empty():
             return ""
-        model, secret = self.questions[question]
-        excerpt = table.filter(
-            pl.col("model") == model,
-            pl.col("secret").eq_missing(pl.lit(secret, pl.String)),
-            pl.col("measure") == measure,
-            pl.col("subset") == subset,
-        )["border"].to_list()
+        excerpt = self._about(table, question).filter(measure=measure, subset=subset)
         named = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
-        return ", ".join(named.get(border, border) for border in excerpt)
+        return ", ".join(named.get(border, border) for border in excerpt["border"].to_list())
 
 
 def is_result(text: str) -> bool:
@@ -195,7 +184,7 @@ def is_result(text: str) -> bool:
     return path.suffix.casefold() == ".parquet" and path.is_file() and stored.is_result(path)
 
 
-def _names_in_words(row: Mapping[str, Any]) -> str:
+def _names_in_words(row: Row) -> str:
     return ", ".join(escaping.cell(name) for name in row["qids"]) or said("nothing")
 
 
@@ -204,7 +193,7 @@ def _y(share: float) -> float:
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)
 
 
-def _numbers_in_words(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _numbers_in_words(row: Row) -> list[tuple[str, str]]:
     """Return the numbers of a set, with their names."""
     return [
         (said("best guess before the release"), words.percent(row["prior_probabilistic"])),

@@ -1,7 +1,6 @@
 """The second page of a report, and its annexes up to the method."""
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -48,14 +47,11 @@ def _groups(stored: Stored) -> list[Part]:
     goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
     sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
     groups = rows.group_by("group", maintain_order=True).agg(
-        pl.col("individuals").first(),
-        pl.col("posterior_probabilistic").max().alias("most"),
+        pl.col("individuals").first(), chance=pl.col("posterior_probabilistic").max()
     )
-    groups = groups.sort("most", descending=True, maintain_order=True)
-    chances = {
-        (row["attack_id"], row["group"]): row["posterior_probabilistic"]
-        for row in rows.iter_rows(named=True)
-    }
+    groups = groups.sort("chance", descending=True, maintain_order=True)
+    columns = ("attack_id", "group", "posterior_probabilistic")
+    chances = {(attack, group): chance for attack, group, chance in rows.select(columns).rows()}
     for group, n in groups.head(GROUPS).select("group", "individuals").rows():
         shares = [chances.get((attack, group)) for attack in goals]
         cells = ["" if share is None else words.share(share, of) for share in shares]
@@ -64,9 +60,8 @@ def _groups(stored: Stored) -> list[Part]:
     parts: list[Part] = [Paragraph(said(message, by=by, qids=qids)), sheet]
     if (more := groups.height - GROUPS) > 0:
         singular = "and {n} more group, which is in the annex"
-        parts.append(
-            Paragraph(counted(singular, "and {n} more groups, which are in the annex", more))
-        )
+        plural = "and {n} more groups, which are in the annex"
+        parts.append(Paragraph(counted(singular, plural, more)))
     for (attack,), lines in rows.group_by("attack_id", maintain_order=True):
         parts.append(Paragraph(f"{goals[attack]}: {_gap(lines, of)}"))
     return parts
@@ -104,20 +99,17 @@ def datasets_annex(results: Sequence[Stored]) -> Section:
 
 def _columns(results: Sequence[Stored]) -> list[Part]:
     """Return the columns of a dataset with their roles: in each check, else in all results."""
-    checks = [s for s in results if s.kind == "check" and s.columns is not None]
-    if checks:
-        return [
-            part
-            for check in checks
-            for part in (
-                Heading(said("Columns, for {policy}", policy=verdicts.policy_name(check.spec)), 2),
-                uncovered.table(check.columns or (), check.details.get("uncovered")),
-            )
-        ]
-    return [uncovered.table(columns, None) for columns in uncovered.of_results(results).values()]
+    parts: list[Part] = []
+    for check in (s for s in results if s.kind == "check" and s.columns is not None):
+        head = said("Columns, for {policy}", policy=verdicts.policy_name(check.spec))
+        table = uncovered.table(check.columns or (), check.details.get("uncovered"))
+        parts += [Heading(head, 2), table]
+    every = uncovered.of_results(results).values()
+    return parts or [uncovered.table(columns, None) for columns in every]
 
 
 def _dataset_card(results: Sequence[Stored]) -> Table:
+    """Return the size of a dataset, the roles that results give its columns, and its files."""
     card = Table.of(["", ""])
     counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
     frames = [frame for frame in counted_in if frame.height]
@@ -176,21 +168,16 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
         return _table(stored)
     try:
         with counting(stored.spec):
-            title, parts = _drawn(view, stored)
+            if hasattr(view, "chapter"):
+                title, parts = view.chapter(stored)
+            else:
+                title = said(view.TITLE, name=stored.name)
+                parts = view.parts(stored.frame, stored.details, stored.spec)
     except (LookupError, pl.exceptions.PolarsError):  # tables or columns are missing
         if kind.essential:
             raise
         return _table(stored)
     return title, parts
-
-
-def _drawn(view: ModuleType, stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and parts of a result: its view's ``chapter``, else ``TITLE``, ``parts``."""
-    if hasattr(view, "chapter"):
-        title, parts = view.chapter(stored)
-        return title, parts
-    title = said(view.TITLE, name=stored.name)
-    return title, view.parts(stored.frame, stored.details, stored.spec)
 
 
 def _table(stored: Stored) -> tuple[str, list[Part]]:
@@ -203,18 +190,17 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
 
 def carriers(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on all groups of all attacks that have some."""
-    parts = [part for stored in results for part in _remedy_parts("carriers", stored)]
+    parts = _added_parts("carriers", results)
     return Section("groups", said("Groups of people"), parts) if parts else None
 
 
 def remedies(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on columns: what each adds, and the gain of dropping or coarsening it."""
-    parts = [part for stored in results for part in _remedy_parts("remedies", stored)]
+    parts = _added_parts("remedies", results)
     return Section("first", said("Which columns to drop or coarsen"), parts) if parts else None
 
 
-def _remedy_parts(name: str, stored: Stored) -> list[Part]:
-    """Return the parts that the view of a result adds to another chapter."""
-    add = getattr(view_of(stored.kind), name, None)
-    parts: list[Part] = [] if add is None else add(stored)
-    return parts
+def _added_parts(name: str, results: Sequence[Stored]) -> list[Part]:
+    """Return the parts that the views of results add to a chapter: their function of this name."""
+    views = ((getattr(view_of(stored.kind), name, None), stored) for stored in results)
+    return [part for add, stored in views if add is not None for part in add(stored)]

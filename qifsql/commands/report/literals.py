@@ -38,10 +38,8 @@ REMEDY = re.compile(
 def expression(text: str) -> str | None:
     """Return one SQL expression with the kind of each literal; None if it cannot be parsed."""
     tokens = _tokens(text)
-    trees = None if tokens is None else _parsed(tokens, text)
-    if tokens is None or trees is None:
-        return None
-    if len(trees) != 1 or trees[0].find(exp.Alias, exp.Query):
+    trees = [] if tokens is None else _parsed(tokens, text) or []
+    if tokens is None or len(trees) != 1 or trees[0].find(exp.Alias, exp.Query):
         return None
     return _masked(tokens, text, {}, comments=False)
 
@@ -179,6 +177,7 @@ def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, com
 
 
 def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
+    """Return a token as it is written, or the kind of a literal."""
     if token.token_type in BOOLEANS:
         return said("<boolean>")
     if token.token_type is TokenType.NUMBER:

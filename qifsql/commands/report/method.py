@@ -49,6 +49,25 @@ BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
     "right without any release. Compare before and after."
 )
+OF_NOISE = (
+    "Knowledge with errors and gaps: the adversary knows how errors and gaps come about, and that "
+    "they are independent given the person. Whoever knows the quasi-identifiers better than that "
+    "has more success."
+)
+OF_SYNTHETIC = (
+    "Synthetic releases: the adversary has the release, knows the quasi-identifiers of the people "
+    "exactly, and guesses the most frequent value among the records that look the same; where "
+    "there are none, that of the whole release.",
+    "The people of the control are drawn from the same population as those of the original, and "
+    "the release was not made from them. Intervals are at 95 % confidence.",
+)
+OF_TABLES = (
+    "Published tables: the adversary has the tables, knows how each is protected, knows the known "
+    "dimensions of the people exactly, and has nothing else.",
+    "To a Bayesian adversary every assignment of the people to combinations that agrees with the "
+    "tables is equally likely. What is proved needs no such assumption.",
+)
+"""Assumptions about attacks with noisy knowledge, on synthetic releases, on published tables."""
 
 
 def method(results: Sequence[Stored]) -> Section:
@@ -57,11 +76,11 @@ def method(results: Sequence[Stored]) -> Section:
     attacks = [s for s in results if s.kind in ATTACKS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
     if any(NOISY in s.frame.columns for s in attacks):
-        assumptions += _assumptions_of_noise()
+        assumptions.append(said(OF_NOISE))
     if any(s.kind == "synthetic" for s in results):
-        assumptions += _assumptions_of_synthetic()
+        assumptions += [said(text) for text in OF_SYNTHETIC]
     if any(s.kind == "tables" for s in results):
-        assumptions += _assumptions_of_tables()
+        assumptions += [said(text) for text in OF_TABLES]
     if assumptions:
         parts += [Heading(said("What is assumed")), *map(Paragraph, assumptions)]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
@@ -106,6 +125,7 @@ def _formulas(results: Sequence[Stored]) -> Table:
 
 
 def _assumptions(results: Sequence[Stored]) -> list[str]:
+    """Return what attacks on records assume, in sentences."""
     weighted = any(s.spec.get("weight") for s in results)
     dropped = any(s.spec.get("null") == "drop" for s in results)
     return [
@@ -128,44 +148,8 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
     ]
 
 
-def _assumptions_of_noise() -> list[str]:
-    return [
-        said(
-            "Knowledge with errors and gaps: the adversary knows how errors and gaps come about, "
-            "and that they are independent given the person. Whoever knows the quasi-identifiers "
-            "better than that has more success."
-        )
-    ]
-
-
-def _assumptions_of_synthetic() -> list[str]:
-    return [
-        said(
-            "Synthetic releases: the adversary has the release, knows the quasi-identifiers of the "
-            "people exactly, and guesses the most frequent value among the records that look the "
-            "same; where there are none, that of the whole release."
-        ),
-        said(
-            "The people of the control are drawn from the same population as those of the "
-            "original, and the release was not made from them. Intervals are at 95 % confidence."
-        ),
-    ]
-
-
-def _assumptions_of_tables() -> list[str]:
-    return [
-        said(
-            "Published tables: the adversary has the tables, knows how each is protected, knows "
-            "the known dimensions of the people exactly, and has nothing else."
-        ),
-        said(
-            "To a Bayesian adversary every assignment of the people to combinations that agrees "
-            "with the tables is equally likely. What is proved needs no such assumption."
-        ),
-    ]
-
-
 def _versions(results: Sequence[Stored]) -> Table:
+    """Return when and with which versions each result was computed."""
     heads = [said("result"), said("made"), said("qifsql"), "DuckDB", "Polars", said("seconds")]
     table = Table.of(heads, right=(5,))
     for stored in results:

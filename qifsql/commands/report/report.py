@@ -5,8 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-import polars as pl
-
 from qifsql.commands.report import chapters
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
@@ -19,9 +17,9 @@ from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
 from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Document, Part, Section
-from qifsql.results.exports import comma_separated, save_charts
+from qifsql.results.exports import as_files, detail_file, save_charts
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, check_ending, check_place, write
+from qifsql.results.storage import Content, Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
 
 ENDINGS = (".html", ".pdf", ".md", ".csv", ".parquet")
@@ -91,12 +89,8 @@ def report(
             safe = [s for s in reader_results if private or not s.shows_people]
             write(_tables(safe, path), origin)
         if charts is not None:
-            save_charts(
-                {figure.name: figure.chart for figure in document.figures},
-                Path(charts),
-                chart_format,
-                origin,
-            )
+            drawn = {figure.name: figure.chart for figure in document.figures}
+            save_charts(drawn, Path(charts), chart_format, origin)
     return document
 
 
@@ -117,12 +111,9 @@ def chapters_of(
     """
     reader = Reader(minimum, private)
     shared, _ = share(list(results), reader)
-    sections = [
-        *chapters.result_chapters(shared, reader),
-        chapters.carriers(shared),
-        chapters.remedies(shared),
-    ]
-    return [section for section in sections if section is not None and section.parts]
+    sections = (chapters.carriers(shared), chapters.remedies(shared))
+    listed = [*chapters.result_chapters(shared, reader), *filter(None, sections)]
+    return [section for section in listed if section.parts]
 
 
 def shared_results(
@@ -164,23 +155,13 @@ def compose(
     ]
     sections = (*(page for page in pages if page.parts), *numbered)
     when = max((str(s.manifest.get("started", "")) for s in results), default="")
-    return Document(
-        title,
-        sections,
-        imprint=html.imprint(when),
-        confidential=reader.private,
-        withheld=withheld,
-    )
+    imprint = html.imprint(when)
+    return Document(title, sections, imprint, confidential=reader.private, withheld=withheld)
 
 
-def _tables(stored: list[Stored], path: Path) -> dict[Path, pl.DataFrame | str]:
+def _tables(stored: list[Stored], path: Path) -> dict[Path, Content]:
     """Return the tables of a report by file: ``report.risk.csv``, ``report.risk.groups.csv``."""
-    tables = {}
+    tables: dict[Path, Content] = {}
     for result in stored:
-        frames = {result.name: result.frame}
-        frames |= {f"{result.name}.{name}": table for name, table in result.details.items()}
-        for name, frame in frames.items():
-            tables[path.with_name(f"{path.stem}.{name}{path.suffix}")] = frame
-    if path.suffix.casefold() == ".parquet":
-        return dict(tables)
-    return {place: comma_separated(frame) for place, frame in tables.items()}
+        tables |= as_files(detail_file(path, result.name), result.frame, result.details)
+    return tables

@@ -4,7 +4,7 @@ The lists here name the options, tables and columns that may be shown. All other
 one line states this and the reason.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,10 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
     small = differences.telling_results(stored, reader.minimum)
     open_results = [s for i, s in enumerate(stored) if i not in small and not masks.reveals(s)]
     results = [_public_result(s, masks) for s in open_results]
-    line = _withheld_line(stored, results, masks, reader.labels or {}, small)
+    line = said(
+        "Left out, because others may read this report: {what}. A private report shows all of it.",
+        what="; ".join(_omissions(stored, results, masks, reader.labels or {}, small)),
+    )
     return [_labelled(s, reader.labels or {}) for s in results], line
 
 
@@ -118,51 +121,45 @@ def _groupings(stored: Stored) -> list[str]:
     return [str(by) for table in tables for by in table["by"].drop_nulls().unique()]
 
 
-def _withheld_line(
+def _omissions(
     stored: Sequence[Stored],
     shared: Sequence[Stored],
     masks: "_Masks",
     labels: Mapping[str, str],
     small: Set[int],
-) -> str:
-    """Return one line on what is left out of a shared report, and why."""
-    message = (
+) -> Iterator[str]:
+    """Yield, in words, each kind of thing that a shared report leaves out."""
+    yield said(
         "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
         "by their kind)"
     )
-    pieces = [said(message)]
     if n := sum(map(len, masks.hidden.values())):
         singular = "{n} group of fewer than {minimum} people"
         plural = (
             "{n} groups of fewer than {minimum} people, or whose numbers would reveal those of one"
         )
-        pieces.append(counted(singular, plural, n, minimum=masks.minimum))
+        yield counted(singular, plural, n, minimum=masks.minimum)
     by = dict.fromkeys(name for s in stored for name in _groupings(s))
     if names := [labels.get(name, name) for name in by if name not in masks.named]:
         message = "names of groups by {names} (--name-groups shows those of a column)"
-        pieces.append(said(message, names=", ".join(names)))
-    if small:
+        yield said(message, names=", ".join(names))
+    if names := [stored[i].name for i in sorted(small)]:
         message = (
             "results about fewer than {minimum} people, or that differ from another by so few: "
             "{names}"
         )
-        listed = ", ".join(stored[i].name for i in sorted(small))
-        pieces.append(said(message, minimum=masks.minimum, names=listed))
+        yield said(message, minimum=masks.minimum, names=", ".join(names))
     if any(differences.has_few(s, masks.minimum) for s in stored):
         message = "smallest blocks (k) and bars of histograms of fewer than {minimum} people"
-        pieces.append(said(message, minimum=masks.minimum))
+        yield said(message, minimum=masks.minimum)
     if names := [s.name for s in stored if s.shows_people]:
-        pieces.append(said("results with values of people: {names}", names=", ".join(names)))
+        yield said("results with values of people: {names}", names=", ".join(names))
     if names := [s.name for s in stored if masks.reveals(s)]:
         message = "results filtered by the columns of such groups: {names}"
-        pieces.append(said(message, names=", ".join(names)))
+        yield said(message, names=", ".join(names))
     sql = {s.name: s.manifest.get("sql") for s in stored if not s.shows_people}
     if names := [s.name for s in shared if sql.get(s.name) and not s.manifest["sql"]]:
-        pieces.append(said("SQL that could not be read: {names}", names=", ".join(names)))
-    message = (
-        "Left out, because others may read this report: {what}. A private report shows all of it."
-    )
-    return said(message, what="; ".join(pieces))
+        yield said("SQL that could not be read: {names}", names=", ".join(names))
 
 
 @dataclass(frozen=True)
@@ -205,9 +202,7 @@ def _group_columns(stored: Stored, by: str) -> Columns:
     rules = stored.spec.get("rules") or ()
     titles = stored.spec.get("tables", ()) if stored.kind == "tables" else ()
     groupings = [name for title in titles for name in literals.dimensions(str(title))]
-    groupings += [
-        str(text) for text in (stored.spec.get("by"), *(r.get("by") for r in rules)) if text
-    ]
+    groupings += [str(source.get("by") or "") for source in (stored.spec, *rules)]
     texts = [text for text in groupings if text == by or text.partition("=")[0].strip() == by]
     return frozenset(_sources(next(iter(texts), by)))
 
@@ -233,13 +228,10 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
     for name, kind in table.schema.items():
         if name in written and kind == pl.String:
-            columns.append(
-                pl.Series(name, [t and written[name](t) for t in table[name].to_list()], pl.String)
-            )
+            texts = [t and written[name](t) for t in table[name].to_list()]
+            columns.append(pl.Series(name, texts, pl.String))
         elif name == "changes":
-            changes = [
-                [literals.change(t, qids) for t in texts or ()] for texts in table[name].to_list()
-            ]
+            changes = [[literals.change(t, qids) for t in c or ()] for c in table[name].to_list()]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
         elif name in of_kind:
             columns.append(pl.Series(name, _texts_of(table[name].to_list(), of_kind[name]), kind))
@@ -318,9 +310,8 @@ def _title_texts(stored: Stored) -> dict[str, str]:
     for table in (stored.frame, *stored.details.values()):
         for column, write in _text_writers(stored).items():
             if column in table.columns:
-                texts = (
-                    table[column].explode() if table[column].dtype.is_nested() else table[column]
-                )
+                texts = table[column]
+                texts = texts.explode() if texts.dtype.is_nested() else texts
                 names |= {str(text): str(_texts_of(text, write)) for text in texts.drop_nulls()}
     names = {name: write for name, write in names.items() if name != write}
     return names | {quoted(name)[1:-1]: write for name, write in names.items()}

@@ -44,10 +44,8 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
         parts += [Paragraph(text) for text in _repeated_people(results)]
         parts.append(Cards(cards))
         if len(rows) > CARDS:
-            singular, plural = (
-                "{n} more risk is in the annexes.",
-                "{n} more risks are in the annexes.",
-            )
+            singular = "{n} more risk is in the annexes."
+            plural = "{n} more risks are in the annexes."
             parts.append(Paragraph(counted(singular, plural, len(rows) - CARDS)))
     else:
         parts += [Paragraph(text, strong=i == 0) for i, text in enumerate(texts)]
@@ -250,17 +248,14 @@ def lead(row: Row) -> str:
     of = _scale(row)
     share = words.frequency(row["posterior_deterministic"], of)
     qids = words.listed(row["qids"])
-    values = {"share": share, "people": words.people(), "qids": qids}
+    message = "Of {share} {people} someone who knows their {qids} can tell the {secret}."
     if row["secret"] is None and row["model"][1] == "R":
         message = "{share} {people} can be singled out by someone who knows their {qids}."
     elif row["model"][1] == "M":
         message = (
             "Of {share} {people} someone who knows their {qids} can tell whether they are in it."
         )
-    else:
-        values["secret"] = row["secret"]
-        message = "Of {share} {people} someone who knows their {qids} can tell the {secret}."
-    text = said(message, **values)
+    text = said(message, share=share, people=words.people(), qids=qids, secret=row["secret"])
     return text[0].upper() + text[1:]
 
 
@@ -285,10 +280,7 @@ def card(row: Row) -> Card:
         words.goal(row),
         amount[0].upper() + amount[1:],
         meaning,
-        (
-            said("guessed right before the release: {share}", share=words.share(before, of)),
-            before,
-        ),
+        (said("guessed right before the release: {share}", share=words.share(before, of)), before),
         (said("guessed right after it: {share}", share=words.share(after, of)), after),
         said("the release adds {points}", points=words.difference(after - before)),
         said("Mostly the base rate: the release adds little to a guess.")
@@ -392,13 +384,8 @@ def _policy_verdict(check: Stored) -> Light:
 def _unconsidered(results: Sequence[Stored]) -> list[str]:
     """Return sentences on the columns that no result considers, for each file without a check."""
     checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
-    by_file = uncovered.of_results(results).items()
-    return [
-        text
-        for name, columns in by_file
-        if name not in checked
-        for text in uncovered.unconsidered(name, columns)
-    ]
+    by_file = {n: c for n, c in uncovered.of_results(results).items() if n not in checked}
+    return [text for name, c in by_file.items() for text in uncovered.unconsidered(name, c)]
 
 
 def _rank(row: Row) -> tuple[float, float, int]:

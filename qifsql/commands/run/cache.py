@@ -14,7 +14,7 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import parsed_json
-from qifsql.engine.temporary import unfinished
+from qifsql.engine.temporary import lock_file, unfinished
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, Origin, atomic_file, digests
@@ -36,15 +36,8 @@ FORM = 3  # the version of the format of kept results
 NAME = "kept"  # a folder in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
 KEY = "key"  # a file of the user's own
-DRAWING = (
-    "sample",
-    "table",
-    "distances",
-    "knows",
-    "learner",
-    "attempts",
-    "links",
-)  # options that may draw at random
+DRAWING = ("sample", "table", "distances", "knows", "learner", "attempts", "links")
+"""Options that may draw at random."""
 IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
 
 
@@ -142,13 +135,15 @@ class Cache:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = os.fdopen(_open_lock(self.folder / "lock"), "r+b")
+            flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            handle = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR | flags, 0o600)
+            lock = os.fdopen(handle, "r+b")
         except OSError as e:
             raise OutputError(
                 f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
             ) from e
         with lock:
-            if not _lock_file(lock.fileno()):
+            if lock_file(handle) is False:
                 raise OutputError(
                     f"another run has the results in {self.folder}; wait for it, or name another "
                     "folder in [output]"
@@ -210,6 +205,7 @@ class Cache:
         return (self.place(identity) / RECORD).exists() and not self._is_unchanged(identity)
 
     def _is_unchanged(self, identity: Identity) -> bool:
+        """Return whether the files of a result have the digests that this user has sealed."""
         place = self.place(identity)
         try:
             sealed = parsed_json((place / DIGESTS).read_text("utf-8"))
@@ -235,19 +231,13 @@ class Cache:
             frame = pl.read_parquet(place / TABLE, glob=False)
             details = {n: pl.read_parquet(_detail_file(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
-            if entry.kind in ("attack", "tables", "synthetic", "suda"):
-                met = record["met"]
-                return Result(frame=frame, origin=origin, details=details, notes=notes, met=met)
             if entry.kind == "check":
                 return Verdict.of(frame, origin, notes, details["uncovered"])
-            return Sweep(
-                frame=frame,
-                origin=origin,
-                details=details,
-                notes=notes,
-                qids=tuple(record["qids"]),
-                whole=bool(record["whole"]),
-            )
+            result = Result(frame=frame, origin=origin, details=details, notes=notes)
+            if entry.kind != "sweep":
+                return replace(result, met=record["met"])
+            qids = tuple(record["qids"])
+            return Sweep(**vars(result), qids=qids, whole=bool(record["whole"]))
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 
@@ -319,24 +309,3 @@ def _key() -> bytes:
 
 def _detail_file(place: Path, name: str) -> Path:
     return place / f"detail.{name}.parquet"
-
-
-def _open_lock(path: Path) -> int:
-    """Open a file for a lock, which is not a link, and not changed."""
-    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    return os.open(path, flags, 0o600)
-
-
-def _lock_file(handle: int) -> bool:
-    """Lock the file; return False if another run holds it, True if the system has no locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True

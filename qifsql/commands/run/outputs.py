@@ -1,7 +1,7 @@
 """The tables of a study in its folder, and a list that distinguishes them from other files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from qifsql.results.storage import (
 from qifsql.study.entry import Entry
 
 LIST = "written.json"
+SWEEP_OPTIONS = {"histogram": "histogram", "borders": "threshold", "releases": "releases"}
+"""Tables of a sweep that are asked for, each with the option that asks for it."""
 
 
 class Outputs:
@@ -117,19 +119,14 @@ def display(entry: Entry, result: Result) -> Display:
     title = f"{entry.name}: {' + '.join(entry.titles)}"
     if isinstance(result, Verdict):
         return view.display(result, title)
-
-    if entry.kind == "tables":
-        return Display(result=result, title=title, aside=tables_view.ASIDE)
-
-    if entry.kind == "synthetic":
-        return Display(result=result, title=title, aside=synthetic_view.ASIDE)
-    if entry.kind == "suda":
-        return Display(result=result, title=title, aside=result.details)
-
-    options = {"histogram": "histogram" in entry.options, "borders": "threshold" in entry.options}
-    options["releases"] = "releases" in entry.options
-    tables = () if entry.kind == "attack" else result.details
-    return Display(result=result, title=title, aside=[n for n in tables if not options.get(n)])
+    asides: dict[str, Collection[str]] = {
+        "attack": (),
+        "tables": tables_view.ASIDE,
+        "synthetic": synthetic_view.ASIDE,
+        "suda": result.details,
+        "sweep": [n for n in result.details if SWEEP_OPTIONS.get(n) not in entry.options],
+    }
+    return Display(result=result, title=title, aside=asides[entry.kind])
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,6 @@ from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.suda import suda
 from qifsql.commands.sweep import result
-from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
 from qifsql.results.assessment import SCHEMA
@@ -73,27 +72,28 @@ class StudyResult(Result):
     def of(cls, outcomes: Sequence[Outcome], origin: Origin) -> "StudyResult":
         """Return the result of a study from all outcomes."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
-        attacks = {n: r.frame for n, r in results.items() if r.kind == "attack"}
-        published = {n: r.frame for n, r in results.items() if r.kind == "tables"}
-        compared = {n: r.frame for n, r in results.items() if r.kind == "synthetic"}
-        special = {n: r.frame for n, r in results.items() if r.kind == "suda"}
-        sweeps = {n: r for n, r in results.items() if isinstance(r, Sweep)}
-        checks = {n: r.frame for n, r in results.items() if isinstance(r, Verdict)}
-        best = {n: s.details["best"] for n, s in sweeps.items() if "best" in s.details}
-        borders = {n: s.details["borders"] for n, s in sweeps.items() if "borders" in s.details}
+
+        def of_kind(kind: str, schema: Mapping[str, pl.DataType], detail: str = "") -> pl.DataFrame:
+            named = {n: r for n, r in results.items() if r.kind == kind}
+            if detail:
+                frames = {n: r.details[detail] for n, r in named.items() if detail in r.details}
+            else:
+                frames = {n: r.frame for n, r in named.items()}
+            return _stacked(frames, schema)
+
         parts = {
-            "sweeps": _stacked(best, result.BEST),
-            "borders": _stacked(borders, result.BORDERS),
-            "tables": _stacked(published, tables.SCHEMA),
-            "synthetic": _stacked(compared, synthetic.SCHEMA),
-            "suda": _stacked(special, suda.SUDA),
-            "checks": _stacked(checks, verdicts.SCHEMA),
+            "sweeps": of_kind("sweep", result.BEST, "best"),
+            "borders": of_kind("sweep", result.BORDERS, "borders"),
+            "tables": of_kind("tables", tables.SCHEMA),
+            "synthetic": of_kind("synthetic", synthetic.SCHEMA),
+            "suda": of_kind("suda", suda.SUDA),
+            "checks": of_kind("check", verdicts.SCHEMA),
         }
         details = {name: table for name, table in parts.items() if table.height}
         details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
         notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
         return cls(
-            frame=_stacked(attacks, SCHEMA),
+            frame=of_kind("attack", SCHEMA),
             origin=origin,
             details=details,
             notes=notes,

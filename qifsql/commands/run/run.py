@@ -42,6 +42,8 @@ from qifsql.study.entry_files import policy_of
 from qifsql.study.spec import Study
 
 Tell = Callable[[str], None]
+MODULES = {m.__name__.rpartition(".")[2]: m for m in (attack, sweep, tables, synthetic, suda)}
+"""The modules of the kinds of entries, each with its function of that name and ``rehearse``."""
 REPORT = ".report"
 """The name of the report in the list of files; no entry has such a name."""
 
@@ -208,26 +210,14 @@ class _Run:
         return Outcome(entry, digest, "done", result)
 
     def _compute(self, entry: Entry, identity: Identity) -> Result:
-        source, options = entry.source, dict(entry.options)
-        if entry.kind == "attack":
-            assessment = attack.attack(entry.models, source, **options, settings=self.settings)
-            return _with_study_names(assessment, entry)
+        if entry.kind == "check":
+            return self._verdict(entry)
+        subjects, options = _arguments(entry)
         if entry.kind == "sweep":
-            workspace = self.store.workspace(identity)
-            return sweep.sweep(
-                source, **options, workspace=workspace, told=self.tell, settings=self.settings
-            )
-        if entry.kind == "tables":
-            records = next(iter(entry.datasets), None)
-            result = tables.tables(records, **options, settings=self.settings)
-            return _with_study_names(result, entry)
-        if entry.kind == "synthetic":
-            original, releases = entry.datasets[0], entry.options["releases"]
-            options = _comparison_options(entry)
-            return synthetic.synthetic(original, releases, **options, settings=self.settings)
-        if entry.kind == "suda":
-            return suda.suda(entry.datasets[0], **options, settings=self.settings)
-        return self._verdict(entry)
+            options |= {"workspace": self.store.workspace(identity), "told": self.tell}
+        command: Callable[..., Result] = getattr(MODULES[entry.kind], entry.kind)
+        result = command(*subjects, **options, settings=self.settings)
+        return _with_study_names(result, entry) if entry.kind in ("attack", "tables") else result
 
     def _verdict(self, entry: Entry) -> Verdict:
         """Return the verdict on an entry: against its policy, or the rules of the study."""
@@ -246,7 +236,8 @@ class _Run:
         names = [outcome.entry.name for outcome in outcomes]
         digest = " ".join([*names, *states])
         if len(states) < len(names) or not written.current(WHOLE, digest):
-            written.write(WHOLE, digest, study_display(result, self.study))
+            title = f"qifsql: {self.study.path.name}"
+            written.write(WHOLE, digest, Display(result=result, title=title, aside=("entries",)))
         page = self._report(result, digest if len(states) == len(names) else "", written)
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
         notes = (*result.notes, *self._note_leftovers(written))
@@ -303,31 +294,23 @@ class _Run:
 
 def rehearse(entry: Entry, settings: Settings | None = None) -> None:
     """Check every name of an entry against its data; raise InputError if one does not fit."""
-    if entry.kind == "attack":
-        attack.rehearse(entry.models, entry.source, settings, **entry.options)
-    elif entry.kind == "sweep":
-        sweep.rehearse(entry.source, settings, **entry.options)
-    elif entry.kind == "tables":
-        tables.rehearse(next(iter(entry.datasets), None), settings, **entry.options)
-    elif entry.kind == "synthetic":
-        synthetic.rehearse(
-            entry.datasets[0], entry.options["releases"], settings, **_comparison_options(entry)
-        )
-    elif entry.kind == "suda":
-        suda.rehearse(entry.datasets[0], settings, **entry.options)
-    else:
+    if entry.kind == "check":
         check.rehearse(entry.source, policy_of(entry.options), settings)
+        return
+    subjects, options = _arguments(entry)
+    MODULES[entry.kind].rehearse(*subjects, settings, **options)
 
 
-def _comparison_options(entry: Entry) -> Any:
-    """Return the options of a comparison with synthetic releases, without the releases."""
-    return {name: value for name, value in entry.options.items() if name != "releases"}
-
-
-def study_display(result: StudyResult, study: Study) -> Display:
-    """Return the result of a study, ready to be shown; CSV and Markdown omit the entries."""
-    title = f"qifsql: {study.path.name}"
-    return Display(result=result, title=title, aside=("entries",))
+def _arguments(entry: Entry) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of the command of an entry: models and data, and its options."""
+    options = dict(entry.options)
+    if entry.kind == "attack":
+        return (entry.models, entry.source), options
+    if entry.kind == "tables":  # perhaps of no records
+        return (next(iter(entry.datasets), None),), options
+    if entry.kind == "synthetic":
+        return (entry.source, options.pop("releases")), options
+    return (entry.source,), options
 
 
 def _with_study_names(result: Result, entry: Entry) -> Result:

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.view import bounds_text, interval_text, level_subject, value_text
+from qifsql.commands.check import view as levels
 from qifsql.commands.synthetic.view import points, release_name
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
@@ -123,6 +123,7 @@ def _tables_section(table: pl.DataFrame) -> Table:
 
 
 def _synthetic_section(table: pl.DataFrame) -> Table:
+    """Return a line for each release and secret: what is replicated, guessed right, individual."""
     leaks = table.filter(measure="individual_leak")
     guesses = table.filter(measure="success_original")
     heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}
@@ -173,12 +174,12 @@ def _checks(table: pl.DataFrame) -> Table:
         listing.add_row(
             row["name"],
             str(row["rule"]),
-            level_subject(row),
+            levels.level_subject(row),
             row["measure"],
-            value_text(row),
-            *([interval_text(row)] if estimates else []),
-            bounds_text(row["wanted"]),
-            said("yes") if row["met"] else Bad(said("NO")),
+            levels.value_text(row),
+            *([levels.interval_text(row)] if estimates else []),
+            levels.bounds_text(row["wanted"]),
+            levels.met_text(row),
         )
     return listing
 

@@ -4,26 +4,15 @@ import cmd
 import csv
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, Interrupted, printable
+from qifsql.query.plan import Step
 
 Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
 WIDTH = 120  # of a description in one line
 LEAVING = (".quit", ".exit", "quit", "exit")
-
-
-class Described(Protocol):
-    """A view with its name and what a row of it is."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the view."""
-
-    @property
-    def doc(self) -> str:
-        """Return what a row of it is; the first sentence is shown."""
 
 
 def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
@@ -47,7 +36,7 @@ class Prompt(cmd.Cmd):
         self,
         engine: LocalEngine,
         show: Show,
-        views: Mapping[str, Sequence[Described]],
+        views: Mapping[str, Sequence[Step]],
         examples: Sequence[str],
     ) -> None:
         super().__init__()

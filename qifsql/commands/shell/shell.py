@@ -3,7 +3,7 @@
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -21,6 +21,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, OutputError
 from qifsql.query import microdata_steps, parameters, render
 from qifsql.query.columns import labelled, labelled_columns, labels, named, unique
+from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
@@ -98,22 +99,7 @@ def shell(
     return "\n\n".join(statements) + "\n"
 
 
-@dataclass(frozen=True)
-class View:
-    """A view of the prompt: its name, what a row is, its query."""
-
-    name: str
-    doc: str
-    query: exp.Query
-
-    @property
-    def statement(self) -> str:
-        """Return the statement that creates the view, under a comment that describes a row."""
-        comment = textwrap.wrap(self.doc, 97, break_long_words=False)
-        return "\n".join([*(f"-- {line}" for line in comment), _create_view(self.name, self.query)])
-
-
-def schemas(attack: BoundAttack) -> dict[str, list[View]]:
+def schemas(attack: BoundAttack) -> dict[str, list[Step]]:
     """Return the views of each schema: one for each secret, or one without a secret."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
     first = 1 if attack.microdata.secrets else 0
@@ -121,17 +107,17 @@ def schemas(attack: BoundAttack) -> dict[str, list[View]]:
     return {name: views_of(attack, j) for j, name in enumerate(distinct, first)}
 
 
-def script(attack: BoundAttack, views: Mapping[str, Sequence[View]]) -> list[str]:
+def script(attack: BoundAttack, views: Mapping[str, Sequence[Step]]) -> list[str]:
     """Return the statements that create the views of all schemas and select the first schema."""
     statements = [f"{statement};" for statement in openings(attack.microdata.dataset)]
     statements += ["SET TimeZone = 'UTC';"] if attack.microdata.zoned else []
     for schema, views_of_schema in views.items():
         create = exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA", exists=True)
-        statements += [_statement(create), _use(schema), *(v.statement for v in views_of_schema)]
+        statements += [_statement(create), _use(schema), *map(_create_view, views_of_schema)]
     return [*statements, _use(next(iter(views)))]
 
 
-def examples(views: Mapping[str, Sequence[View]]) -> list[str]:
+def examples(views: Mapping[str, Sequence[Step]]) -> list[str]:
     """Return queries that work on the views of the first schema."""
     listed = {view.name: view.query for view in next(iter(views.values()))}
     first = exp.column(identifier(listed["microdata"].named_selects[0]))
@@ -147,7 +133,7 @@ def examples(views: Mapping[str, Sequence[View]]) -> list[str]:
     return [f"{render.render(query)};" for query in queries]
 
 
-def views_of(attack: BoundAttack, j: int) -> list[View]:
+def views_of(attack: BoundAttack, j: int) -> list[Step]:
     """Return the views of one secret, or of the owners of records (0), with the user's names."""
     microdata = attack.microdata
     folder = "weighted/" if microdata.weight is not None else ""
@@ -164,23 +150,24 @@ def views_of(attack: BoundAttack, j: int) -> list[View]:
             _file_view(name, attack, j, BEFORE, prior=True)
             for name in (*counted, f"{folder}profile")
         ),
-        View("asked", request.doc, request.query),
+        request,
         _file_view(f"{folder}answer", attack, j, {}),
     ]
     names = labels(microdata, [view.query for view in views])
-    generated = [View(step.name, step.doc, step.query) for step in before]
-    generated.append(View(people.name, people.doc, _microdata_query(people.query, attack, names)))
-    return [*generated, *(replace(view, query=labelled(view.query, names)) for view in views)]
+    people = replace(people, query=_microdata_query(people.query, attack, names))
+    named_views = (replace(view, query=labelled(view.query, names)) for view in views)
+    return [*before, people, *named_views]
 
 
 def _file_view(
     name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
-) -> View:
+) -> Step:
+    """Return the view of a file of ``sql/`` for a secret; ``prior``: without quasi-identifiers."""
     template = load(name)
     width = 0 if prior else len(attack.microdata.qids)
     query = splice(template, width=width, secret=j, tables=tables)
     doc = f"Without quasi-identifiers: {template.doc}" if prior else template.doc
-    return View(tables.get(template.name, template.name), doc, query)
+    return Step(tables.get(template.name, template.name), doc, query)
 
 
 def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
@@ -197,9 +184,12 @@ def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, 
     return changed
 
 
-def _create_view(name: str, query: exp.Query) -> str:
-    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=query)
-    return _statement(create)
+def _create_view(view: Step) -> str:
+    """Return the statement that creates a view, under a comment that describes a row."""
+    lines = [f"-- {line}" for line in textwrap.wrap(view.doc, 97, break_long_words=False)]
+    name = exp.to_table(view.name)
+    create = exp.Create(this=name, kind="VIEW", replace=True, expression=view.query)
+    return "\n".join([*lines, _statement(create)])
 
 
 def _statement(tree: exp.Expr) -> str:

@@ -42,9 +42,9 @@ def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, T
     excerpts: list[tuple[Row, Tables]] = []
     names = [n for n in ("model", "secret", "known_records") if n in frame.columns]
     for row in frame.unique(names, maintain_order=True).iter_rows(named=True):
-        asked = [pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]]
+        conditions = [pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]]
         excerpt = {
-            name: table.filter(asked if "known_records" in table.columns else asked[:1])
+            name: table.filter(conditions if "known_records" in table.columns else conditions[:1])
             for name, table in details.items()
             if "secret" in table.columns
         }

@@ -15,6 +15,7 @@ from qifsql.presentation.theme import (
     PERCENT,
     SKY,
     Chart,
+    coloured,
     data,
     distinct,
     dressed,
@@ -67,27 +68,22 @@ def success(frame: pl.DataFrame) -> Chart:
         line = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
         rows.append(line | {"success": row["value"], "amount": percent(row["value"])})
     kinds = [*names.values(), said("without the release")]
-    present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
-    colours = dict(zip(kinds, (ORANGE, BLUE, "#7F7F7F"), strict=True))
+    colours = _present_colours(dict(zip(kinds, (ORANGE, BLUE, "#7F7F7F"), strict=True)), rows)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=240)
-    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
-    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
-    colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
     tooltip = hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
                           "amount:N": said("best guess is right")})  # fmt: skip
-    questions = list(dict.fromkeys(row["question"] for row in rows))
-    offset = alt.YOffset("kind:N", sort=present)
-    base = alt.Chart(height=alt.Step(16)).encode(y=y, yOffset=offset, color=colour, tooltip=tooltip)
+    base = alt.Chart(height=alt.Step(16)).encode(
+        y=y,
+        yOffset=alt.YOffset("kind:N", sort=list(colours)),
+        color=coloured(alt, colours),
+        tooltip=tooltip,
+    )
     spans = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3)
     spans = spans.encode(x=alt.X("low:Q", **x), x2="high:Q")
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("success:Q", **x))
-    chart = (spans + dots).facet(
-        facet=alt.Facet("question:N", sort=questions, title=None),
-        data=data(alt, pl.DataFrame(rows, infer_schema_length=None)),
-        columns=1,
-    )
+    chart = _stack_panels(alt, spans + dots, rows)
     below = said(
         "Lines are intervals at 95 % confidence. What a release says about the control is about "
         "the population; what it says beyond that about the original is about individuals."
@@ -119,7 +115,6 @@ def members(subsets: pl.DataFrame) -> Chart:
         if len(words) < LISTED:
             words.append(f"{line['release']}, {line['known']}: {line['amount']}, {line['people']}.")
     kinds = [said("interval above 0"), said("may be chance")]
-    present = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]
     least = math.floor(min(shares, default=0) * STEPS) / STEPS
@@ -127,24 +122,17 @@ def members(subsets: pl.DataFrame) -> Chart:
     scale = alt.Scale(domain=[least, greatest])
     x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
     y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
-    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
-    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
-    colours = dict(zip(kinds, (ORANGE, SKY), strict=True))
-    colour = colour.scale(domain=present, range=[colours[kind] for kind in present])
+    colours = _present_colours(dict(zip(kinds, (ORANGE, SKY), strict=True)), rows)
     titles = {"release:N": said("release"), "known:N": said("subset")}
-    titles |= {
-        "amount:N": said("right, of the original"),
-        "people:N": said("right, of the control"),
-    }
+    titles["amount:N"] = said("right, of the original")
+    titles["people:N"] = said("right, of the control")
     base = alt.Chart(width=300, height=260)
     ends = {"x": alt.datum(least), "y": alt.datum(least)}
     ends |= {"x2": alt.datum(greatest), "y2": alt.datum(greatest)}
     line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
     dots = base.mark_point(filled=True, size=40, opacity=0.8)
-    dots = dots.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
-    questions = list(dict.fromkeys(row["question"] for row in rows))
-    facet = alt.Facet("question:N", sort=questions, title=None)
-    chart = (line_ + dots).facet(facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1)
+    dots = dots.encode(x=x, y=y, color=coloured(alt, colours), tooltip=hints(alt, titles))
+    chart = _stack_panels(alt, line_ + dots, rows)
     below = said(
         "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
         "individuals; those above it may, where the interval of the difference is above 0. About "
@@ -178,21 +166,28 @@ def blocks(worst: pl.DataFrame) -> Chart:
     titles |= {"kind:N": said("records in the release")}
     bars = alt.Chart(height=alt.Step(18)).encode(x=x, y=y, tooltip=hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
-    questions = list(dict.fromkeys(row["question"] for row in rows))
-    facet = alt.Facet("question:N", sort=questions, title=None).header(labelLimit=380)
-    chart = (bars.mark_bar(color=BLUE) + texts).facet(
-        facet=facet, data=data(alt, pl.DataFrame(rows)), columns=1
-    )
+    chart = _stack_panels(alt, bars.mark_bar(color=BLUE) + texts, rows, labelLimit=380)
     below = said(
         "Each bar is a block in which all records of the release have one value, the right one for "
         "so many people of the original."
     )
-    return dressed(
-        chart.resolve_scale(y="independent"),
-        said("The blocks that give away most people"),
-        below,
-        words,
-    )
+    title = said("The blocks that give away most people")
+    return dressed(chart.resolve_scale(y="independent"), title, below, words)
+
+
+def _present_colours(colours: dict[str, str], rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the colours of the kinds that some row has."""
+    present = {row["kind"] for row in rows}
+    return {kind: colour for kind, colour in colours.items() if kind in present}
+
+
+def _stack_panels(alt: Any, chart: Any, rows: list[dict[str, Any]], **header: int) -> Any:
+    """Return a panel for each question, one below the other."""
+    questions = list(dict.fromkeys(row["question"] for row in rows))
+    facet = alt.Facet("question:N", sort=questions, title=None)
+    facet = facet.header(**header) if header else facet
+    values = data(alt, pl.DataFrame(rows, infer_schema_length=None))
+    return chart.facet(facet=facet, data=values, columns=1)
 
 
 def _title(secret: str) -> str:

@@ -11,12 +11,12 @@ from sqlglot import exp
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Cells, disclosure, overlap_counts, right_guesses
+from qifsql.counting.counted import Cells, disclosure, overlap_counts, right_guesses, rows_of
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson
 from qifsql.query import microdata_steps
-from qifsql.query.columns import equal, named, number
+from qifsql.query.columns import equal, named, number, union
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 from qifsql.results.storage import Origin, stream
@@ -60,11 +60,15 @@ def measure_groups(
 ) -> list[dict[str, Any]]:
     """Return the measures of each group, in the order of the groups."""
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
-    _code_secret(tables, coded, secret)
-    counts = _dicts(tables, splice("synthetic/groups", words=coded.words, tables=table))
-    priors = {
-        row["member"]: row for row in _dicts(tables, splice("synthetic/group_priors", tables=table))
-    }
+    query = (
+        splice("synthetic/secret_coded", words=coded.words, secret=secret)
+        if secret
+        else splice("synthetic/secret_coded", words=coded.words, numbers={"secret": 0})
+    )
+    tables.make(f"secret_coded_{secret}", query)
+    counts = rows_of(splice("synthetic/groups", words=coded.words, tables=table), tables)
+    group_priors = rows_of(splice("synthetic/group_priors", tables=table), tables)
+    priors = {row["member"]: row for row in group_priors}
     dictionary = f"dictionary_{len(files.qids) + len(files.secrets) + 1}"
     text = exp.cast(exp.column("value"), "VARCHAR")
     names = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
@@ -85,19 +89,6 @@ def measure_groups(
             )
         rows.append(row | {measure.name: measure.value for measure in taken})
     return rows
-
-
-def _code_secret(tables: Tables, coded: Coded, secret: int) -> None:
-    """Create the table of people by quasi-identifiers, one secret and group."""
-    names = [exp.column(f"word_{i}") for i in range(1, coded.words + 1)]
-    value: exp.Expr = exp.column(f"secret_{secret}") if secret else number(0)
-    counts = [
-        exp.alias_(exp.cast(exp.Sum(this=exp.column(c)), "BIGINT"), c)
-        for c in ("original", "control")
-    ]
-    query = exp.select(*names, exp.alias_(value, "secret"), "member", *counts).from_("coded")
-    query = query.group_by(*(exp.Literal.number(i) for i in range(1, len(names) + 3)))
-    tables.make(f"secret_coded_{secret}", query.having("sum(original) + sum(control) > 0"))
 
 
 def _group_success(
@@ -125,11 +116,6 @@ def _group_success(
     }
 
 
-def _dicts(tables: Tables, query: exp.Select) -> list[dict[str, Any]]:
-    names = [column.alias_or_name for column in query.expressions]
-    return [dict(zip(names, row, strict=True)) for row in tables.answer(query)]
-
-
 def write_records(
     tables: Tables, coded: Coded, files: Files, path: Path, *, titles: Sequence[str],
     modal: dict[tuple[int, int], int], origin: Origin,
@@ -137,9 +123,8 @@ def write_records(
     """Write a row per person of the original and release; return the number of rows."""
     tables.make("placed", _codes_of_records(coded, files), "finding records")
     queries = [_rows_of_release(coded, files, release, titles, modal) for release in coded.releases]
-    union: exp.Query = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
     last = equal(exp.column("file"), number(codes.POOLED_RELEASE))
-    everything = exp.select("*").from_(union.subquery("spoken"))
+    everything = exp.select("*").from_(union(queries).subquery("spoken"))
     everything = everything.order_by(exp.column("record"), last, exp.column("file"))
     done = origin.sending(dict.fromkeys(tables.statements))
     return stream(tables.engine, Plan((), everything), path, done, what="writing records")
@@ -164,42 +149,20 @@ def _rows_of_release(
 ) -> exp.Select:  # fmt: skip
     """Return what one release says of each person."""
     secrets = range(1, len(files.secrets) + 1)
-    query = exp.select().from_("placed")
-    for j in secrets or (0,):
-        name = f"verdicts_{j}_{release}"
-        words = [f"word_{i}" for i in range(1, coded.words + 1)]
-        on = [equal(exp.column(w, "placed"), exp.column(w, name)) for w in words]
-        if j:
-            on.append(equal(exp.column(f"secret_{j}", "placed"), exp.column("secret", name)))
-        query = query.join(exp.table_(name), on=exp.and_(*on))
-    first = f"verdicts_{1 if secrets else 0}_{release}"
-    alone = equal(exp.column("original", first), number(1))
-    once = exp.and_(alone, equal(exp.column("records", first), number(1)))
+    query = splice(
+        "synthetic/spoken",
+        tables={f"verdicts_{j}": f"verdicts_{j}_{release}" for j in secrets or (0,)},
+        numbers={f"modal_{j}": modal[j, release] for j in secrets},
+        shape={"words": range(1, coded.words + 1), "secrets": secrets},
+    )
     columns: list[tuple[exp.Expr, str]] = [
-        (exp.column(microdata_steps.RECORD, "placed"), "record"),
+        (exp.column("record"), "record"),
         (exp.Literal.string(titles[coded.releases.index(release)]), "release"),
         (number(release), "file"),
-        (exp.column("original", first), "block_size"),
-        (exp.column("records", first), "records_alike"),
-        (once, "replicated_unique"),
     ]
-    for j in secrets:
-        name, secret = f"verdicts_{j}_{release}", files.secrets[j - 1]
-        single = equal(exp.column("synthetic_values", name), number(1))
-        best = exp.column("best", name)
-        ties = (
-            exp.Case()
-            .when(equal(exp.column("ties", name), number(0)), number(modal[j, release]))
-            .else_(exp.column("ties", name))
-        )
-        chance = (
-            exp.Case()
-            .when(best, exp.Div(this=exp.cast(number(1), "DOUBLE"), expression=exp.paren(ties)))
-            .else_(exp.cast(number(0), "DOUBLE"))
-        )
-        columns += [
-            (single, f"certain_{secret}"),
-            (exp.and_(single.copy(), best.copy()), f"disclosed_{secret}"),
-            (chance, f"success_{secret}"),
-        ]
-    return query.select(*named(columns))
+    people = ("block_size", "records_alike", "replicated_unique")
+    columns += [(exp.column(name), name) for name in people]
+    for j, secret in enumerate(files.secrets, 1):
+        of_secret = ("certain", "disclosed", "success")
+        columns += [(exp.column(f"{name}_{j}"), f"{name}_{secret}") for name in of_secret]
+    return exp.select(*named(columns)).from_(query.subquery("spoken"))

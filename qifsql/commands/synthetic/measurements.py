@@ -17,6 +17,7 @@ from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
 from qifsql.counting.counted import Cells, guesses, modes_table, release_risks, secret_risks
 from qifsql.counting.guessing import Guessing, Learner, Scores
+from qifsql.data.expressions import filled
 from qifsql.data.option import as_names
 from qifsql.data.types import Row
 from qifsql.engine.protocol import LocalEngine
@@ -251,7 +252,7 @@ def _has_no_common_value(coded: Coded, release: int, place: int) -> bool:
     secret = exp.column(f"secret_{place - width + 1}")
     code = coded.code_of(place, "coded") if place < width else secret
     present = exp.NEQ(this=code.copy(), expression=number(coded.missing(place)))
-    sums = (exp.Sum(this=exp.column(name)) for name in ("original", f"synthetic_{release}"))
-    both = exp.and_(*(exp.GT(this=total, expression=number(0)) for total in sums))
-    groups = exp.select(exp.alias_(number(1), "common")).from_("coded").where(present)
-    return not coded.tables.rows(groups.group_by(code).having(both).limit(1))
+    synthetic = exp.column(f"synthetic_{release}")
+    in_both = filled("sum(original) > 0 AND sum(synthetic) > 0", {"synthetic": synthetic})
+    groups = exp.select("1 AS common").from_("coded").where(present)
+    return not coded.tables.rows(groups.group_by(code).having(in_both).limit(1))

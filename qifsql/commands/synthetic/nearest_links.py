@@ -13,10 +13,11 @@ from qifsql.commands.synthetic.some_predicates import numbered
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import LinkKind, Measure
-from qifsql.query.columns import equal, number
+from qifsql.query.columns import number, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
@@ -67,16 +68,10 @@ class NearestLinks:
             steps = (_step("people_lots", lots), numbered(self._coded, people))
             query = splice("synthetic/drawn_people", words=self._coded.words)
             self._tables.make(f"drawn_{people}", Plan(steps, query))
-            counts = [
-                exp.alias_(number(int(people == name)), name) for name in ("original", "control")
-            ]
+            counts = [number(people == name).as_(name) for name in ("original", "control")]
             queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
-        union = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-        sums = [
-            exp.alias_(exp.cast(exp.Sum(this=exp.column(name)), "BIGINT"), name)
-            for name in ("original", "control")
-        ]
-        query = exp.select(FIRST, SECOND, *sums).from_(union.subquery("everybody"))
+        query = exp.select("sum(original)::BIGINT AS original", "sum(control)::BIGINT AS control")
+        query = query.select(FIRST, SECOND).from_(union(queries).subquery("everybody"))
         self._tables.make("people_drawn", query.group_by(FIRST, SECOND))
         self._tables.drop("drawn_original")
         if self._files.control is not None:
@@ -112,16 +107,15 @@ class NearestLinks:
         tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
         tables.make("targets", splice("synthetic/distant", tables=targets))
         scaled = {"scale_unit": self._unit}
-        pairs = _step("half_pairs", splice("synthetic/half_pairs", places=places, numbers=scaled))
         sample = self._make_sample()
-        sampled = {"halves_of_records": sample}
-        sample_pairs = _step(
-            "half_pairs",
-            splice("synthetic/half_pairs", places=places, tables=sampled, numbers=scaled),
-        )
-        tables.make("reaches", Plan((sample_pairs,), splice("synthetic/reaches", numbers=numbers)))
-        query = splice("synthetic/nearest_halves", numbers=numbers)
-        tables.make(f"nearest_{name}", Plan((pairs,), query))
+        for table, view, halves in (
+            ("reaches", "reaches", sample),
+            (f"nearest_{name}", "nearest_halves", "halves_of_records"),
+        ):
+            read = {"halves_of_records": halves}
+            pairs = splice("synthetic/half_pairs", places=places, tables=read, numbers=scaled)
+            query = splice(f"synthetic/{view}", numbers=numbers)
+            tables.make(table, Plan((_step("half_pairs", pairs),), query))
         sizes = splice("synthetic/half_sizes", tables={"nearest_halves": f"nearest_{name}"})
         tables.make(f"{name}_sizes", sizes)
         tables.drop("halves_of_records", "alike", "targets", "reaches")
@@ -133,11 +127,8 @@ class NearestLinks:
         table = "halves_of_records"
         if self._tables.count(table) < LEAST * SHARE:
             return table
-        lot = exp.Mod(
-            this=exp.Anonymous(this="hash", expressions=[exp.column("key")]),
-            expression=number(SHARE),
-        )
-        query = exp.select("*").from_(table).where(equal(lot, number(0)))
+        is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
+        query = exp.select("*").from_(table).where(is_drawn)
         self._tables.make("some_halves", query)
         return "some_halves"
 
@@ -146,8 +137,9 @@ class NearestLinks:
         keyed = exp.select(exp.column(key).as_("key")).from_(table).group_by(key)
         query = exp.select("key")
         if count:
-            total = exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), "records")
-            keyed = keyed.select(total).where(exp.GT(this=exp.column(count), expression=number(0)))
+            words = {"n": exp.column(count)}
+            total = filled("sum(n)::BIGINT", words).as_("records")
+            keyed = keyed.select(total).where(filled("n > 0", words))
             query = query.select("records")
         query = query.from_(keyed.subquery("keyed"))
         for i in self._halves[key]:

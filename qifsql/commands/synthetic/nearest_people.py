@@ -11,6 +11,7 @@ from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, wit
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Measure
@@ -56,8 +57,8 @@ class Neighbourhood:
 
     def _measures(self) -> Iterator[Measure]:
         files = self._files
-        row = rows_of(Plan((), splice("synthetic/distances")), self._tables)[0]
-        sides = rows_of(Plan((), splice("synthetic/sides")), self._tables)
+        row = rows_of(splice("synthetic/distances"), self._tables)[0]
+        sides = rows_of(splice("synthetic/sides"), self._tables)
         people = files.original.records
         control = 0 if files.control is None else files.control.records
         scale = self._unit * self._width
@@ -87,10 +88,8 @@ class Neighbourhood:
                 coded.code_of(i - 1, "coded") if i <= k else exp.column(f"secret_{i - k}", "coded")
             )
             query = with_place(query, i, attribute, code, self._unit)
-        sums = [
-            exp.alias_(exp.cast(exp.Sum(this=exp.column(name, "coded")), "BIGINT"), name)
-            for name in coded.counts
-        ]
+        counts = [exp.column(name, "coded") for name in coded.counts]
+        sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]
         places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
         self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
         drop_scales(self._tables, attributes)

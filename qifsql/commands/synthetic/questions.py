@@ -15,11 +15,11 @@ from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Links, Measure, Predicates
-from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
 PARTS = 2**60  # of a person whose halves are linked
@@ -96,10 +96,10 @@ class Questions:
         self._tables.drop("predicate_cells")
         for release in self._coded.releases:
             column = f"synthetic_{release}"
-            plan = Plan((), splice("synthetic/links", columns={"synthetic": column}))
-            row = rows_of(plan, self._tables)[0]
-            total = exp.cast(exp.Sum(this=exp.column(column)), "BIGINT")
-            records = self._tables.rows(exp.select(total).from_("halves"))[0][0]
+            query = splice("synthetic/links", columns={"synthetic": column})
+            row = rows_of(query, self._tables)[0]
+            total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
+            ((records,),) = self._tables.rows(exp.select(total).from_("halves"))
             links = Links(
                 people=self._people,
                 right=Fraction(row["original"], PARTS),
@@ -121,7 +121,7 @@ class Questions:
         query = splice("synthetic/predicates", columns=_columns(release), tables=_CELLS)
         return [
             Predicates(original=row["original"], control=row["control"], number=row["predicates"])
-            for row in rows_of(Plan((), query), self._tables)
+            for row in rows_of(query, self._tables)
         ]
 
     def _extremes(self, release: int, place: int) -> list[Predicates]:
@@ -133,7 +133,7 @@ class Questions:
             numbers={"missing_code": self._coded.missing(place) << self._coded.fields[place].shift},
             tables=_CELLS,
         )
-        row = rows_of(Plan((), query), self._tables)[0]
+        row = rows_of(query, self._tables)[0]
         ends = (("least_records", "below"), ("greatest_records", "above"))
         return [
             Predicates(original=row[side], control=row[f"{side}_control"], number=1)

@@ -12,6 +12,7 @@ from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
+from qifsql.data.expressions import filled
 from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import Predicates
@@ -90,11 +91,8 @@ class SomePredicates:
 
     def _draw(self, release: int) -> None:
         """Create the table of the drawn records and columns."""
-        records = self._tables.rows(
-            exp.select(exp.cast(exp.Sum(this=exp.column(f"synthetic_{release}")), "BIGINT")).from_(
-                CELLS
-            )
-        )[0][0]
+        total = filled("sum(n)::BIGINT", {"n": exp.column(f"synthetic_{release}")})
+        ((records,),) = self._tables.rows(exp.select(total).from_(CELLS))
         numbers = {
             "seed": self._attempts.seed,
             "records": records,
@@ -111,20 +109,17 @@ class SomePredicates:
 
     def _make_samples(self, release: int) -> list[str]:
         """Create tables of some of the tuples of a release, if it has many; return their names."""
-        synthetic = exp.column(f"synthetic_{release}")
-        present = exp.GT(this=synthetic, expression=number(0))
-        count = self._tables.rows(exp.select("count(*)").from_(CELLS).where(present.copy()))[0][0]
-        names = []
+        is_present = filled("n > 0", {"n": exp.column(f"synthetic_{release}")})
+        tuples = exp.select().from_(CELLS).where(is_present)
+        ((count,),) = self._tables.rows(tuples.select("count(*)"))
         words = [exp.column(f"word_{i}") for i in range(1, self._coded.words + 1)]
+        lot = exp.Anonymous(this="hash", expressions=words)
+        names = []
         for share in SHARES:
-            if count < LEAST * share:
-                continue
-            lot = exp.Mod(
-                this=exp.Anonymous(this="hash", expressions=words), expression=number(share)
-            )
-            query = exp.select("*").from_(CELLS).where(present.copy(), equal(lot, number(0)))
-            names.append(f"sample_{share}")
-            self._tables.make(names[-1], query)
+            if count >= LEAST * share:
+                names.append(f"sample_{share}")
+                is_drawn = filled("lot % share = 0", {"lot": lot, "share": number(share)})
+                self._tables.make(names[-1], tuples.select("*").where(is_drawn))
         return names
 
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:

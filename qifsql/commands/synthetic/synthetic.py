@@ -5,7 +5,6 @@ Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi 
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -28,7 +27,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place
+from qifsql.results.storage import Origin, streamed_place
 
 FEW = 100  # conditions: an interval is then up to 20 points wide
 
@@ -100,7 +99,7 @@ def synthetic(
     sources = Sources.of(original, synthetic, options["control"])
     required = parse_bounds(as_tuple(options["require"]))
     learner = _learner(options, settings)
-    path = _records_path(options["records"], sources)
+    path = streamed_place(options["records"], sources.paths)
     outputs = [] if path is None else [path]
     with open_engine(
         settings, sources=sources.all, outputs=outputs, ordered=path is not None
@@ -185,24 +184,8 @@ def _check_request(files: Files, options: SyntheticOptions) -> None:
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
     for bound in parse_bounds(as_tuple(options["require"])):
-        bound.check(has_secret=bool(files.secrets), has_control=files.control is not None)
-        bound.check_details(
-            questions=options["questions"],
-            split=bool(split),
-            attempts=options["attempts"] is not None,
-            links=options["links"] is not None,
-            distances=options["distances"] is not None,
-            learner=options["learner"] is not None,
-        )
-
-
-def _records_path(records: str | Path | None, sources: Sources) -> Path | None:
-    """Return the file of records, which can be written and is no input; None without one."""
-    if records is None:
-        return None
-    path = Path(records)
-    check_ending(path, STREAMED)
-    return check_place(path, sources.paths)
+        has_control = files.control is not None
+        bound.check(options, has_secret=bool(files.secrets), has_control=has_control)
 
 
 def _describe(

@@ -1,5 +1,6 @@
 """The harm by table, by group of people and by component, and where tables overlap."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -7,13 +8,15 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.tables import arrays
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Published, group_by_edge, join_shared, place, places
+from qifsql.commands.tables.margins import Published, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
 from qifsql.commands.tables.proofs import JOINT, Question, sure_cells
+from qifsql.commands.tables.question_rows import right_people
+from qifsql.data.expressions import filled
 from qifsql.query.columns import number
+from qifsql.query.splice import splice
 
 WORST = 20  # components that are listed
 
@@ -79,18 +82,12 @@ def checks(measured: Measured, small: int) -> pl.DataFrame:
     """Return the checks of each table (``CHECKS``)."""
     margins = measured.margins
     rows = []
+    numbers_of_small = {"small_limit": small}
     for table in measured.published:
-        count = exp.column("published")
-        below = exp.Between(this=count, low=number(1), high=number(small - 1))
-        counted = {
-            "cells": exp.Count(this=exp.Star()),
-            "hidden": _count_if(exp.column("hidden")),
-            "small": _count_if(below),
-            "ones": _count_if(exp.EQ(this=count.copy(), expression=number(1))),
-            "twos": _count_if(exp.EQ(this=count.copy(), expression=number(2))),
-        }
-        query = exp.select(*(tree.as_(name) for name, tree in counted.items()))
-        (numbers,) = margins.rows(query.from_(table.cells))
+        query = splice(
+            "tables/cell_checks", tables={"cells": table.cells}, numbers=numbers_of_small
+        )
+        (numbers,) = margins.rows(query)
         undone = _undone_cells(measured, table) if numbers["hidden"] else 0
         rows.append(
             {"table": table.title, "protection": table.protection.text, "undone": undone} | numbers
@@ -98,23 +95,17 @@ def checks(measured: Measured, small: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CHECKS)
 
 
-def _count_if(condition: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=condition))
-
-
 def _undone_cells(measured: Measured, table: Published) -> int:
     """Return how many hidden cells have one possible count; one that no margin has is empty."""
     margins = measured.margins
-    cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
-    hidden = exp.select("count(*)").from_(cells).where("cells.hidden")
-    hidden = join_shared(hidden, margins.nodes[table.edge], "bounds", table.edge, join_type="left")
-    ((n,),) = margins.tables.rows(hidden.where("bounds.lower IS NOT DISTINCT FROM bounds.upper"))
-    settled = measured.settled.get(table.edge, set())
-    if settled:
-        still = exp.select(*places(table.edge)).from_(cells.copy()).where("cells.hidden")
-        still = join_shared(still, margins.nodes[table.edge], "bounds", table.edge)
-        rows = margins.tables.rows(still.where("bounds.lower < bounds.upper").limit(JOINT))
-        n += sum(tuple(row) in settled for row in rows)
+    tables = {"cells": table.cells, "bounds": margins.nodes[table.edge]}
+    cells = splice("tables/hidden_cells", tables=tables, shape={"edge": table.edge})
+    hidden = exp.select().from_(cells.subquery("hidden_cells"))
+    proved = hidden.select("count(*)").where("lower IS NOT DISTINCT FROM upper")
+    ((n,),) = margins.tables.rows(proved)
+    if settled := measured.settled.get(table.edge):
+        still = hidden.select(*places(table.edge)).where("lower < upper").limit(JOINT)
+        n += sum(tuple(row) in settled for row in margins.tables.rows(still))
     return int(n)
 
 
@@ -126,11 +117,9 @@ def disclosure(measured: Measured) -> pl.DataFrame:
         if table.protection.unlisted or len(table.edge) < 2:
             continue
         for i in sorted(table.edge):
-            block = group_by_edge(exp.select().from_(table.cells), table.edge - {i})
-            block = block.select("max(lower) AS people").where("upper > 0")
-            block = block.having("count(*) = 1 AND max(lower) > 0")
-            query = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
-            ((n, people),) = margins.tables.rows(query.from_(block.subquery("blocks")))
+            tables, shape = {"cells": table.cells}, {"edge": table.edge - {i}}
+            query = splice("tables/single_cells", tables=tables, shape=shape)
+            ((n, people),) = margins.tables.rows(query)
             rows.append(
                 {
                     "table": table.title,
@@ -159,11 +148,11 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
     for a, b in pairs(measured.published):
         by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
     rows = []
+    is_small = filled("upper < n", {"n": number(small)})
     for edge, titles in by_edge.items():
         proved = sure_cells(margins, edge)
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
-        below = exp.LT(this=exp.column("upper"), expression=number(small))
-        ((n, people),) = margins.tables.rows(query.where(below))
+        ((n, people),) = margins.tables.rows(query.where(is_small))
         names = [margins.domain.names[i] for i in sorted(edge)]
         rows.append({"tables": titles, "dimensions": names, "cells": int(n), "people": int(people)})
     return pl.DataFrame(rows, schema=OVERLAPS)
@@ -181,7 +170,9 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
     rows = []
     for question in questions:
         counts = _proved_by_group(measured, question, by)
-        rights = _right_by_group(measured, question, by)
+        rights = None
+        if records is not None and question in measured.best:  # the question is about a secret
+            rights = right_people(measured, question, records, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
         for code, text in value_texts(margins, by).items():
             here = {m: None if c is None else int(c.get(code, 0)) for m, c in counts.items()}
@@ -196,78 +187,44 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
 
 def _proved_by_group(
     measured: Measured, question: Question, by: int
-) -> dict[str, dict[int, Any] | None]:
+) -> dict[str, Counter[int] | None]:
     """Return the people of whom something is proved, by group; None where it is not known."""
     proofs, solved = measured.proofs[question], measured.solved[question]
-    total, closed_line = "sum(lower)::BIGINT", "lower = upper"
-    sums = _sums_by_group(measured, question, by, (proofs.lines, total, closed_line))
+    sums = _sums_by_group(
+        measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
+    )
     every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
     for solution in solved.values():
         for cell, people in solution.proved_lines.items():
-            _add(sums, cell[every.index(by)], people)
+            sums[cell[every.index(by)]] += people
     if by not in question.knowledge:
         return {"reconstructed": sums, "singled_out": None, "certain_inference": None}
     one_person = "lower = 1 AND upper = 1"
-    alone = _sums_by_group(measured, question, by, (proofs.block_lines, "count(*)", one_person))
-    sure: dict[int, Any] = {}
+    alone = _sums_by_group(
+        measured, question, by, table=proofs.block_lines, total="count(*)", condition=one_person
+    )
+    sure: Counter[int] = Counter()
     if proofs.sure is not None:
         sure = _sums_by_group(
-            measured, question, by, (proofs.sure, "sum(people)::BIGINT", "people > 0")
+            measured, question, by, table=proofs.sure, total="sum(people)", condition="people > 0"
         )
     for solution in solved.values():
         for cell, both in solution.block_lines.items():
-            _add(alone, cell[knowledge.index(by)], int(both == (1, 1)))
+            alone[cell[knowledge.index(by)]] += int(both == (1, 1))
         for cell, people in solution.sure.items():
-            _add(sure, cell[knowledge.index(by)], people)
+            sure[cell[knowledge.index(by)]] += people
     return {"reconstructed": sums, "singled_out": alone, "certain_inference": sure}
 
 
 def _sums_by_group(
-    measured: Measured, question: Question, by: int, of: tuple[str, str, str]
-) -> dict[int, Any]:
+    measured: Measured, question: Question, by: int, *, table: str, total: str, condition: str
+) -> Counter[int]:
     """Return a sum by group over components that were not solved: of a table, under a condition."""
-    table, total, condition = of
-    query = exp.select(exp.column(place(by)), exp.maybe_parse(total, dialect="duckdb"))
-    query = without_components(query.from_(table).where(condition), measured.solved[question])
-    return dict(measured.margins.tables.rows(query.group_by(exp.column(place(by)))))
-
-
-def _add(counts: dict[int, Any], code: int, n: int | Fraction) -> None:
-    counts[code] = counts.get(code, 0) + n
-
-
-def _right_by_group(measured: Measured, question: Question, by: int) -> dict[int, Fraction] | None:
-    """Return the people guessed right by group; None without records or a secret."""
-    margins, records = measured.margins, measured.release.records
-    if records is None or question.secret is None or question not in measured.best:
-        return None
-    rights: dict[int, Fraction] = {}
-    best = measured.best[question]
-    solved = measured.averaged(question)
-    if best is not None:
-        table, edge = best
-        truth = exp.alias_(exp.to_table(records.truth(edge | {by})), "truth", table=True)
-        query = exp.select(exp.column(place(by), "truth"), "best.ties", "sum(truth.people)::BIGINT")
-        query = join_shared(query.from_(truth), table, "best", edge)
-        query = without_components(query, solved, "best")
-        for code, ties, n in margins.tables.rows(
-            query.group_by(exp.column(place(by), "truth"), "best.ties")
-        ):
-            _add(rights, code, Fraction(int(n), int(ties)))
-    if solved:
-        attributes = sorted(question.scope | {by})
-        scope = sorted(question.knowledge)
-        truth_table = records.truth(question.scope | margins.shared | {by})
-        node = margins.nodes[margins.shared]
-        query = exp.select("component", "people", *places(attributes)).from_(truth_table)
-        query = join_shared(query, node, "totals", margins.shared)
-        guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
-        for component, n, *codes in margins.tables.rows(query):
-            cell = dict(zip(attributes, codes, strict=True))
-            chosen = guesses.get(component, {}).get(tuple(cell[i] for i in scope), [])
-            if cell[question.secret] in chosen:
-                _add(rights, cell[by], Fraction(int(n), len(chosen)))
-    return rights
+    query = (
+        exp.select(place(by), exp.cast(filled(total, {}), "BIGINT")).from_(table).where(condition)
+    )
+    query = without_components(query, measured.solved[question])
+    return Counter(dict(measured.margins.tables.rows(query.group_by(place(by)))))
 
 
 def components(measured: Measured, question: Question) -> list[dict[str, Any]]:

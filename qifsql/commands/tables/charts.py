@@ -16,6 +16,7 @@ from qifsql.presentation.theme import (
     PERCENT,
     SKY,
     Chart,
+    coloured,
     data,
     distinct,
     dressed,
@@ -134,10 +135,8 @@ def guess(frame: pl.DataFrame) -> Chart:
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
     present = [kind for kind in kinds.values() if kind in set(table["kind"])]
-    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380, symbolSize=90)
-    colour = alt.Color("kind:N", title=None, sort=present).legend(legend)
-    colour = colour.scale(domain=present, range=[COLOURS[places[kind]] for kind in present])
-    shape = alt.Shape("kind:N", title=None, sort=present).legend(legend)
+    colour = coloured(alt, {kind: COLOURS[places[kind]] for kind in present}, symbolSize=90)
+    shape = alt.Shape("kind:N", title=None, sort=present).legend(colour["legend"])
     shape = shape.scale(domain=present, range=[SHAPES[places[kind]] for kind in present])
     tooltip = hints(alt, {"known:N": said("tables"), "kind:N": said("best guess"),
                           "amount:N": said("best guess is right")})  # fmt: skip
@@ -200,14 +199,12 @@ def cells(detail: pl.DataFrame) -> Chart:
     titles |= {"people:N": said("in fact")} if "people" in lines[0] else {}
     base = alt.Chart(data(alt, pl.DataFrame(lines)), width=alt.Step(72), height=alt.Step(24))
     base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
-    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=380)
-    colour = alt.Color("kind:N", title=None, sort=states).legend(legend)
-    present = [i for i, state in enumerate(states) if any(cell["kind"] == state for cell in lines)]
-    colours = [(ORANGE, SKY, GREY)[i] for i in present]
-    colour = colour.scale(domain=[states[i] for i in present], range=colours)
-    chart = base.mark_rect(stroke="white").encode(color=colour) + base.mark_text().encode(
-        text="amount:N"
-    )
+    present = {cell["kind"] for cell in lines}
+    colours = zip(states, (ORANGE, SKY, GREY), strict=True)
+    shades = {state: shade for state, shade in colours if state in present}
+    colour = coloured(alt, shades).sort(states)
+    squares = base.mark_rect(stroke="white").encode(color=colour)
+    chart = squares + base.mark_text().encode(text="amount:N")
     below = said(
         "Each cell has the least and the greatest count that agrees with the tables. Cells that "
         "are left white are empty for sure."

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.commands.tables import dimensions
-from qifsql.commands.tables.dimensions import TEXT, Records
-from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
+from qifsql.commands.tables.dimensions import Records, find_dimension, rows_as_text
+from qifsql.commands.tables.margins import Domain, Published, place, places
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import csv_row
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural, quoted
-from qifsql.query.columns import equal, number, same, union
+from qifsql.query.columns import union
+from qifsql.query.plan import Plan, Step
 from qifsql.query.protections import Protection
+from qifsql.query.splice import splice
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,12 @@ class Nesting:
         """Return the pairs as a table without counts."""
         edge = frozenset({self.inner, self.outer})
         name = f"{self.pairs}_cells"
-        query = exp.select(*places(edge), *_any_count(domain)).from_(self.pairs)
+        query = splice(
+            "tables/nested_pairs",
+            tables={"pairs": self.pairs},
+            numbers={"all_people": domain.people},
+            shape={"edge": edge},
+        )
         self.tables.make(name, query)
         return Published(f"nested {self.text}", edge, Protection(), name, structural=True)
 
@@ -46,11 +52,9 @@ class Nesting:
         if self.inner not in table.edge or self.outer in table.edge:
             return table
         name = f"{table.cells}_in_{self.outer}"
-        query = exp.select("cells.*", exp.column(place(self.outer), "pairs"))
-        query = query.from_(exp.alias_(exp.to_table(table.cells), "cells", table=True))
-        source = exp.alias_(exp.to_table(self.pairs), "pairs", table=True)
-        inner = (exp.column(place(self.inner), side) for side in ("cells", "pairs"))
-        self.tables.make(name, query.join(source, on=equal(*inner)))
+        tables = {"cells": table.cells, "pairs": self.pairs}
+        shape = {"inner": self.inner, "outer": self.outer}
+        self.tables.make(name, splice("tables/with_outer", tables=tables, shape=shape))
         return replace(table, edge=table.edge | {self.outer}, cells=name)
 
 
@@ -72,12 +76,11 @@ def read_nesting(
         raise InputError(
             f"{quoted(text)} is not INNER,OUTER; name two dimensions, as in --nested city,state"
         )
-    inner, outer = (numbers[dimensions.find_dimension(n, numbers, "nested")] for n in names)
+    inner, outer = (numbers[find_dimension(n, numbers, "nested")] for n in names)
     if inner == outer:
         raise InputError(f"{quoted(text)} names one dimension twice; name an inner and an outer")
     tables.make(name, _pairs(published, records, inner, outer))
-    twice = exp.select(*places({inner})).from_(exp.table_(name)).group_by(*places({inner}))
-    twice = twice.having("count(*) > 1")
+    twice = exp.select(place(inner)).from_(name).group_by(place(inner)).having("count(*) > 1")
     ((n,),) = tables.rows(exp.select("count(*)").from_(twice.subquery("twice")))
     if n:
         raise InputError(
@@ -115,19 +118,19 @@ def read_combinations(
     catalog = Catalog(tables.engine, possible)
     title = possible.name
     columns = {
-        numbers[dimensions.find_dimension(c.name, numbers, f"column of {title}")]: c
+        numbers[find_dimension(c.name, numbers, f"column of {title}")]: c
         for c in catalog.schema.columns
     }
     edge = frozenset(columns)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-    codes = (exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge))
-    query = exp.select(*codes, *_any_count(domain)).distinct()
-    query = query.from_(dimensions.rows_as_text(dataset, columns).subquery("listed"))
-    for i in sorted(edge):
-        text = exp.cast(exp.column("value", f"values_{i}"), TEXT)
-        query = query.join(values_of(i), on=same(exp.column(f"value_{i}", "listed"), text))
-    tables.make("possible", query)
+    texts = Step("listed", "One row per line: texts.", rows_as_text(dataset, columns))
+    query = splice(
+        "tables/listed_combinations",
+        numbers={"all_people": domain.people},
+        shape={"edge": edge},
+    )
+    tables.make("possible", Plan((texts,), query))
     if records is not None:
         truth = exp.select("count(*)").from_(records.truth(edge))
         unlisted = truth.join("possible", using=tuple(places(edge)), join_type="anti")
@@ -138,8 +141,3 @@ def read_combinations(
                 "or correct the records"
             )
     return Published(title, edge, Protection(), "possible", structural=True)
-
-
-def _any_count(domain: Domain) -> tuple[str, exp.Expr]:
-    """Return the bounds of a cell of which only is known that it can occur."""
-    return "0::BIGINT AS lower", exp.cast(number(domain.people), "BIGINT").as_("upper")

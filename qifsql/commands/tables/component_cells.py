@@ -8,11 +8,11 @@ from sqlglot import exp
 from qifsql.commands.tables.breakdown import worst_components
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import maximal_edges
-from qifsql.commands.tables.margins import has_at_most, join_shared, place, places
-from qifsql.commands.tables.measured import Measured
+from qifsql.commands.tables.margins import has_at_most, place, places
+from qifsql.commands.tables.measured import Measured, in_components
 from qifsql.commands.tables.proofs import Question, clique_cells, is_complete
 from qifsql.commands.tables.spec import CELLS_LISTED
-from qifsql.query.columns import number
+from qifsql.query.splice import splice
 
 JOINED = 10_000  # combinations that are looked at
 
@@ -89,37 +89,22 @@ def _bounded_combinations(
         query = query.where("upper > 0")
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))
-        query = query.where(_is_component(component["component"]))
+        query = query.where(in_components([component["component"]]))
     if not has_at_most(margins, query, JOINED):
         return None
-    codes = places(every, "cells")
-    uppers = [exp.column("upper", f"margin_{k}") for k in range(len(edges))]
-    bounded = exp.select("cells.component", *codes, exp.func("least", *uppers).as_("most"))
-    bounded = bounded.from_(exp.alias_(exp.to_table(margins.keep(query)), "cells", table=True))
-    for k, edge in enumerate(edges):
-        bounded = join_shared(bounded, margins.nodes[edge], f"margin_{k}", edge)
-    proved = measured.proofs[question].lines
-    answer = exp.select(
-        "cells.component",
-        *codes,
-        "coalesce(proved.lower, 0)::BIGINT AS lower",
-        "least(cells.most, coalesce(proved.upper, cells.most))::BIGINT AS upper",
-    ).from_(exp.alias_(exp.to_table(margins.keep(bounded)), "cells", table=True))
-    answer = join_shared(answer, proved, "proved", every, join_type="left")
     records = measured.release.records
-    if records is None:
-        answer = answer.select("NULL::BIGINT AS people")
-    else:
-        answer = join_shared(answer, records.truth(every), "truth", every, join_type="left")
-        answer = answer.select("coalesce(truth.people, 0)::BIGINT AS people")
-    rows = margins.rows(answer)
+    tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
+    tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
+    tables |= {} if records is None else {"truth": records.truth(every)}
+    bounded = splice(
+        "tables/component_cells",
+        tables=tables,
+        shape={"every": every, "edges": edges, "has_records": records is not None},
+    )
+    rows = margins.rows(bounded)
     for row in rows:
         solution = measured.solved[question].get(row["component"])
         cell = tuple(row[place(i)] for i in sorted(every))
         if solution is not None and cell in solution.lines:
             row["lower"], row["upper"] = solution.lines[cell]
     return rows
-
-
-def _is_component(component: int) -> exp.Expr:
-    return exp.EQ(this=exp.column("component"), expression=number(component))

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from sqlglot import exp
-
 from qifsql.commands.tables import table_sets
-from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import ContradictionError, Published, group_by_edge, places
+from qifsql.commands.tables.margins import ContradictionError, Published
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_sets import Budget
 from qifsql.errors import InputError, plural
-from qifsql.query.columns import number
+from qifsql.query.splice import splice
 
 SECONDS = 10  # for the exact solution of each set that is tried
 
@@ -61,18 +58,16 @@ def _fit_together(release: Release, published: Sequence[Published]) -> bool:
 
 def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:
     """Return in which cells two tables have no common count, by lines of their files."""
-    shared = first.edge & second.edge
-    using = (
-        {"using": tuple(places(shared)), "join_type": "full"} if shared else {"join_type": "cross"}
+    query = splice(
+        "tables/disagreements",
+        tables={"cells_one": first.cells, "cells_other": second.cells},
+        numbers={
+            "unlisted_one": first.protection.unlisted,
+            "unlisted_other": second.protection.unlisted,
+        },
+        shape={"shared": first.edge & second.edge},
     )
-    query = exp.select("count(*)", "min(first.line)", "min(second.line)")
-    query = query.from_(_sums_by_shared(first, shared).subquery("first"))
-    query = query.join(_sums_by_shared(second, shared).subquery("second"), **using)
-    apart = exp.or_(
-        _is_less("first", "second", first.protection.unlisted),
-        _is_less("second", "first", second.protection.unlisted),
-    )
-    ((n, line, second_line),) = release.tables.rows(query.where(apart))
+    ((n, line, second_line),) = release.tables.rows(query)
     if not n:
         return ""
     text = f", in {plural(n, 'cell')} of what both have"
@@ -84,15 +79,3 @@ def _disagreeing_cells(release: Release, first: Published, second: Published) ->
         title = first.title if line is not None else second.title
         text += f" (the first in line {line or second_line} of {title})"
     return text
-
-
-def _sums_by_shared(table: Published, shared: Edge) -> exp.Select:
-    query = group_by_edge(exp.select().from_(table.cells), shared)
-    return query.select("min(line) AS line", "sum(lower) AS lower", "sum(upper) AS upper")
-
-
-def _is_less(side: str, opposite: str, unlisted: int) -> exp.Expr:
-    """Return the condition that the largest count of one side is below the least of the other."""
-    upper = exp.func("coalesce", exp.column("upper", side), number(unlisted))
-    lower = exp.func("coalesce", exp.column("lower", opposite), number(0))
-    return exp.LT(this=upper, expression=lower)

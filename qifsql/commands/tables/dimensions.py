@@ -13,7 +13,7 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Margins, group_by_edge, place, values_of
+from qifsql.commands.tables.margins import Margins
 from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import SOURCE, column
@@ -22,8 +22,9 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 from qifsql.query import microdata_steps
-from qifsql.query.columns import number, same, union
+from qifsql.query.columns import number
 from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
 
 DIMENSION, TEXT = "dimension", "VARCHAR"
 
@@ -67,9 +68,7 @@ class Records:
 
     def count(self, edge: Edge, name: str) -> None:
         """Create a table of the people by attributes, with values in place of codes."""
-        values = [exp.alias_(exp.column(f"qid_{i}"), f"value_{i}") for i in sorted(edge)]
-        keys = [exp.column(f"qid_{i}") for i in sorted(edge)]
-        query = exp.select(*values, "count(*) AS people").from_("microdata").group_by(*keys)
+        query = splice("tables/record_counts", shape={"edge": edge})
         self.tables.make(name, self._plan(query), "counting people")
 
     def truth(self, edge: Edge) -> str:
@@ -78,47 +77,34 @@ class Records:
             finer = [e for e in self.counted if e >= edge]
             name = f"people_{len(self.counted) + 1}"
             if finer:
-                source = self.counted[min(finer, key=len)]
-                total = exp.cast(exp.Sum(this=exp.column("people")), "BIGINT")
-                query = group_by_edge(exp.select().from_(source), edge)
-                self.tables.make(name, query.select(exp.alias_(total, "people")), "adding people")
+                tables = {"finer": self.counted[min(finer, key=len)]}
+                query = splice("tables/added_people", tables=tables, shape={"edge": edge})
+                self.tables.make(name, query, "adding people")
             else:
-                raw = f"raw_{name}"
-                self.count(edge, raw)
-                self.tables.make(name, code_values(raw, edge, ["people"]), "coding values")
-                self.tables.drop(raw)
+                self.count(edge, f"raw_{name}")
+                self.code(edge, f"raw_{name}", name)
             self.counted[edge] = name
         return self.counted[edge]
 
+    def code(self, edge: Edge, raw: str, name: str) -> None:
+        """Create a table of the people by codes from that by values, which is dropped."""
+        query = splice("tables/coded_people", tables={"raw": raw}, shape={"edge": edge})
+        self.tables.make(name, query, "coding values")
+        self.tables.drop(raw)
+
     def best_success(self, knowledge: Edge, secret: int | None) -> int:
         """Return how many people an adversary with all records gets right; her success times N."""
-        edge = knowledge | ({secret} if secret is not None else set())
-        keys = [exp.column(f"qid_{i}") for i in sorted(edge)]
-        cells = exp.select(*keys, "count(*) AS people").from_("microdata").group_by(*keys)
-        if secret is None:
-            query = exp.select("count(*) AS right").from_(cells.subquery("cells"))
-        else:
-            largest = exp.select("max(people) AS largest").from_(cells.subquery("cells"))
-            if knowledge:
-                largest = largest.group_by(*[exp.column(f"qid_{i}") for i in sorted(knowledge)])
-            query = exp.select("sum(largest) AS right").from_(largest.subquery("blocks"))
+        edge = knowledge if secret is None else knowledge | {secret}
+        query = splice(
+            "tables/records_right",
+            shape={"edge": edge, "knowledge": knowledge, "has_secret": secret is not None},
+        )
         ((n,),) = self.tables.answer(self._plan(query), "attacking the records")
         return int(n)
 
     def _plan(self, query: exp.Select) -> Plan:
         steps = microdata_steps.steps(self.microdata)
         return microdata_steps.plan(self.microdata, steps, query)
-
-
-def code_values(raw: str, edge: Edge, columns: Sequence[str]) -> exp.Select:
-    """Return the rows of a table with codes in place of the values of its attributes."""
-    query = exp.select(*(exp.column("code", f"values_{i}").as_(place(i)) for i in sorted(edge)))
-    query = query.select(*(exp.column(name, raw) for name in columns)).from_(raw)
-    for i in sorted(edge):
-        value = exp.column(f"value_{i}", raw)
-        on = same(value, exp.column("value", f"values_{i}"))
-        query = query.join(values_of(i), on=on)
-    return query
 
 
 def rows_as_text(dataset: Dataset, columns: Mapping[int, Column]) -> exp.Select:
@@ -132,7 +118,7 @@ def value_texts(
     margins: Margins, i: int, codes: Iterable[int] | None = None
 ) -> dict[int, str | None]:
     """Return the values of an attribute as texts, by code; None: missing."""
-    query = exp.select("code", exp.cast(exp.column("value"), TEXT).as_("text")).from_(values_of(i))
+    query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
     if codes is not None:
         query = query.where(exp.column("code").isin(*map(number, sorted(set(codes)))))
     return dict(margins.tables.rows(query.order_by("code")))
@@ -142,11 +128,9 @@ def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]
     """Create ``values_i`` of each attribute from the tables that have it; return their sizes."""
     sizes = {}
     for i, relations in sorted(sources.items()):
-        value = exp.column(f"value_{i}").as_("value")
-        every = union([exp.select(value.copy()).from_(name) for name in relations], distinct=True)
-        order = exp.Order(expressions=[exp.Ordered(this=exp.column("value"), nulls_first=False)])
-        code = exp.Window(this=exp.RowNumber(), order=order).as_("code")
-        tables.make(f"values_{i}", exp.select("value", code).from_(every.subquery("every")))
+        names = {f"relation_{n}": name for n, name in enumerate(relations)}
+        shape = {"attribute": i, "relations": len(relations)}
+        tables.make(f"values_{i}", splice("tables/listed_values", tables=names, shape=shape))
         sizes[i] = tables.count(f"values_{i}")
     return sizes
 

@@ -6,11 +6,23 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import place, places
+from qifsql.commands.tables.margins import place
+from qifsql.data.expressions import filled
 from qifsql.data.option import names
 from qifsql.errors import InputError, quoted
 from qifsql.query.columns import number
 from qifsql.query.protections import Protection, split
+from qifsql.query.splice import splice
+
+COUNTS = {
+    "exact": "people",
+    "suppress": "CASE WHEN people >= n THEN people END",
+    "atleast": "CASE WHEN people < n THEN people END",
+    "round": "(people + half) // n * n",
+    "random": "people - people % n + CASE WHEN lot < people % n THEN n ELSE 0 END",
+    "noise": "greatest(0, people + lot - n)",
+}
+"""The published count of a cell, NULL if hidden, by the kind of protection and its number n."""
 
 
 @dataclass(frozen=True)
@@ -42,58 +54,27 @@ def parse_tables(texts: Sequence[str]) -> list[NewTable]:
 
 def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: int) -> exp.Select:
     """Return the published cells of a table from the true counts of its coded cells."""
-    n = exp.column("people")
-    published, hidden = _publish_count(n, protection, edge, seed)
-    cells = exp.select(*places(edge), "people", published.as_("published"), hidden.as_("hidden"))
-    cells = cells.from_(raw)
-    count = exp.column("published")
-    smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, 0)
-    if protection.kind == "atleast":
-        smallest, largest = protection.number, people
-    lower = exp.case().when(exp.column("hidden"), number(smallest))
-    upper = exp.case().when(exp.column("hidden"), number(min(largest, people)))
-    above = exp.func("least", protection.upper(count.copy()), number(people))
-    bounds = (
-        exp.cast(lower.else_(protection.lower(count.copy())), "BIGINT").as_("lower"),
-        exp.cast(upper.else_(above), "BIGINT").as_("upper"),
-    )
-    if protection.kind == "atleast":  # a count below it is told as it is
-        upper = exp.case().when(exp.column("hidden"), number(people)).else_(count.copy())
-        bounds = (bounds[0], exp.cast(upper, "BIGINT").as_("upper"))
-    return exp.select("*", "NULL AS line", *bounds).from_(cells.subquery("cells"))
-
-
-def _publish_count(
-    n: exp.Expr, protection: Protection, edge: Edge, seed: int
-) -> tuple[exp.Expr, exp.Expr]:
-    """Return the published count of a true one, NULL if it is hidden, and whether it is."""
-    b, never = number(protection.number), exp.false()
-    if protection.kind == "suppress":
-        hidden: exp.Expr = exp.LT(this=n.copy(), expression=b)
-        return exp.case().when(hidden, exp.null()).else_(n.copy()), hidden.copy()
-    if protection.kind == "atleast":
-        hidden = exp.GTE(this=n.copy(), expression=b)
-        return exp.case().when(hidden, exp.null()).else_(n.copy()), hidden.copy()
-    if protection.kind == "round" and not protection.variant:
-        half = exp.paren(n.copy() + number(protection.number // 2))
-        return exp.Mul(this=exp.IntDiv(this=half, expression=b), expression=b.copy()), never
-    if protection.kind == "round":
-        over = exp.Mod(this=n.copy(), expression=b)
-        up = exp.LT(this=_draw_lot(edge, seed, protection.number), expression=over)
-        rest = exp.case().when(up, b.copy()).else_(number(0))
-        return n.copy() - over.copy() + exp.paren(rest), never
-    if protection.kind == "noise":
-        shift = _draw_lot(edge, seed, 2 * protection.number + 1) - b
-        return exp.func("greatest", number(0), n.copy() + exp.paren(shift)), never
-    return n.copy(), never
+    kind, n, count = protection.kind, protection.number, exp.column("published")
+    smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
+    high: exp.Expr = count  # of "at least n", a count below n is told as it is
+    if kind != "atleast":
+        high = exp.func("least", protection.upper(count), number(people))
+    text = COUNTS["random" if kind == "round" and protection.variant else kind]
+    lot = _draw_lot(edge, seed, 2 * n + 1 if kind == "noise" else n)
+    words = {"n": number(n), "half": number(n // 2), "lot": lot}
+    amounts = {
+        "published_count": filled(text, words),
+        "smallest": number(smallest),
+        "largest": number(min(largest, people)),
+        "low": protection.lower(count),
+        "high": high,
+    }
+    tables, shape = {"raw": raw}, {"edge": edge}
+    return splice("tables/published_cells", tables=tables, rows={"asked": amounts}, shape=shape)
 
 
 def _draw_lot(edge: Edge, seed: int, sides: int) -> exp.Expr:
     """Return a number from 0 to ``sides`` - 1 that depends on the cell and the seed alone."""
-    slash = exp.Literal.string("/")
-    parts: list[exp.Expr] = [number(seed)]
-    for i in sorted(edge):
-        parts += [slash.copy(), number(i), slash.copy(), exp.column(place(i))]
-    drawn = exp.Anonymous(this="md5_number", expressions=[exp.func("concat", *parts)])
-    size = exp.cast(number(sides), "UHUGEINT", dialect="duckdb")
-    return exp.cast(exp.paren(exp.Mod(this=drawn, expression=size)), "BIGINT")
+    parts = "".join(f", '/', {i}, '/', {place(i)}" for i in sorted(edge))
+    text = f"(md5_number(concat({seed}{parts})) % {sides}::UHUGEINT)::BIGINT"
+    return filled(text, {})

@@ -143,34 +143,9 @@ def place(i: int) -> str:
     return f"place_{i}"
 
 
-def values_of(i: int) -> exp.Table:
-    """Return the table of the values of an attribute and their codes."""
-    return exp.table_(f"values_{i}")
-
-
 def places(edge: Iterable[int], table: str | None = None) -> list[exp.Column]:
     """Return the columns of attributes."""
     return [exp.column(place(i), table) for i in sorted(edge)]
-
-
-def join_shared(query: exp.Select, table: str, alias: str, shared: Edge, **how: Any) -> exp.Select:
-    """Return a query joined with a table by what both have of the attributes."""
-    source = exp.alias_(exp.to_table(table), alias, table=True)
-    if not shared:
-        return query.join(source, join_type="cross", **how)
-    return query.join(source, using=tuple(places(shared)), **how)
-
-
-def group_by_edge(query: exp.Select, edge: Edge, table: str | None = None) -> exp.Select:
-    """Return a query with the attributes selected and grouped by; without any it has one row."""
-    query = query.select(*places(edge, table))
-    return query.group_by(*places(edge, table)) if edge else query
-
-
-def projection(table: str, edge: Edge, **columns: exp.Expr) -> exp.Select:
-    """Return one row per combination of attributes in a table, with aggregates."""
-    query = group_by_edge(exp.select().from_(table), edge)
-    return query.select(*(exp.alias_(tree, name) for name, tree in columns.items()))
 
 
 def build_margins(

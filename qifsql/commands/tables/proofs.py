@@ -321,8 +321,13 @@ def count_support(margins: Margins, every: Edge) -> str | None:
     return margins.make("counted_cells", {"clique": cliques[0]}, numbers=numbers)
 
 
-def clique_cells(margins: Margins, edge: Edge, *, counting: bool = False) -> exp.Select:
-    """Return the possible cells of a clique: those of all margins that lie in it."""
+def clique_cells(
+    margins: Margins, edge: Edge, *, counting: bool = False, bounded: bool = False
+) -> exp.Select:
+    """Return the possible cells of a clique: those of all margins that lie in it.
+
+    ``counting``: each is one of the ``cells``; ``bounded``: each has the widest bounds.
+    """
     inside = connect(
         [(e, margins.nodes[e]) for e in maximal_edges(e for e in margins.nodes if e <= edge)]
     )
@@ -331,9 +336,15 @@ def clique_cells(margins: Margins, edge: Edge, *, counting: bool = False) -> exp
     for members, _ in inside:
         joined.append([members, members & seen])
         seen |= members
-    tables = {f"margin_{n}": name for n, (_, name) in enumerate(inside)}
     return splice(
         "tables/clique",
-        tables=tables,
-        shape={"edge": edge, "margins": joined, "counting": counting},
+        tables={f"margin_{n}": name for n, (_, name) in enumerate(inside)},
+        numbers={"all_people": margins.domain.people},
+        shape={"edge": edge, "margins": joined, "counting": counting, "bounded": bounded},
     )
+
+
+def bounded_clique(margins: Margins, edge: Edge, limit: int, what: str) -> str | None:
+    """Return a table of the possible cells of a clique with bounds; None if more than ``limit``."""
+    query = clique_cells(margins, edge, bounded=True)
+    return margins.keep(query, what) if has_at_most(margins, query, limit) else None

@@ -39,25 +39,8 @@ CONTRADICTIONS = {  # counts that a protection would not have left as they are
     "round": "amount % n <> 0",
     "atleast": "amount > n",
 }
-AMOUNTS = {  # of the kinds of texts in ``meanings``
-    "published": "CASE WHEN kind IN ('count', 'grouped', 'above') THEN amount END",
-    "lower": """
-        CASE
-            WHEN kind IN ('hidden', 'letter') THEN least_hidden
-            WHEN kind = 'below' THEN least(least_below, amount - 1)
-            WHEN kind = 'above' THEN amount
-            ELSE least_printed
-        END
-    """,
-    "upper": """
-        CASE
-            WHEN kind IN ('hidden', 'letter') THEN most_hidden
-            WHEN kind = 'below' THEN amount - 1
-            WHEN kind <> 'above' THEN most_printed
-        END
-    """,
-    "hidden": "kind IN ('hidden', 'letter', 'below')",
-}
+AMOUNTS = ("published", "lower", "upper", "hidden")
+"""The columns of what the text of a cell may stand for."""
 
 
 @dataclass(frozen=True)
@@ -276,16 +259,15 @@ def _possible_counts(layout: Layout) -> exp.Select:
     """Return the counts that each text of a cell may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
-    words = {
+    amounts = {
         "least_hidden": number(smallest),
         "most_hidden": exp.null() if largest is None else number(largest),
         "least_below": number(1 if protection.exact else smallest),
         "least_printed": protection.lower(amount),
         "most_printed": protection.upper(amount),
     }
-    columns = [exp.alias_(filled(sql, words), name) for name, sql in AMOUNTS.items()]
-    meanings = _meanings(layout.file, layout.counts).subquery("meanings")
-    return exp.select("text", *columns).distinct().from_(meanings)
+    query = splice("tables/text_counts", rows={"asked": amounts})
+    return query.from_(_meanings(layout.file, layout.counts).subquery("meanings"))
 
 
 def _unfold(layout: Layout) -> exp.Select:
@@ -324,28 +306,19 @@ def _check_undeclared(
 ) -> None:
     """Refuse a value whose counts are the sums of those of all other values, line by line.
 
-    Two lines of two values each, or more, are hardly an accident; in one line it may be one. With
-    totals the table would count its people twice, so one that counts ``people`` has none.
+    With totals the table would count its people twice, so one that counts ``people`` has none.
     """
     everybody = exp.select("sum(published)::BIGINT").from_(exp.table_(table.cells))
     if people is not None and tables.rows(everybody) == [(people,)]:
         return
-    count, places = exp.column("published"), range(1, len(table.dims) + 1)
+    places = range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():
-        other_columns = [exp.column(f"value_{k}") for k in places if k != j]
-        windows = (
-            exp.Window(this=total, partition_by=[dim.copy() for dim in other_columns])
-            for total in (exp.Sum(this=count.copy()), exp.Count(this=count.copy()))
+        query = splice(
+            "tables/undeclared_totals",
+            tables={"cells": table.cells},
+            shape={"value": j, "others": [k for k in places if k != j]},
         )
-        total, values = (w.as_(n) for w, n in zip(windows, ("whole", "values"), strict=True))
-        columns = (exp.column(f"value_{j}").as_("place"), "line", count.copy(), total, values)
-        lines = exp.select(*columns).from_(exp.table_(table.cells)).subquery("lines")
-        summed = exp.select("min(line)").from_(lines).group_by("place")
-        summed = summed.having(
-            'bool_and(2 * published = whole AND "values" > 2) AND count(published) = count(*) '
-            "AND count(*) FILTER (WHERE published > 0) > 1"
-        )
-        for (line,) in tables.rows(summed.order_by("1").limit(1)):
+        for (line,) in tables.rows(query.order_by("line").limit(1)):
             raise DatasetError(
                 f"line {line} of {title} has the sums of all other values of "
                 f"{quoted(table.dims[j - 1])}: declare the label of totals, as in --total Total, "

@@ -1,18 +1,20 @@
 """The row of a question about a set of tables: what is proved, and the Bayesian adversary."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from qifsql.commands.tables import arrays, best_guesses
-from qifsql.commands.tables.arrays import Solved
-from qifsql.commands.tables.fit import SCALE
-from qifsql.commands.tables.margins import join_shared, places
+from qifsql.commands.tables.dimensions import Records
+from qifsql.commands.tables.fit import SCALE, Fit
+from qifsql.commands.tables.hypergraph import NOTHING
+from qifsql.commands.tables.margins import places
 from qifsql.commands.tables.measured import Measured, without_components
-from qifsql.commands.tables.proofs import Proofs, Question, free_attributes, has_closed_form
-from qifsql.query.columns import number
+from qifsql.commands.tables.proofs import Question, free_attributes, has_closed_form
+from qifsql.query.splice import splice
 
 
 def question_row(measured: Measured, question: Question) -> dict[str, Any]:
@@ -70,30 +72,23 @@ def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
     """Return what is proved of all components together."""
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
-    by_component = margins.keep(_by_component(measured, proofs, solved), "adding components")
+    tables = {
+        "totals": margins.nodes[margins.shared],
+        "all_lines": proofs.lines,
+        "block_lines": proofs.block_lines,
+        "brackets": proofs.bracket,
+    }
+    tables |= {} if proofs.sure is None else {"sure": proofs.sure}
+    tables |= {} if proofs.support is None else {"possible_cells": proofs.support}
+    shape = {"has_secret": proofs.sure is not None, "is_counted": proofs.support is not None}
+    query = splice(
+        "tables/component_proofs", tables=tables, shape={"shared": margins.shared, **shape}
+    )
+    by_component = margins.keep(without_components(query, solved, "totals"), "adding components")
     measured.by_component[question] = by_component
-    columns = ("reconstructed", "ones", "lines", "singled_out", "certain", "lowest", "highest")
-    sums = [
-        exp.func("coalesce", exp.cast(exp.Sum(this=exp.column(c)), "BIGINT"), number(0)).as_(c)
-        for c in columns
-    ]
-    support = exp.func(
-        "coalesce",
-        exp.cast(exp.Sum(this=exp.column("support")), "HUGEINT", dialect="duckdb"),
-        number(0),
-    )
-    counted = exp.Filter(
-        this=exp.Count(this=exp.Star()),
-        expression=exp.Where(
-            this=exp.EQ(this=exp.column("lines"), expression=exp.column("support"))
-        ),
-    )
-    query = exp.select(*sums, support.as_("support"), counted.as_("proved")).from_(by_component)
-    query = query.select("count(*) FILTER (WHERE lowest < highest) AS open_brackets")
-    ((*numbers, support_cells, proved, brackets),) = margins.tables.answer(query)
-    totals: dict[str, Any] = dict(zip(columns, map(int, numbers), strict=True))
-    totals["open_brackets"] = int(brackets)
-    totals |= {"support": int(support_cells), "proved": int(proved)}
+    query = splice("tables/proved_totals", tables={"component_proofs": by_component})
+    (sums,) = margins.tables.answer(query)
+    totals: dict[str, Any] = dict(zip(query.named_selects, map(int, sums), strict=True))
     for solution in solved.values():
         proved_lines = list(solution.proved_lines.values())
         totals["reconstructed"] += sum(proved_lines)
@@ -111,93 +106,51 @@ def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
     return totals
 
 
-def _by_component(measured: Measured, proofs: Proofs, solved: Mapping[int, Solved]) -> exp.Select:
-    """Return a row per component that was not solved, with all that is proved of it."""
-    margins = measured.margins
-    node = margins.nodes[margins.shared]
-    query = exp.select("totals.component", *places(margins.shared, "totals"))
-    query = query.select("totals.upper AS people")
-    query = query.from_(exp.alias_(exp.to_table(node), "totals", table=True))
-    settled = "lower = upper"
-    parts: list[tuple[str, str, dict[str, str]]] = [
-        (
-            "all_lines",
-            proofs.lines,
-            {
-                "reconstructed": f"sum(lower) FILTER (WHERE {settled})",
-                "ones": f"count(*) FILTER (WHERE {settled} AND lower = 1)",
-                "lines": f"count(*) FILTER (WHERE {settled})",
-            },
-        ),
-        (
-            "known_lines",
-            proofs.block_lines,
-            {"singled_out": "count(*) FILTER (WHERE lower = 1 AND upper = 1)"},
-        ),
-        ("brackets", proofs.bracket, {"lowest": "max(lowest)", "highest": "min(highest)"}),
-    ]
-    if proofs.sure is not None:
-        parts.append(("proved", proofs.sure, {"certain": "sum(people)"}))
-    if proofs.support is not None:
-        parts.append(("possible", proofs.support, {"support": "sum(cells)"}))
-    for alias, table, columns in parts:
-        inner = exp.select("component").from_(table).group_by("component")
-        for name, text in columns.items():
-            inner = inner.select(exp.alias_(exp.maybe_parse(text, dialect="duckdb"), name))
-        query = query.join(inner.subquery(alias), on=_same_component(alias), join_type="left")
-        query = query.select(
-            *(exp.func("coalesce", exp.column(c, alias), number(0)).as_(c) for c in columns)
-        )
-    if proofs.sure is None:
-        query = query.select("0 AS certain")
-    if proofs.support is None:
-        query = query.select("0 AS support")
-    return without_components(query, solved, "totals")
+class Success(NamedTuple):
+    """The success of the Bayesian adversary, as shares of people; None where it is not measured.
 
-
-def _same_component(alias: str) -> exp.Expr:
-    return exp.EQ(this=exp.column("component", "totals"), expression=exp.column("component", alias))
-
-
-def success(
-    measured: Measured, question: Question
-) -> tuple[float | None, Fraction | None, Fraction | None, bool]:
-    """Return the prior, and the believed and actual success of the Bayesian adversary.
-
-    The last is whether the believed one is an estimate.
+    ``estimate``: the believed one is of fitted counts.
     """
-    people = measured.release.domain.people
+
+    prior: float | None
+    believed: Fraction | None = None
+    actual: Fraction | None = None
+    estimate: bool = False
+
+
+def success(measured: Measured, question: Question) -> Success:
+    """Return the prior, and the believed and actual success of the Bayesian adversary."""
+    people, secret = measured.release.domain.people, question.secret
     solved = measured.averaged(question)
     all_solved = len(solved) == measured.components
-    if question.secret is None:
-        believed = None
-        if all_solved:
-            believed = (
-                sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0)) / people
-            )
-        return 1 / people, believed, None, False
-    prior = _constant_guess(measured, question.secret)
-    believed, actual = Fraction(0), Fraction(0)
-    records = measured.release.records
-    for solution in solved.values():
-        believed += solution.believed or 0
-    estimate = False
+    believed = sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0))
+    if secret is None:
+        return Success(1 / people, believed / people if all_solved else None)
+    prior = _constant_guess(measured, secret)
     measured.best[question] = None
-    if records is not None and solved:
-        actual += _right_when_solved(measured, question)
+    even = Fraction(0)  # the people guessed right whose secret is in no table
+    estimate = False
     if not all_solved:
         if measured.counts is None:
-            return prior, None, None, False
-        sums = _right_when_fitted(measured, question)
-        if sums is None:
-            measured.notes.append(
-                "the best guess depends on too many combinations to list them: believed and actual "
-                "success are not measured; name fewer dimensions with --known"
-            )
-            return prior, None, None, False
-        believed, actual = believed + sums[0], actual + sums[1]
+            return Success(prior)
         estimate = measured.counts.estimate
-    return prior, believed / people, None if records is None else actual / people, estimate
+        if secret in free_attributes(measured.margins, question.scope):
+            even = Fraction(_open_people(measured, solved), measured.margins.domain.sizes[secret])
+            believed += even
+        else:
+            fitted = _believed_when_fitted(measured, question, measured.counts)
+            if fitted is None:
+                measured.notes.append(
+                    "the best guess depends on too many combinations to list them: believed and "
+                    "actual success are not measured; name fewer dimensions with --known"
+                )
+                return Success(prior)
+            believed += fitted
+    actual = None
+    if measured.release.records is not None:
+        right = sum(right_people(measured, question, measured.release.records).values(), even)
+        actual = right / people
+    return Success(prior, believed / people, actual, estimate)
 
 
 def _constant_guess(measured: Measured, secret: int) -> float | None:
@@ -217,67 +170,68 @@ def _constant_guess(measured: Measured, secret: int) -> float | None:
     return int(n) / people
 
 
-def _right_when_solved(measured: Measured, question: Question) -> Fraction:
-    """Return the people whose secret the best guess gets right, in solved components."""
-    records, margins = measured.release.records, measured.margins
-    assert records is not None and question.secret is not None  # noqa: S101, PT018 - checked before
-    attributes = sorted(question.scope)
-    at = attributes.index(question.secret)
-    truth = exp.select("component", "people", *places(question.scope))
-    truth = join_shared(
-        truth.from_(records.truth(question.scope | margins.shared)),
-        margins.nodes[margins.shared],
-        "totals",
-        margins.shared,
-    )
-    solved = measured.averaged(question)
-    guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
-    right = Fraction(0)
-    for component, n, *codes in margins.tables.rows(truth):
-        if component not in guesses:
-            continue
-        value = codes.pop(at)
-        best = guesses[component].get(tuple(codes), [])
-        if value in best:
-            right += Fraction(int(n), len(best))
-    return right
+def _open_people(measured: Measured, solved: Collection[int]) -> int:
+    """Return the people of the components that are not solved."""
+    margins = measured.margins
+    query = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
+    ((n,),) = margins.tables.rows(without_components(query, solved))
+    return int(n or 0)
 
 
-def _right_when_fitted(measured: Measured, question: Question) -> tuple[Fraction, Fraction] | None:
-    """Return the people guessed right, believed and actual, in components that are not solved."""
-    margins, records = measured.margins, measured.release.records
-    assert measured.counts is not None and question.secret is not None  # noqa: S101, PT018 - checked before
-    solved = measured.averaged(question)
-    size = margins.domain.sizes[question.secret]
-    if question.secret in free_attributes(margins, question.scope):
-        ((n,),) = margins.tables.rows(
-            without_components(
-                exp.select("sum(upper)").from_(margins.nodes[margins.shared]), solved
-            )
-        )
-        even = Fraction(int(n or 0), size)
-        return even, even
-    relevant = best_guesses.expected_counts(margins, measured.counts, question)
+def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -> Fraction | None:
+    """Return how many people of other components the adversary expects to guess right.
+
+    Keeps the best guesses. None if they depend on too many combinations.
+    """
+    assert question.secret is not None  # noqa: S101 - asked of secrets only
+    margins = measured.margins
+    relevant = best_guesses.expected_counts(margins, counts, question)
     if relevant is None:
         return None
     table, edge = relevant
-    best = best_guesses.best_guesses(
-        margins, table, edge, question.secret, exact=not measured.counts.estimate
-    )
+    exact = not counts.estimate
+    best = best_guesses.best_guesses(margins, table, edge, question.secret, exact=exact)
     measured.best[question] = best, edge
-    scaled = exp.func("floor", exp.Mul(this=exp.column("best"), expression=number(SCALE)))
-    first = exp.select("component", *places(edge - {question.secret}), "max(best) AS best")
-    first = first.from_(best).group_by("component", *places(edge - {question.secret}))
-    total = exp.Sum(this=exp.cast(scaled, "HUGEINT", dialect="duckdb"))
-    query = exp.select(exp.cast(total, "HUGEINT", dialect="duckdb").as_("believed"))
-    query = without_components(query.from_(first.subquery("first")), solved, "first")
-    ((n,),) = margins.tables.answer(query)
-    believed = Fraction(int(n or 0), SCALE)
-    if records is None:
-        return believed, Fraction(0)
-    truth = exp.select("best.ties", "sum(truth.people)::BIGINT AS people")
-    truth = truth.from_(exp.alias_(exp.to_table(records.truth(edge)), "truth", table=True))
-    truth = join_shared(truth, best, "best", edge).group_by("best.ties")
-    truth = without_components(truth, solved, "best")
-    rights = margins.tables.answer(truth)
-    return believed, sum((Fraction(int(n), int(t)) for t, n in rights), Fraction(0))
+    query = splice(
+        "tables/believed_people",
+        tables={"best_guesses": best},
+        numbers={"parts_of_one": SCALE},
+        shape={"knowledge": edge - {question.secret}},
+    )
+    solved = measured.averaged(question)
+    ((n,),) = margins.tables.answer(without_components(query, solved, "first"))
+    return Fraction(int(n or 0), SCALE)
+
+
+def right_people(
+    measured: Measured, question: Question, records: Records, by: int | None = None
+) -> dict[int | None, Fraction]:
+    """Return the people whose secret the best guess gets right, by their value of ``by``.
+
+    Where several values are as good, one of them is guessed at random.
+    """
+    margins, solved = measured.margins, measured.averaged(question)
+    group = NOTHING if by is None else frozenset([by])
+    rights: dict[int | None, Fraction] = defaultdict(Fraction)
+    if best := measured.best[question]:
+        table, edge = best
+        tables = {"truth": records.truth(edge | group), "best": table}
+        query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
+        for *codes, ties, n in margins.tables.answer(without_components(query, solved, "best")):
+            rights[codes[0] if codes else None] += Fraction(int(n), int(ties))
+    if solved:
+        attributes = sorted(question.scope | group)
+        truth = records.truth(question.scope | margins.shared | group)
+        query = splice(
+            "tables/component_people",
+            tables={"truth": truth, "totals": margins.nodes[margins.shared]},
+            shape={"edge": attributes, "shared": margins.shared},
+        )
+        guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
+        for component, n, *codes in margins.tables.rows(query):
+            cell: dict[int | None, int] = dict(zip(attributes, codes, strict=True))
+            block = tuple(cell[i] for i in sorted(question.knowledge))
+            values = guesses.get(component, {}).get(block, [])
+            if cell[question.secret] in values:
+                rights[cell.get(by)] += Fraction(int(n), len(values))
+    return rights

@@ -4,8 +4,6 @@ Remedies are to leave a table out, to hide its small counts, to round it, to coa
 The cost is the number of published cells that no longer tell their count.
 """
 
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,30 +12,21 @@ import polars as pl
 
 from qifsql.commands.tables.made_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.query.protections import Protection
 
-MEASURES = (
-    "reconstructed",
-    "reconstructed_ones",
-    "singled_out",
-    "certain_inference",
-    "lowest",
-    "highest",
-    "believed",
-    "actual",
-    "undone",
-)
+COUNTS = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
+SHARES = ("lowest", "highest", "believed", "actual")
+MEASURES = (*COUNTS, *SHARES, "undone")
 STEPS = 20  # remedies that are combined at most
-_LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d+)?)\s*")
 
 REMEDIES: dict[str, pl.DataType] = {
     "step": pl.Int64(),
     "remedy": pl.String(),
     "secret": pl.String(),
     "cells_lost": pl.Int64(),
-    **{name: pl.Int64() for name in ("reconstructed", "reconstructed_ones", "singled_out")},
-    "certain_inference": pl.Int64(),
-    **{name: pl.Float64() for name in ("lowest", "highest", "believed", "actual")},
+    **dict.fromkeys(COUNTS, pl.Int64()),
+    **dict.fromkeys(SHARES, pl.Float64()),
     "undone": pl.Int64(),
     "met": pl.Boolean(),
     "chosen": pl.Boolean(),
@@ -49,38 +38,26 @@ those of the result, ``undone`` the hidden cells whose count follows. ``met``: a
 (NULL without bounds); ``chosen``: the remedy is kept."""
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A bound on a measure: ``reconstructed<=0``."""
-
-    text: str
-    measure: str
-    at_most: bool
-    limit: float
-
-    def distance(self, row: Mapping[str, Any]) -> float:
-        """Return how far a row is from the bound: 0 if it keeps it, infinite without a value."""
-        value = row[self.measure]
-        if value is None:
-            return math.inf
-        return max(0.0, float(value - self.limit if self.at_most else self.limit - value))
-
-
-def parse_limits(texts: Sequence[str]) -> list[Limit]:
+def parse_limits(texts: Sequence[str]) -> list[Bound]:
     """Return the bounds that texts state; raise InputError if a text is none."""
     limits = []
     for text in texts:
-        parts = _LIMIT.fullmatch(text)
-        if parts is None:
+        bound = read_bound(text)
+        if bound is None or "-" in text:
             raise InputError(
                 f"{quoted(text)} is not a bound; write a measure and a limit, as in "
                 "reconstructed<=0 or actual<=0.5"
             )
-        measure, sign, limit = parts[1].casefold(), parts[2], float(parts[3])
+        measure = bound.measure.casefold()
         if measure not in MEASURES:
             raise InputError(f"{quoted(measure)} is no measure{did_you_mean(measure, MEASURES)}")
-        limits.append(Limit(text.strip(), measure, sign == "<=", limit))
+        limits.append(replace(bound, measure=measure))
     return limits
+
+
+def largest_distance(rows: Sequence[Mapping[str, Any]], limits: Sequence[Bound]) -> float:
+    """Return how far rows are from bounds, at most: 0 if they keep all of them."""
+    return max(bound.distance(row[bound.measure]) for row in rows for bound in limits)
 
 
 @dataclass(frozen=True)
@@ -99,14 +76,16 @@ class _Outcome:
     rows: Sequence[Mapping[str, Any]]
     lost: int
 
-    def rank(self, limits: Sequence[Limit]) -> tuple[float, int, str]:
+    def rank(self, limits: Sequence[Bound]) -> tuple[float, int, str]:
         """Return by what outcomes are ordered: those nearest to the bounds first."""
-        distance = max(limit.distance(row) for row in self.rows for limit in limits)
-        return distance, self.lost, self.remedy.text
+        return largest_distance(self.rows, limits), self.lost, self.remedy.text
 
-    def lines(self, step: int, met: bool | None, *, chosen: bool) -> list[dict[str, Any]]:
+    def lines(self, step: int, *, met: bool | None, chosen: bool) -> list[dict[str, Any]]:
         """Return the lines of the detail ``remedies``."""
-        return _remedy_rows(step, self.remedy.text, self.rows, self.lost, met, chosen=chosen)
+        about = {"step": step, "remedy": self.remedy.text or None, "cells_lost": self.lost}
+        verdict = {"met": met, "chosen": chosen}
+        names = ("secret", *MEASURES)
+        return [about | {name: row[name] for name in names} | verdict for row in self.rows]
 
 
 Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
@@ -151,7 +130,7 @@ def search(
     tables: Sequence[NewTable],
     attempt: Attempt,
     changes: Sequence[str],
-    limits: Sequence[Limit],
+    limits: Sequence[Bound],
     small: int,
 ) -> tuple[list[dict[str, Any]], list[str] | None]:
     """Return the rows of all remedies that were tried, and those that keep the bounds.
@@ -159,10 +138,9 @@ def search(
     Without bounds each remedy is tried alone. Else the cheapest one that keeps all bounds is taken,
     or, while none does, the one that comes nearest for its cost. None: no remedies keep them.
     """
-    rows: list[dict[str, Any]] = []
     base, cells = attempt(tables)
     met = _keeps_limits(base, limits)
-    rows += _remedy_rows(0, "", base, 0, met, chosen=True)
+    rows = _Outcome(Remedy("", tuple(tables)), base, 0).lines(0, met=met, chosen=True)
     if met:
         return rows, []
     current, taken = tuple(tables), list[str]()
@@ -172,13 +150,12 @@ def search(
             after, exact_cells = attempt(remedy.tables)
             tried.append(_Outcome(remedy, after, max(cells - exact_cells, 0)))
         if not limits or not tried:
-            for outcome in tried:
-                rows += outcome.lines(step, None, chosen=False)
+            rows += [line for o in tried for line in o.lines(step, met=None, chosen=False)]
             return rows, None if limits else []
         keeping = [outcome for outcome in tried if _keeps_limits(outcome.rows, limits)]
         best = min(keeping or tried, key=lambda outcome: outcome.rank(limits))
         for outcome in tried:
-            rows += outcome.lines(step, _keeps_limits(outcome.rows, limits), chosen=outcome is best)
+            rows += outcome.lines(step, met=outcome in keeping, chosen=outcome is best)
         taken.append(best.remedy.text)
         current = best.remedy.tables
         if keeping:
@@ -186,22 +163,5 @@ def search(
     return rows, None
 
 
-def _keeps_limits(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> bool:
-    return bool(limits) and all(not bound.distance(row) for row in rows for bound in limits)
-
-
-def _remedy_rows(
-    step: int,
-    text: str,
-    results: Sequence[Mapping[str, Any]],
-    lost: int,
-    met: bool | None,
-    *,
-    chosen: bool,
-) -> list[dict[str, Any]]:
-    return [
-        {"step": step, "remedy": text or None, "secret": row["secret"], "cells_lost": lost}
-        | {name: row[name] for name in MEASURES}
-        | {"met": met, "chosen": chosen}
-        for row in results
-    ]
+def _keeps_limits(rows: Sequence[Mapping[str, Any]], limits: Sequence[Bound]) -> bool:
+    return bool(limits) and not largest_distance(rows, limits)

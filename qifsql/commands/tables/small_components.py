@@ -12,6 +12,7 @@ from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import is_complete
+from qifsql.data.expressions import filled
 from qifsql.query.columns import number
 
 SMALL = 400  # cells of a component whose arrays are listed
@@ -75,11 +76,10 @@ def _store_solution(
 
 def _smallest_components(margins: Margins) -> str:
     """Return a table of the smallest components."""
-    node = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
-    sizes = node.where("upper > 0").group_by("component").subquery("sizes")
-    small = exp.LTE(this=exp.column("cells"), expression=number(SMALL))
-    query = exp.select("component", "cells").from_(sizes).where(small)
-    return margins.keep(query.order_by("cells", "component").limit(TRIED))
+    is_small = filled("count(*) <= n", {"n": number(SMALL)})
+    sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
+    sizes = sizes.where("upper > 0").group_by("component").having(is_small)
+    return margins.keep(sizes.order_by("cells", "component").limit(TRIED))
 
 
 def _sums_of_tables(

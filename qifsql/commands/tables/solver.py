@@ -19,17 +19,19 @@ from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import Component, System, solve
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
-from qifsql.commands.tables.margins import ContradictionError, Margins, has_at_most, places
+from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import (
     COUNTED,
     Proofs,
     Question,
+    bounded_clique,
     clique_cells,
     free_attributes,
     is_complete,
 )
 from qifsql.commands.tables.small_components import bounded_cells
+from qifsql.data.expressions import filled
 from qifsql.data.files import parsed_json
 from qifsql.query.columns import number
 
@@ -132,17 +134,16 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
     support = next(iter(proofs.values())).support
     if support is None:
         return None
-    small = exp.LTE(this=exp.column("cells"), expression=number(ALL_CELLS))
-    chosen = margins.keep(exp.select("component").from_(support).where(small))
+    is_small = filled("cells <= n", {"n": number(ALL_CELLS)})
+    chosen = margins.keep(exp.select("component").from_(support).where(is_small))
     if every in margins.nodes and is_complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
         cells = cells.from_(margins.nodes[every])
     elif free_attributes(margins, every):
         return None
     else:
-        bounds = (number(0).as_("lower"), number(margins.domain.people).as_("upper"))
-        possible = clique_cells(margins, every).subquery("possible")
-        cells = exp.select("component", *bounds, *places(every)).from_(possible)
+        possible = clique_cells(margins, every, bounded=True).subquery("possible")
+        cells = exp.select("*").from_(possible)
     cells = cells.join(chosen, using=["component"], join_type="semi")
     return _Cliques((Link(every, NOTHING, None),), (margins.keep(cells, WHAT),))
 
@@ -180,11 +181,10 @@ def _cliques(margins: Margins, question: Question) -> _Cliques | None:
         if link.edge in margins.nodes and is_complete(margins, link.edge):
             tables.append(margins.nodes[link.edge])
             continue
-        query = clique_cells(margins, link.edge)
-        if not has_at_most(margins, query, COUNTED):
+        table = bounded_clique(margins, link.edge, COUNTED, WHAT)
+        if table is None:
             return None
-        query = query.select("0 AS lower", number(margins.domain.people).as_("upper"))
-        tables.append(margins.keep(query, WHAT))
+        tables.append(table)
     return _Cliques(tuple(links), tuple(tables))
 
 

@@ -94,7 +94,7 @@ class TableAttack:
             return
         undone = int(answer.details["checks"]["undone"].sum())
         rows = [line | {"undone": undone} for line in answer.rows[-len(self.questions) :]]
-        broken = [limit.text for limit in limits if any(limit.distance(line) for line in rows)]
+        broken = [limit.text for limit in limits if remedy.largest_distance(rows, [limit])]
         answer.met = not broken
         if broken:
             answer.notes.append(f"not met: {', '.join(broken)}")

@@ -11,14 +11,14 @@ from qifsql.commands.tables import combinations, dimensions, made_tables
 from qifsql.commands.tables.dimensions import TEXT, Records
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.made_tables import NewTable
-from qifsql.commands.tables.margins import Domain, Published, place, places, values_of
+from qifsql.commands.tables.margins import Domain, Published
 from qifsql.commands.tables.published import PublishedTable
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural
-from qifsql.query.columns import number
 from qifsql.query.protections import Protection
+from qifsql.query.splice import splice
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class ReleaseMaker:
             if new_table.dropped:
                 continue
             if new_table.protection.hides_zeros:
-                raw = self._with_zeros(raw, edge, k)
+                zeros = splice("tables/with_zeros", tables={"raw": raw}, shape={"edge": edge})
+                raw = f"zeros_{k}"
+                self.tables.make(raw, zeros)
             cells = made_tables.publish(
                 raw, edge, new_table.protection, people=people, seed=self.seed
             )
@@ -145,25 +147,9 @@ class ReleaseMaker:
                 relations.setdefault(i, []).append(raws[edge])
         sizes = dimensions.list_values(self.tables, relations)
         for k, (edge, raw) in enumerate(raws.items()):
-            name = f"people_of_table_{k}"
-            self.tables.make(name, dimensions.code_values(raw, edge, ["people"]), "coding values")
-            records.counted[edge] = name
-            self.tables.drop(raw)
+            records.counted[edge] = f"people_of_table_{k}"
+            records.code(edge, raw, records.counted[edge])
         return records, edges, sizes
-
-    def _with_zeros(self, raw: str, edge: Edge, k: int) -> str:
-        """Return the counts of a table with its empty cells."""
-        query = exp.select("coalesce(raw.people, 0) AS people")
-        same = []
-        for n, i in enumerate(sorted(edge)):
-            code = exp.column("code", f"values_{i}")
-            query = query.select(code.as_(place(i)))
-            same.append(exp.EQ(this=code.copy(), expression=exp.column(place(i), "raw")))
-            query = query.join(values_of(i), join_type="cross") if n else query.from_(values_of(i))
-        source = exp.alias_(exp.to_table(raw), "raw", table=True)
-        query = query.join(source, on=exp.and_(*same), join_type="left")
-        self.tables.make(f"zeros_{k}", query)
-        return f"zeros_{k}"
 
     def _raw_cells(self, table: PublishedTable, numbers: Mapping[str, int]) -> str:
         """Return the cells of a published table with its values by the numbers of dimensions."""
@@ -179,15 +165,16 @@ class ReleaseMaker:
     ) -> Published:
         """Return a published table with codes of its values."""
         edge = frozenset(numbers[name] for name in table.dims)
-        query = dimensions.code_values(raw, edge, ["line", "published", "lower", "upper", "hidden"])
-        largest = exp.func("least", exp.column("upper"), number(people))
-        bounded = exp.select(*places(edge), "line", "published", "hidden", "lower")
-        bounded = bounded.select(exp.cast(largest, "BIGINT").as_("upper"), "NULL::BIGINT AS people")
+        query = splice(
+            "tables/coded_cells",
+            tables={"raw": raw},
+            numbers={"all_people": people},
+            shape={"edge": edge},
+        )
         name = f"coded_{table.cells}"
-        self.tables.make(name, bounded.from_(query.subquery("cells")), "coding values")
-        hidden = exp.select("coalesce(bool_or(lower < upper), FALSE)")
-        hidden = hidden.from_(exp.table_(name))
-        ((hiding,),) = self.tables.rows(hidden)
+        self.tables.make(name, query, "coding values")
+        query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
+        ((hiding,),) = self.tables.rows(query)
         return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
 
     def _count_people(self, read: Sequence[PublishedTable], count: int | None) -> int:
@@ -241,17 +228,13 @@ class ReleaseMaker:
 
     def _check_truth(self, table: Published, records: Records) -> None:
         """Refuse a published table that the records do not give."""
-        cells = exp.alias_(exp.to_table(table.cells), "cells", table=True)
-        truth = exp.alias_(exp.to_table(records.truth(table.edge)), "truth", table=True)
-        using = tuple(places(table.edge))
-        query = exp.select("count(*)", "min(cells.line)").from_(cells)
-        query = query.join(truth, using=using, join_type="full")
-        n = exp.func("coalesce", exp.column("people", "truth"), number(0))
-        lower = exp.func("coalesce", exp.column("lower", "cells"), number(0))
-        unlisted = number(table.protection.unlisted)
-        upper = exp.func("coalesce", exp.column("upper", "cells"), unlisted)
-        inside = exp.Between(this=n, low=lower, high=upper)
-        ((wrong, line),) = self.tables.rows(query.where(exp.not_(inside)))
+        query = splice(
+            "tables/untrue_cells",
+            tables={"cells": table.cells, "truth": records.truth(table.edge)},
+            numbers={"unlisted": table.protection.unlisted},
+            shape={"edge": table.edge},
+        )
+        ((wrong, line),) = self.tables.rows(query)
         if wrong:
             where = f"the first in line {line}" if line else "not one of them is listed"
             raise InputError(

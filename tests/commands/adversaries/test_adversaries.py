@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import qifsql
 from qifsql import adversaries
-from qifsql.commands.adversaries.knowledge import AnyOf, Independent
+from qifsql.commands.adversaries.knowledge import any_of, independent
 from qifsql.errors import InputError
 from qifsql.measures.distribution import Distribution
 from qifsql.reference.quasi_identifier_sets import subsets
@@ -164,19 +164,17 @@ def test_without_a_request_everybody_who_knows_any_number(six: Result) -> None:
 @settings(max_examples=examples(60), deadline=None)
 def test_weights_are_those_of_the_definition(known: list[str], size: int) -> None:
     fractions = tuple(map(Fraction, known))
-    for weights, slow in (
-        (Independent(fractions), oracle.independent(fractions)),
-        (
-            AnyOf(len(known), min(size, len(known))),
-            oracle.any_of(len(known), min(size, len(known))),
-        ),
+    n, r = len(known), min(size, len(known))
+    for adversary, slow in (
+        (independent("she", fractions), oracle.independent(fractions)),
+        (any_of(n, r, r)[0], oracle.any_of(n, r)),
     ):
-        whole = weights.weights()
+        whole = adversary.weights()
         total = sum(whole.values())
         quick = {frozenset(i for i in range(8) if s >> i & 1): Fraction(w, total)
                  for s, w in whole.items()}  # fmt: skip
         assert quick == {s: w for s, w in slow.items() if w}
-        assert weights.support == len(quick)
+        assert adversary.support == len(quick)
 
 
 @given(

@@ -9,7 +9,7 @@ from qifsql.adversary import names, roles
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.adversary.transitions import Rule
-from qifsql.counting.matching_columns import checked_filter, person_key, plain, typed
+from qifsql.counting.matching_columns import person_key, plain, typed
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
@@ -111,7 +111,8 @@ def releases(
                 f"key {quoted(key.name)} is {family(key.type)} in {catalog.schema.dataset} and of "
                 "another type in the focal release; write both with one type"
             )
-        row_filter = checked_filter(where, catalog) if number == 1 else None
+        what = f"the filter (where) of {catalog.schema.dataset}"
+        row_filter = catalog.filter(where, what) if number == 1 else None
         used = {
             roles.QID: quasi_identifiers,
             roles.SECRET: sought,

@@ -53,6 +53,7 @@ def _compiled(template: str) -> Any:
 
 @cache
 def _environment() -> Any:
+    """Return the environment of Jinja with all that templates name: modules, functions, filters."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # takes 30 ms
 
     environment = Environment(  # noqa: S701 - plain text
