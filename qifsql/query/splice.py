@@ -138,6 +138,7 @@ def splice(
 
 
 def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
+    """Return a copy for each member, with its number and its element of each sequence."""
     lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
     return [
         _Copy(ending=f"_{i}", numbers={"number": i, **{n: v[at] for n, v in lists.items()}})
@@ -160,6 +161,7 @@ def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
 
 
 def _conjunction(condition: exp.Expr, family: _Family) -> exp.Expr:
+    """Return a condition for each copy of the family, joined by AND."""
     conditions = [_copied(condition, family, copy) for copy in family.copies]
     return exp.and_(*conditions) if conditions else exp.true()
 
@@ -200,6 +202,7 @@ def _drop_empty(holder: exp.Expr) -> None:
 def _repeated_items(
     holder: exp.Expr, items: Sequence[exp.Expr], families: Mapping[str, _Family]
 ) -> list[exp.Expr]:
+    """Return the items of a list, each repeated for the columns of its placeholder."""
     expressions: list[exp.Expr] = []
     for item in items:
         name = _placeholder(holder, item, families)
