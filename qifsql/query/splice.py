@@ -28,6 +28,7 @@ elsewhere every item that contains it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 from sqlglot import exp
 
@@ -35,6 +36,7 @@ from qifsql.data.domains import Domain
 from qifsql.data.expressions import with_one_missing
 from qifsql.errors import InternalError
 from qifsql.query.columns import number
+from qifsql.query.plan import Step
 from qifsql.query.shapes import Shape
 from qifsql.query.templates import Template, load
 
@@ -135,6 +137,15 @@ def splice(
     _fill_columns(query, columns, numbers or {}, rows or {})
     _fill_tables(query, tables or {}, rows or {})
     return query
+
+
+def step(view: str, name: str = "", *, materialized: bool = False, **filling: Any) -> Step:
+    """Return the step of a view, with its documentation, under its own or another name.
+
+    ``filling`` are the arguments of ``splice``.
+    """
+    template = load(view, **filling.pop("shape", {}))
+    return Step(name or template.name, template.doc, splice(template, **filling), materialized)
 
 
 def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:

@@ -29,10 +29,10 @@ from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import (
     ColumnError,
-    DatasetError,
     InputError,
     InternalError,
     did_you_mean,
+    no_records,
     plural,
     quoted,
 )
@@ -360,8 +360,8 @@ class Work:
         """Refuse limits that not even one class of all records keeps."""
         wishes, records = self.request.wishes, coded.records
         if not records:
-            after = " under the filter (where)" if self.microdata.where is not None else ""
-            raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
+            filtered = self.microdata.where is not None
+            raise no_records(self.name, "nobody to anonymise", filtered=filtered)
         if wishes.k > records:
             raise InputError(
                 f"k is {wishes.k:,}, and {self.name} has {plural(records, 'record')}; "

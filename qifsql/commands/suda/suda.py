@@ -7,7 +7,6 @@ Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -29,7 +28,7 @@ from qifsql.query import microdata_steps
 from qifsql.query.columns import as_native, named, native_types
 from qifsql.query.plan import Plan
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 SUDA: dict[str, pl.DataType] = {"measure": pl.String(), "value": pl.Float64()}
 """One row per measure.
@@ -129,10 +128,7 @@ def suda(
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
     spec = _attack(source, options)
-    out = None if options["records"] is None else Path(options["records"])
-    if out is not None:
-        check_ending(out, STREAMED)
-        out = check_place(out, spec.dataset.paths)
+    out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     numbered_twice = out is not None or options["by"] is not None
     with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):

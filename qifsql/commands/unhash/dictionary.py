@@ -21,7 +21,7 @@ from qifsql.data.readers import header_line, openings, relation
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InputError, plural, quoted
+from qifsql.errors import ColumnError, DatasetError, InputError, no_records, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
@@ -58,8 +58,8 @@ def count_hashes(tables: Tables, hash_column: Column) -> None:
     there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
     ((records, hash_count),) = tables.answer(there)
     if not records:
-        after = " under the filter (where)" if hash_column.where is not None else ""
-        raise DatasetError(f"{tables.where} has no records{after}; there is nothing to look up")
+        filtered = hash_column.where is not None
+        raise no_records(tables.where, "nothing to look up", filtered=filtered)
     if not hash_count:
         unfit = Plan((hashed,), load("unhash/unfit").query, setup)
         raise _no_hashes_error(hash_column, {d: int(n) for d, n in tables.rows(unfit)})

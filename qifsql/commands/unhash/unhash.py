@@ -6,7 +6,6 @@ York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: M68; Pandurangan 2014
 
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
@@ -28,7 +27,7 @@ from qifsql.errors import InputError, large, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 RECOVERED: dict[str, pl.DataType] = {
     "column": pl.String(),
@@ -94,10 +93,7 @@ def unhash(
     further = None if candidates is None else path_text(candidates)
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
-    out = None
-    if mapping is not None:
-        check_ending(Path(mapping), STREAMED)
-        out = check_place(Path(mapping), (*dataset.paths, further or ""))
+    out = streamed_place(mapping, (*dataset.paths, further or ""))
     sources = [dataset, *([] if further is None else [dictionary.candidate_file(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)

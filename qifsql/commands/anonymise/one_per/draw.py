@@ -25,7 +25,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InternalError, quoted
+from qifsql.errors import ColumnError, InternalError, no_records, quoted
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
@@ -111,8 +111,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     keyed = Step("keyed", "One row per record: its key.", _key_of_each(records))
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
-        after = " under the filter (where)" if records.where is not None else ""
-        raise DatasetError(f"{name} has no records{after}; there is nobody to treat")
+        raise no_records(name, "nobody to treat", filtered=records.where is not None)
     if records.key is None:
         row: dict[str, int] = {"records": n, "dropped": 0}
         return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
