@@ -14,6 +14,7 @@ from qifsql.errors import DatasetError
 from qifsql.query.columns import equal, named
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 
@@ -32,13 +33,13 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         value = exp.column(f"qid_{raw.number}")
         values = exp.select(value.as_("value"), "count(*) AS people").from_("people")
         make_places(tables, raw, values.group_by(value))
-    shape = {"qids": numbers, "truth": bound.truth is not None, "key": bound.key is not None}
-    tables.make("coded", splice("compose/coded_people", shape=shape))
+    shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
+    of_coded = shape | {"truth": bound.truth is not None}
+    tables.make("coded", splice("compose/coded_people", shape=of_coded))
     tables.drop("people")
     tables.make("points", splice("cells/points", places=numbers))
     tables.make("crowd", splice("cells/crowd", places=numbers))
     if keyed:
-        shape = {"qids": numbers, "key": bound.key is not None}
         tables.make("everybody", splice("compose/everybody", shape=shape))
     tables.drop("coded")
     return n

@@ -225,16 +225,16 @@ class MinimalUniques:
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
         """Keep the minimal subsets of a range of records, and add what they count."""
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
-        walker.set_lists(scores=(list(self.scores), "BIGINT"))
-        walker.make("minimal", "minimal")
+        walker.set_lists(scores=self.scores)
+        walker.make_table("minimal", "minimal")
         if self.omit_missing:
-            walker.make("present", "present")
+            walker.make_table("present", "present")
         table = {"minimal": "present"} if self.omit_missing else {}
         walker.add("scores", "scored", **table)
         walker.add("set_counts", "counted_sets", **table)
         if not self.values:
             return
-        walker.make("placed", "placed", **table)
+        walker.make_table("placed", "placed", **table)
         for position in range(self.packing.n):
             walker.set(bit=(1 << position, "BIGINT"))
             if position == 0:
