@@ -85,6 +85,12 @@ def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
     ]
 
 
+def with_names(query: exp.Select, names: Mapping[str, str]) -> exp.Select:
+    """Return a query whose columns have the user's names, by those of qifsql (see ``named``)."""
+    columns = [(c.unalias(), names.get(c.alias_or_name, c.alias_or_name)) for c in query.selects]
+    return query.select(*named(columns), append=False)
+
+
 def unique(names: Sequence[str]) -> list[str]:
     """Return distinct names, ignoring case: ``size``, ``size_2``."""
     taken: set[str] = set()

@@ -11,7 +11,7 @@ from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
-from qifsql.query.columns import equal, named
+from qifsql.query.columns import equal, with_names
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.shapes import Shape
@@ -155,10 +155,4 @@ def plan_people(bound: Bound, *, bayes: bool) -> Plan:
         tables={"at_last": f"at_{last}", "told": f"told_{last}"},
         shape={"releases": range(1, last + 1), "key": bound.key is not None, "bayes": bayes},
     )
-    names = [
-        bound.key.name if name == "key" and bound.key is not None else name
-        for name in query.named_selects
-    ]
-    trees = (column.unalias() for column in query.selects)
-    columns = named(list(zip(trees, names, strict=True)))
-    return Plan((), query.select(*columns, append=False))
+    return Plan((), with_names(query, {} if bound.key is None else {"key": bound.key.name}))
