@@ -12,7 +12,6 @@ import polars as pl
 
 from qifsql.commands.unhash import dictionary
 from qifsql.commands.unhash.automaton import Automaton, build_automaton
-from qifsql.commands.unhash.hashes import hash_named
 from qifsql.commands.unhash.patterns import parse, parse_all
 from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.data.dataset import Dataset, Tabular
@@ -84,7 +83,7 @@ def unhash(
 
     """
     options = complete(options, UnhashOptions)
-    kind, limit = hash_named(options["algorithm"]), options["most"]
+    kind, limit = dictionary.hash_named(options["algorithm"]), options["most"]
     candidates, mapping = options["candidates"], options["mapping"]
     named = as_tuple(options["patterns"])
     counted, words = _read_patterns(named, limit)

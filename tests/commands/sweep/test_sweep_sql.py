@@ -29,7 +29,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
-from qifsql.query.templates import load
+from qifsql.query.templates import load, script
 
 pytestmark = pytest.mark.xdist_group("sweep_sql")  # their fixtures take long
 
@@ -66,7 +66,7 @@ def put(con: Connection, **values: int) -> None:
 
 
 def test_every_macro_runs_in_a_plain_prompt_where_the_variables_that_it_names_are_set() -> None:
-    made = worker.walk_macros()
+    made = script("sweep/macros")
     assert all(sql.startswith("CREATE OR REPLACE TEMP MACRO ") for sql in made)
     with duckdb.connect() as con:
         for sql in made:
