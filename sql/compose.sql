@@ -1,5 +1,16 @@
 -- Several sanitised releases together: where people lie in each, which secrets are left.
 
+-- One row per value of the secret in some release: its number, in the order of the values.
+{# secret_values(releases=[1, 2]) #}
+CREATE OR REPLACE VIEW secret_values AS
+SELECT
+    secret,
+    row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
+FROM (
+    SELECT DISTINCT secret
+    FROM ({{ releases | each("SELECT secret FROM counted_#", " UNION ALL ") }}) AS every
+) AS different;
+
 -- One row per person: the place of each raw value, the number of the true secret (0: no release has
 -- it), the position in the input, the key.
 {# coded_people(qids=[1, 2], truth=True, key=True), coded_people(qids=[1], truth=False, key=False) #}
@@ -34,17 +45,6 @@ SELECT
     {% endif %}
     coded.truth
 FROM coded INNER JOIN points {{ qids | using("place") }};
-
--- One row per value of the secret in some release: its number, in the order of the values.
-{# secret_values(releases=[1, 2]) #}
-CREATE OR REPLACE VIEW secret_values AS
-SELECT
-    secret,
-    row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
-FROM (
-    SELECT DISTINCT secret
-    FROM ({{ releases | each("SELECT secret FROM counted_#", " UNION ALL ") }}) AS every
-) AS different;
 
 -- One row per different row of a release: the number of its secret, its cells, how often it occurs,
 -- and whether all cells stand for everything.

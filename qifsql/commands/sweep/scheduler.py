@@ -209,18 +209,8 @@ class Pass:
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         state = self.layout.state(subset=self.layout.all_attributes)
         tasks = [
-            Task(
-                0,
-                self.number,
-                "coarsen",
-                self.tables.first_table,
-                position,
-                state,
-                least,
-                greatest,
-                0,
-            )
-            for least, greatest in self.tables.stored_ranges(pairs=position == 0)
+            self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
+            for span in self.tables.stored_ranges(pairs=position == 0)
         ]
         queue = Tasks(tasks, lambda: False)
         parts: list[dict[tuple[int, int], Sums]] = []
