@@ -162,17 +162,6 @@ FROM (
     ) AS blocks
 ) AS parts;
 
--- No row: blocks that are settled, with their people, those with the most frequent value of the
--- secret, how many values of it occur, and how many blocks are alike.
-CREATE OR REPLACE VIEW no_blocks AS
-SELECT
-    0::BIGINT AS state,
-    0::BIGINT AS size,
-    0::BIGINT AS mode,
-    0::BIGINT AS "values",
-    0::BIGINT AS blocks
-WHERE FALSE;
-
 -- One row per kind of block that took this attribute and takes nothing more that varies. A block of
 -- two people is settled for good: they are alone as soon as anything that varies is taken.
 CREATE OR REPLACE VIEW settled_taken AS

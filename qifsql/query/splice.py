@@ -139,7 +139,7 @@ def splice(
     return query
 
 
-def step(view: str, name: str = "", *, materialized: bool = False, **filling: Any) -> Step:
+def make_step(view: str, name: str = "", *, materialized: bool = False, **filling: Any) -> Step:
     """Return the step of a view, with its documentation, under its own or another name.
 
     ``filling`` are the arguments of ``splice``.

@@ -17,6 +17,25 @@ FROM (
     GROUP BY qid
 ) AS counted;
 
+-- One row per record of a person with several: where it stands, the seed and its cells, each after its
+-- length. a and A differ.
+{# contenders(columns=2) #}
+CREATE OR REPLACE VIEW contenders AS
+SELECT
+    numbered.position,
+    numbered.key,
+    concat(
+        {% for i in range(1, columns + 1) %}
+        {{ "wanted_seed, '|'," if loop.first }}
+        CASE
+            WHEN column_{{ i }} IS NULL THEN '-'
+            ELSE concat(strlen(column_{{ i }}::VARCHAR), ':', column_{{ i }}::VARCHAR)
+        END{{ "," if not loop.last }}
+        {% endfor %}
+    ) COLLATE C AS record
+FROM numbered
+SEMI JOIN repeats ON numbered.key = repeats.key;
+
 -- One row per record of a person with several: the lot that it draws, wherever it stands.
 -- Identical records of a person draw in turn, each a lot of its own.
 CREATE OR REPLACE VIEW lots AS

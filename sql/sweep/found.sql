@@ -1,13 +1,5 @@
 -- What was found: kinds of blocks become sums, states become subsets.
 
--- No row: blocks that are settled, with the counters of their people, and how many are alike.
-CREATE OR REPLACE VIEW no_blocks AS
-SELECT
-    0::BIGINT AS state,
-    0::HUGEINT AS word,
-    0::BIGINT AS blocks
-WHERE FALSE;
-
 -- One row per state, question (0: whose record it is, else the number of a secret) and percent of
 -- success, rounded half to even: its blocks, their people, how many of these the best guess is
 -- right for, for how many it is certain; the smallest block, the fewest values, the worst chance.

@@ -22,10 +22,10 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, plural
-from qifsql.query import microdata_steps, render
-from qifsql.query.columns import double, number, typed_number
+from qifsql.query import microdata_steps
+from qifsql.query.columns import double, number, typed_number, without_rows
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice, step
+from qifsql.query.splice import make_step, splice
 
 CHUNK = 250_000  # rows of a chunk, which stay in the cache of a core
 MANY = 12  # with more quasi-identifiers, a walk makes so many rows that chunks are smaller
@@ -127,7 +127,7 @@ class MinimalUniques:
     def chance_step(self, parameters: Mapping[str, float]) -> Step:
         """Return the step of the DIS-SUDA of each record, by its odds, exponent and powers."""
         row = {"asked": {name: double(value) for name, value in parameters.items()}}
-        return step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
+        return make_step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
 
     def value_rows(self, position: int) -> list[tuple[Any, ...]]:
         """Return what the values of the quasi-identifier at a position have in minimal uniques."""
@@ -178,11 +178,7 @@ class MinimalUniques:
     def _make_empty(self) -> None:
         """Create the empty tables that the streams fill."""
         for name, columns in EMPTY.items():
-            types = [
-                exp.alias_(exp.cast(number(0), kind, dialect=render.DUCKDB), column)
-                for column, kind in columns.items()
-            ]
-            self.tables.make(name, exp.select(*types).where(exp.false()))
+            self.tables.make(name, without_rows(columns))
 
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""

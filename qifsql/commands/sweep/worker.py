@@ -14,7 +14,7 @@ from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.counting.stream_session import Statements, StreamSession, varying_macro
 from qifsql.engine.connections import Stream
-from qifsql.query.columns import fold, typed_number
+from qifsql.query.columns import fold, typed_number, without_rows
 from qifsql.query.render import creating, macro, render
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
@@ -105,7 +105,7 @@ class Worker(StreamSession):
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
         )
-        self.stream.rows(self.statements.table("settled", "no_blocks"))
+        self.stream.rows(settled_table(layout.words, valued=layout.valued))
         self.stream.prepared = layout, sizes
 
     @cached_property
@@ -194,6 +194,16 @@ def user_order_macro(layout: Layout) -> str:
         terms.append(exp.paren(exp.BitwiseLeftShift(this=exp.paren(bit), expression=_literal(i))))
     body = typed(exp.paren(fold(exp.BitwiseOr, terms)), "UINTEGER")
     return macro("as_named", ("x",), body)
+
+
+@cache
+def settled_table(words: int, *, valued: bool) -> str:
+    """Return the statement that creates the empty table ``settled``."""
+    counts = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
+    if valued:
+        counts = dict.fromkeys(("size", "mode", "values"), "BIGINT")
+    columns = {"state": "BIGINT", **counts, "blocks": "BIGINT"}
+    return creating("settled", without_rows(columns))
 
 
 def kinds_query(layout: Layout) -> exp.Query:

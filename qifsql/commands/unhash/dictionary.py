@@ -30,7 +30,7 @@ from qifsql.errors import (
 )
 from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import step
+from qifsql.query.splice import make_step
 from qifsql.query.templates import load
 
 ROW_GROUP = 122_880  # rows that one thread of DuckDB takes at a time
@@ -113,7 +113,8 @@ def _hashed_steps(hash_column: Column) -> tuple[Step, Step]:
         cells = cells.where(exp.paren(hash_column.where))
     type_ = family(hash_column.attribute.type)
     shape = {"bytes": hash_column.kind.bytes, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
-    return Step("cells", "One row per record: its cell.", cells), step("unhash/hashed", shape=shape)
+    hashed = make_step("unhash/hashed", shape=shape)
+    return Step("cells", "One row per record: its cell.", cells), hashed
 
 
 def _no_hashes_error(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
@@ -186,13 +187,13 @@ def match_candidates(
     if words is not None:
         for name, plan in _word_tables(words, ROW_GROUP * tables.engine.threads):
             tables.make(name, plan, "listing candidates")
-        kinds.append(("words", step("unhash/candidates")))
+        kinds.append(("words", make_step("unhash/candidates")))
     if listed:
         query = exp.select("candidate").from_("listed")
         kinds.append(("named", Step("candidates", "One row per candidate of the file.", query)))
     texts = dict(zip(("before", "after"), map(exp.Literal.string, salt), strict=True))
     shape = {"bytes": kind.bytes, "salted": any(salt)}
-    tried = step("unhash/tried", rows={"salt": texts}, shape=shape)
+    tried = make_step("unhash/tried", rows={"salt": texts}, shape=shape)
     for name, candidates in kinds:
         plan = Plan((candidates, tried), load("unhash/found").query)
         tables.make(name, plan, "hashing candidates")

@@ -14,7 +14,7 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
-from qifsql.query.splice import splice, step
+from qifsql.query.splice import make_step, splice
 
 SUBSETS = 100_000_000  # sets of points that are compared, at most
 SUSPECTS = 5_000_000_000  # people with the rarest point of a draw that are compared, at most
@@ -64,7 +64,7 @@ class Trails:
         SQL adds whole numbers; the division is done here.
         """
         shape = {"size": size}
-        steps = step("unicity/single", shape=shape), step("unicity/chances", shape=shape)
+        steps = make_step("unicity/single", shape=shape), make_step("unicity/chances", shape=shape)
         rows = self.tables.answer(Plan(steps, self._query("alone")), f"comparing sets of {size}")
         shares = [(int(alone), comb(int(points), size)) for points, _, alone in rows]
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)

@@ -237,7 +237,7 @@ class Witness:
     def watching(self) -> Iterator[pytest.MonkeyPatch]:
         """Look at all statements that are sent inside."""
         self._known = {render(load("sweep/pending").query): ("sweep/pending", {})}
-        self._most = defaultdict(lambda: -1)
+        self._most = defaultdict(int)
         query, rows, keep, asked = worker.pass_query, Stream.rows, DuckDB.keep, DuckDB.rows
         witness = self
         worker.statements_for.cache_clear()  # those that were said before are said again
