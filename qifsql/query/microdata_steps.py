@@ -4,7 +4,7 @@ They are ``qid_1 .. qid_k``, ``secret_1 ..`` and, if people have weights, ``weig
 names and expressions occur only here, so no name of a column can break other steps or inject SQL.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -293,10 +293,3 @@ def forms(table: str, attributes: Sequence[Attribute | None]) -> Step:
         columns.append(exp.alias_(value, f"form_{s}"))
     query = exp.select(*columns).from_(exp.alias_(exp.to_table(table), SOURCE, table=True))
     return Step("formed", "One row per value of a quasi-identifier, in all forms.", query)
-
-
-def grouped(table: str, by: str, expressions: Mapping[str, exp.Expr]) -> exp.Select:
-    """Return aggregates of the values of a table by a column, which becomes ``part``."""
-    columns = [exp.alias_(tree, name) for name, tree in expressions.items()]
-    query = exp.select(exp.column(by).as_("part"), *columns).group_by(exp.column(by))
-    return query.from_(exp.alias_(exp.to_table(table), SOURCE, table=True))

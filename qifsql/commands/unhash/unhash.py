@@ -99,19 +99,12 @@ def unhash(
         hash_column = dictionary.read_column(catalog, options["column"], kind, options["where"])
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
-        tried, files = words.words if words else 0, hash_column.dataset.paths
+        listed, files = 0, hash_column.dataset.paths
         if further is not None:
             listed, more = dictionary.count_listed(tables, catalog, further)
-            tried, files = tried + listed, (*files, *more)
-        if tried > limit:
-            raise _too_many_error(tried, limit)
-        began = time.perf_counter()
+            files = (*files, *more)
         salts = (options["salt"], options["salt_after"])
-        dictionary.match_candidates(tables, kind, words, listed=further is not None, salt=salts)
-        seconds = time.perf_counter() - began
-        recovered = load("unhash/recovered").query
-        (values,) = tables.answer(recovered, "comparing hashes")
-        row = dict(zip(recovered.named_selects, values, strict=True))
+        row = _recover(tables, hash_column, words, listed=listed, limit=limit, salt=salts)
         spec = {
             "dataset": hash_column.dataset.name,
             "column": hash_column.attribute.name,
@@ -126,14 +119,8 @@ def unhash(
         if out is not None:
             matches = Plan((), load("unhash/mapping").query)
             stream(engine, matches, out, origin, what="writing the mapping")
-    result = _add_shares(row) | {
-        "column": hash_column.attribute.name,
-        "hash": kind.name,
-        "candidates": tried,
-    }
-    result |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
-    frame = pl.DataFrame([result], schema=RECOVERED)
-    notes = (*_notes(result, named, counted), *remarks(engine))
+    frame = pl.DataFrame([row], schema=RECOVERED)
+    notes = (*_notes(row, named, counted), *remarks(engine))
     details = {"patterns": counted} if named else {}
     return Result(frame=frame, origin=origin.about(spec, files), details=details, notes=notes)
 
@@ -163,12 +150,39 @@ def _too_many_error(candidates: int, limit: int) -> InputError:
     )
 
 
-def _add_shares(row: Mapping[str, int]) -> dict[str, Any]:
-    result: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
-    result["unfit"] = row["records"] - row["missing"] - row["hashed"]
-    result["recovered_values_share"] = row["recovered_values"] / row["values"]
-    result["recovered_records_share"] = row["recovered_records"] / row["hashed"]
-    return result
+def _recover(
+    tables: Tables,
+    hash_column: dictionary.Column,
+    words: Automaton | None,
+    *,
+    listed: int,
+    limit: int,
+    salt: tuple[str, str],
+) -> dict[str, Any]:
+    """Hash all candidates, of patterns and ``listed``; return the row of ``RECOVERED``.
+
+    Raises InputError if there are more than ``limit`` candidates.
+    """
+    tried = (words.words if words else 0) + listed
+    if tried > limit:
+        raise _too_many_error(tried, limit)
+    began = time.perf_counter()
+    dictionary.match_candidates(tables, hash_column.kind, words, listed=listed > 0, salt=salt)
+    seconds = time.perf_counter() - began
+    recovered = load("unhash/recovered").query
+    (values,) = tables.answer(recovered, "comparing hashes")
+    counts = dict(zip(recovered.named_selects, values, strict=True))
+    hashed = counts.pop("hashed")
+    return counts | {
+        "column": hash_column.attribute.name,
+        "hash": hash_column.kind.name,
+        "unfit": counts["records"] - counts["missing"] - hashed,
+        "candidates": tried,
+        "recovered_values_share": counts["recovered_values"] / counts["values"],
+        "recovered_records_share": counts["recovered_records"] / hashed,
+        "candidates_per_second": tried / seconds,
+        "seconds": round(seconds, 3),
+    }
 
 
 def _notes(
