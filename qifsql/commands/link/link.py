@@ -128,8 +128,8 @@ def link(
         in_both = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
-        are_linked = (blocks["released"] > 0) & (blocks["registered"] > 0)
-        apart = [] if are_linked.any() else _note_on_different_values(engine, pair)
+        is_linked = any(released and registered for released, registered, *_ in blocks.iter_rows())
+        apart = [] if is_linked else _note_on_different_values(engine, pair)
     kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
     records = [n for n, _ in counts]
     names = [q.name for q in pair[0].qids]
