@@ -108,6 +108,12 @@ def did_you_mean(name: str, available: Iterable[str]) -> str:
     return f"; it has {listing}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
+def no_records(name: str, purpose: str, *, filtered: bool) -> DatasetError:
+    """Return the error for data without records; ``filtered``: none passes the filter (where)."""
+    after = " under the filter (where)" if filtered else ""
+    return DatasetError(f"{name} has no records{after}; there is {purpose}")
+
+
 def unwritable(path: object, error: OSError) -> str:
     """Return the message that a file cannot be written, with the reason and what to try."""
     if error.errno == errno.ENAMETOOLONG:

@@ -1,5 +1,99 @@
 -- Several sanitised releases together: where people lie in each, which secrets are left.
 
+-- One row per value of the secret in some release: its number, in the order of the values.
+{# secret_values(releases=[1, 2]) #}
+CREATE OR REPLACE VIEW secret_values AS
+SELECT
+    secret,
+    row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code
+FROM (
+    SELECT DISTINCT secret
+    FROM ({{ releases | each("SELECT secret FROM counted_#", " UNION ALL ") }}) AS every
+) AS different;
+
+-- One row per person: the place of each raw value, the number of the true secret (0: no release has
+-- it), the position in the input, the key.
+{# coded_people(qids=[1, 2], truth=True, key=True), coded_people(qids=[1], truth=False, key=False) #}
+CREATE OR REPLACE VIEW coded_people AS
+SELECT
+    {{ qids | each("places_#.place AS place_#,") }}
+    {% if truth %}
+    coalesce(secret_values.code, 0) AS truth,
+    {% else %}
+    0 AS truth,
+    {% endif %}
+    {% if key %}
+    people.key,
+    {% endif %}
+    people.position
+FROM people
+{% for i in qids %}
+INNER JOIN places_{{ i }} ON people.qid_{{ i }} IS NOT DISTINCT FROM places_{{ i }}.value
+{% endfor %}
+{% if truth %}
+LEFT JOIN secret_values ON people.truth IS NOT DISTINCT FROM secret_values.secret
+{% endif %};
+
+-- One row per person: the combination of raw values, the true secret, the key.
+{# everybody(qids=[1, 2], key=True), everybody(qids=[1], key=False) #}
+CREATE OR REPLACE VIEW everybody AS
+SELECT
+    points.point,
+    coded.position,
+    {% if key %}
+    coded.key,
+    {% endif %}
+    coded.truth
+FROM coded INNER JOIN points {{ qids | using("place") }};
+
+-- One row per different row of a release: the number of its secret, its cells, how often it occurs,
+-- and whether all cells stand for everything.
+{# coded_release(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW coded_release AS
+SELECT
+    secret_values.code AS secret,
+    counted.records,
+    {{ qids | each("spans_#.id AS id_#,") }}
+    {{ qids | each("spans_#.everything", " AND ") }} AS suppressed
+FROM counted
+INNER JOIN secret_values ON counted.secret IS NOT DISTINCT FROM secret_values.secret
+{% for i in qids %}
+INNER JOIN cells_{{ i }} ON counted.cell_{{ i }} IS NOT DISTINCT FROM cells_{{ i }}.cell
+INNER JOIN spans_{{ i }} ON cells_{{ i }}.id = spans_{{ i }}.id
+{% endfor %};
+
+-- One row per class of a release: its cells, and how many records have them.
+{# classes(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW classes AS
+SELECT
+    row_number() OVER () AS class,
+    {{ qids | each("id_#,") }}
+    sum(records)::BIGINT AS records
+FROM coded
+WHERE NOT suppressed
+GROUP BY {{ qids | each("id_#", ", ") }};
+
+-- One row per class and value of the secret: how many records of the class have it.
+{# class_secrets(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW class_secrets AS
+SELECT
+    classes.class,
+    coded.secret,
+    sum(coded.records)::BIGINT AS records
+FROM coded INNER JOIN classes {{ qids | using("id") }}
+WHERE NOT coded.suppressed
+GROUP BY classes.class, coded.secret;
+
+-- One row per value of the secret of suppressed records, whose cells all stand for everything: how
+-- many have it.
+CREATE OR REPLACE VIEW suppressed_secrets AS
+SELECT
+    secret,
+    sum(records)::BIGINT AS records
+FROM coded
+WHERE suppressed
+GROUP BY secret;
+
 -- One row per person's values: the classes of one release in which they lie, in order; none where
 -- there is no such class.
 CREATE OR REPLACE VIEW reached AS
@@ -302,3 +396,37 @@ INNER JOIN at_now ON crowd.point = at_now.point
 INNER JOIN told ON at_now.alike = told.alike AND told.posterior > 0
 INNER JOIN guesses ON at_now.alike = guesses.alike
 LEFT JOIN shared ON at_now.alike = shared.alike AND crowd.truth = shared.secret;
+
+-- One row per person, in the order of the input: the classes in which they lie in each release, their
+-- records and different values of the secret; how many values are left, and the best guess.
+{# results_of_people(releases=[1, 2], key=True, bayes=True), results_of_people(releases=[1], key=False, bayes=False) #}
+CREATE OR REPLACE VIEW results_of_people AS
+SELECT
+    everybody.position AS person,
+    {% if key %}
+    everybody.key,
+    {% endif %}
+    {% for i in releases %}
+    whereabouts_{{ i }}.classes AS classes_{{ i }},
+    spot_sizes_{{ i }}.size AS size_{{ i }},
+    spot_sizes_{{ i }}.effective AS effective_{{ i }},
+    {% endfor %}
+    told.prior,
+    told.posterior,
+    CASE WHEN told.posterior > 0 THEN told.prior - told.posterior END AS "drop",
+    CASE WHEN told.posterior > 0 THEN 1 / told.posterior END AS confidence
+    {% if bayes %},
+    secret_values.secret AS best_guess,
+    (told.best // gcd(told.best, told.total))::DOUBLE
+    / (told.total // gcd(told.best, told.total))::DOUBLE AS success
+    {% endif %}
+FROM everybody
+{% for i in releases %}
+INNER JOIN whereabouts_{{ i }} ON everybody.point = whereabouts_{{ i }}.point
+LEFT JOIN spot_sizes_{{ i }} ON whereabouts_{{ i }}.spot = spot_sizes_{{ i }}.spot
+{% endfor %}
+LEFT JOIN at_last ON everybody.point = at_last.point
+LEFT JOIN told ON at_last.alike = told.alike
+LEFT JOIN guesses ON told.alike = guesses.alike
+LEFT JOIN secret_values ON guesses.guess = secret_values.code
+ORDER BY everybody.position;

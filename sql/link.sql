@@ -6,6 +6,12 @@ SELECT release.qid
 FROM release
 JOIN register ON register.key = release.key AND register.qid IS NOT DISTINCT FROM release.qid;
 
+-- No row: without the truth, nobody is known to be in both.
+CREATE OR REPLACE VIEW no_pairs AS
+SELECT qid
+FROM release
+WHERE FALSE;
+
 -- One row per tuple of quasi-identifiers without a missing value: how many records of the release
 -- and of the register have it, and how many pairs of these are of one person.
 CREATE OR REPLACE VIEW alike AS

@@ -5,6 +5,27 @@
 -- those after it that vary in the block. Records that agree on all that is open are one row without
 -- a record (-1): nothing that may still be taken tells them apart.
 
+-- One row per record: the code of its first quasi-identifier by position; those of the others, each
+-- at its bits of a number; a bit for each position whose value is missing. `order` has the number of
+-- the quasi-identifier at each position.
+{# numbered_records(order=[2, 1], shifts=[3, 0], wide=False, missing=True), numbered_records(order=[1], shifts=[0], wide=True, missing=False) #}
+CREATE OR REPLACE VIEW numbered_records AS
+SELECT
+    everybody.record,
+    of_{{ order[0] }}.code::INTEGER AS entry,
+    {% for i in order[1:] %}
+    (of_{{ i }}.code::{{ "UHUGEINT" if wide else "UBIGINT" }} << {{ shifts[loop.index] }}) |
+    {% endfor %}
+    0::{{ "UHUGEINT" if wide else "UBIGINT" }} AS rest,
+    {% for i in order if missing %}
+    CASE WHEN everybody.qid_{{ i }} IS NULL THEN {{ 2 ** loop.index0 }} ELSE 0 END +
+    {% endfor %}
+    0::BIGINT AS missing
+FROM everybody
+{% for i in order %}
+INNER JOIN of_{{ i }} ON everybody.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
+{% endfor %};
+
 -- One row per different record, those that agree on the first quasi-identifier side by side.
 CREATE OR REPLACE VIEW first_coded AS
 SELECT
@@ -21,10 +42,10 @@ ORDER BY entry;
 -- place, and records that agree on all others are one row.
 CREATE OR REPLACE VIEW next_coded AS
 SELECT
-    (rest >> getvariable('shift'))::INTEGER AS entry,
-    rest & getvariable('later') AS rest,
+    (rest >> asked.shift)::INTEGER AS entry,
+    rest & asked.later AS rest,
     CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
-FROM coded
+FROM coded CROSS JOIN asked
 GROUP BY ALL
 ORDER BY entry;
 
@@ -38,7 +59,7 @@ FROM (
     SELECT
         entry,
         "rows",
-        (sum("rows") OVER (ORDER BY entry) - "rows") // getvariable('chunk') AS chunk
+        (sum("rows") OVER (ORDER BY entry) - "rows") // wanted_rows AS chunk
     FROM (
         SELECT
             entry,
@@ -347,10 +368,27 @@ FROM chance_of
 GROUP BY bin
 ORDER BY bin;
 
+-- One row per record, in the order of the input, with its position from 0: its minimal sample uniques
+-- and its scores.
+{# scores_of_records(key=True, text=True), scores_of_records(key=False, text=False) #}
+CREATE OR REPLACE VIEW scores_of_records AS
+SELECT
+    everybody.record - 1 AS record,
+    {% if key %}
+    everybody.key{{ "::VARCHAR" if text }} AS key,
+    {% endif %}
+    coalesce(chance_of.msus, 0) AS msus,
+    coalesce(chance_of.score, 0) AS score,
+    chance_of.smallest,
+    coalesce(chance_of.chance, 0::DOUBLE) AS dis_suda
+FROM everybody
+LEFT JOIN chance_of ON everybody.record = chance_of.record
+ORDER BY everybody.record;
+
 -- One row per value of a quasi-identifier, over all ranges of records.
 CREATE OR REPLACE VIEW value_sums AS
 SELECT
-    dictionary.value,
+    dictionary.value::VARCHAR AS value,
     dictionary.people AS records,
     summed.with_msu,
     summed.msus,

@@ -1,5 +1,38 @@
 -- Hashes of a column, and the words that may have been hashed.
 
+-- One row per record: the hash in its cell as lower-case hexadecimal digits, if there is one of so many
+-- bytes: as digits, as base64, or as it is; whether the cell is missing; how many hexadecimal digits it
+-- has, NULL if it has other characters.
+{# hashed(bytes=16, uuid=False, blob=False), hashed(bytes=20, uuid=False, blob=True), hashed(bytes=16, uuid=True, blob=False) #}
+CREATE OR REPLACE VIEW hashed AS
+SELECT
+    {% if uuid %}
+    replace(text, '-', '') AS digest,
+    {% else %}
+    CASE
+        {% if blob %}
+        WHEN octet_length(cell) = {{ bytes }} THEN lower(hex(cell))
+        {% endif %}
+        WHEN length(text) = {{ 2 * bytes }} AND regexp_full_match(text, '[0-9A-Fa-f]+') THEN lower(text)
+        WHEN
+            length(text) = {{ (bytes + 2) // 3 * 4 }}
+            AND regexp_full_match(text, '[A-Za-z0-9+/]+{{ "=" * (-bytes % 3) }}')
+        THEN lower(hex(try(from_base64(text))))
+    END AS digest,
+    {% endif %}
+    cell IS NULL AS missing,
+    {% if blob %}
+    2 * octet_length(cell) AS digits
+    {% else %}
+    CASE WHEN regexp_full_match(text, '[0-9A-Fa-f]+') THEN length(text) END AS digits
+    {% endif %}
+FROM (
+    SELECT
+        cell,
+        {{ "try(decode(cell))" if blob else "cell::VARCHAR" }} AS text
+    FROM cells
+) AS read_cells;
+
 -- One row per different hash of the column: how many records have it. NULL: no hash of that kind.
 CREATE OR REPLACE VIEW digests AS
 SELECT
@@ -79,6 +112,14 @@ CREATE OR REPLACE VIEW candidates AS
 SELECT concat(prefixes.text, suffixes.text) AS candidate
 FROM prefixes
 JOIN suffixes ON suffixes.state = prefixes.state;
+
+-- One row per candidate: its hash with the salt before and after it, by the function with so many bytes.
+{# tried(bytes=16, salted=True), tried(bytes=20, salted=False), tried(bytes=32, salted=False) #}
+CREATE OR REPLACE VIEW tried AS
+SELECT
+    candidate,
+    {{ {16: "md5", 20: "sha1", 32: "sha256"}[bytes] }}({{ "concat(salt.before, candidate, salt.after)" if salted else "candidate" }}) AS digest
+FROM candidates {{ "CROSS JOIN salt" if salted }};
 
 -- One row per candidate whose hash is in the column.
 CREATE OR REPLACE VIEW found AS

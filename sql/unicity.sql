@@ -1,23 +1,5 @@
 -- Traces of people in a log, and how many a few points single out.
 
--- One row per number of points: how many people have so many, and how many sets of points, of those
--- that they have, nobody else has all of. `tested` sets are of shared points, of which `lone` ones
--- are one person's; any set with a point of one person alone is hers alone.
-CREATE OR REPLACE VIEW alone AS
-SELECT
-    chances.points,
-    count(*) AS people,
-    sum(chances.sets - chances.tested + coalesce(lone.sets, 0))::HUGEINT AS alone
-FROM chances
-LEFT JOIN (
-    SELECT
-        person,
-        count(*) AS sets
-    FROM single
-    GROUP BY person
-) AS lone ON lone.person = chances.person
-GROUP BY chances.points;
-
 -- One row per person and different point of hers: a tuple of quasi-identifiers that her records have.
 CREATE OR REPLACE VIEW traces AS
 SELECT DISTINCT
@@ -46,6 +28,13 @@ SELECT
 FROM traces
 JOIN places ON places.qid IS NOT DISTINCT FROM traces.qid
 GROUP BY traces.key;
+
+-- One row: the seed, the number of known points, and the number of draws.
+CREATE OR REPLACE VIEW asked AS
+SELECT
+    wanted_seed AS seed,
+    wanted_points AS points,
+    wanted_draws AS draws;
 
 -- One row per person with enough points: her place among them, from 0.
 CREATE OR REPLACE VIEW eligible AS
@@ -150,3 +139,57 @@ HAVING min(owners) > 1;
 CREATE OR REPLACE VIEW suspects AS
 SELECT coalesce(sum(owners), 0)::BIGINT AS suspects
 FROM rarest;
+
+-- One row: the draws in which somebody else has all known points. Everybody with the rarest of these
+-- is looked up among those with each of the others.
+{# hidden(size=1), hidden(size=3) #}
+CREATE OR REPLACE VIEW hidden AS
+SELECT count(DISTINCT rarest.draw) AS hidden
+FROM rarest
+JOIN paths AS others ON others.point = rarest.known[1] AND others.person <> rarest.person
+{% for i in range(2, size + 1) %}
+SEMI JOIN paths AS others_{{ i }}
+    ON others_{{ i }}.person = others.person AND others_{{ i }}.point = rarest.known[{{ i }}]
+{% endfor %};
+
+-- One row per set of points that others have, too, but all of them only one person.
+{# single(size=1), single(size=3) #}
+CREATE OR REPLACE VIEW single AS
+SELECT any_value(point_1.person) AS person
+FROM (SELECT person, point FROM paths WHERE owners > 1) AS point_1
+{% for i in range(2, size + 1) %}
+JOIN (SELECT person, point FROM paths WHERE owners > 1) AS point_{{ i }}
+    ON point_{{ i }}.person = point_{{ i - 1 }}.person AND point_{{ i }}.point > point_{{ i - 1 }}.point
+{% endfor %}
+GROUP BY {{ range(1, size + 1) | each("point_#.point", ", ") }}
+HAVING count(*) = 1;
+
+-- One row per person with enough points: the number of sets of points, and of shared points. Each
+-- division of a binomial coefficient leaves a whole number.
+{# chances(size=2) #}
+CREATE OR REPLACE VIEW chances AS
+SELECT
+    person,
+    points,
+    1::HUGEINT {{ range(size) | each("* (points - #) // (# + 1)") }} AS sets,
+    1::HUGEINT {{ range(size) | each("* (shared - #) // (# + 1)") }} AS tested
+FROM people
+WHERE points >= {{ size }};
+
+-- One row per number of points: how many people have so many, and how many sets of points, of those
+-- that they have, nobody else has all of. `tested` sets are of shared points, of which `lone` ones
+-- are one person's; any set with a point of one person alone is hers alone.
+CREATE OR REPLACE VIEW alone AS
+SELECT
+    chances.points,
+    count(*) AS people,
+    sum(chances.sets - chances.tested + coalesce(lone.sets, 0))::HUGEINT AS alone
+FROM chances
+LEFT JOIN (
+    SELECT
+        person,
+        count(*) AS sets
+    FROM single
+    GROUP BY person
+) AS lone ON lone.person = chances.person
+GROUP BY chances.points;

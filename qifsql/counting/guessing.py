@@ -146,6 +146,7 @@ class Guessing:
         )
 
     def _view(self, name: str, cells: Cells, **numbers: int) -> exp.Select:
+        """Return a view of ``sql/learning`` about the release of these cells."""
         return splice(
             f"learning/{name}",
             words=cells.words,
@@ -232,6 +233,7 @@ class Guessing:
         return numpy.stack(columns, axis=1)
 
     def _new_student(self) -> Student:
+        """Return the classifier, untrained; a linear one reads codes as numbers."""
         return Student(
             name=self._learner.name,
             seed=self._learner.seed,

@@ -134,6 +134,7 @@ def _strip_tag(attribute: Attribute) -> str:
 
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
+    """Return the error about a quasi-identifier that one of two files lacks."""
     there = 0 if name in names[0] else 1
     file = both.parts[1 - there].dataset
     text = quoted(name)[1:-1]

@@ -216,6 +216,7 @@ class Catalog:
         return condition
 
     def _type(self, tree: exp.Expr, source: exp.Expr, what: str) -> str:
+        """Return the type of an expression over ``source``; ExpressionError if it has none."""
         query = exp.select(exp.alias_(tree.copy(), "value")).from_(source)
         try:
             return self.engine.describe(query, self.dataset.name)[0][1]
@@ -378,6 +379,7 @@ def _read_collection(
 
 
 def _key_column(schema: Schema, name: str, names: Sequence[str]) -> Column:
+    """Return the key column of one dataset of a collection, whose keys are ``names``."""
     try:
         return schema[name]
     except ColumnError as e:

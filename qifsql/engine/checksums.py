@@ -92,6 +92,7 @@ def _damaged(path: str) -> DatasetError:
 
 
 def _crc(file: BinaryIO, start: int, length: int) -> int:
+    """Return the CRC-32 of a part of a file."""
     file.seek(start)
     crc = 0
     while length > 0 and (data := file.read(min(length, BLOCK))):
@@ -176,6 +177,7 @@ class _Compact:
         return self.data[self.place - 1]
 
     def _varint(self) -> int:
+        """Read a whole number of any length, seven bits in each byte."""
         shift = number = 0
         while True:
             byte = self._byte()
@@ -185,5 +187,6 @@ class _Compact:
             shift += 7
 
     def _zigzag(self) -> int:
+        """Read a whole number with a sign, which is in its last bit."""
         number = self._varint()
         return (number >> 1) ^ -(number & 1)

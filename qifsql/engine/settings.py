@@ -16,6 +16,7 @@ FREED_LATE = 128 * 2**20  # bytes of the limit for what many large joins hold be
 ENGINES = ("duckdb", "spark")
 VARIABLE = "QIFSQL_ENGINE"
 """The environment variable that names the engine."""
+SEEDS = 2**63  # seeds are below this, so they fit the integers of every format
 PER_CORE, ALWAYS = 8, 64  # most threads for each core; threads that any machine may use
 
 
@@ -87,6 +88,16 @@ class Settings:
         if (machine := machine_memory()) is None:
             return None
         return f"{min(machine // 2, ENOUGH) // 2**20}MiB"
+
+
+def with_seed(settings: Settings | None, seed: int, command: str) -> Settings:
+    """Return the settings with the seed of a command; InputError if it is none, or not theirs."""
+    settings = settings or Settings()
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
+        raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")
+    if settings.seed not in (None, seed):
+        raise InputError(f"the settings have another seed; give the seed to {command} alone")
+    return replace(settings, seed=seed)
 
 
 def machine_memory() -> int | None:

@@ -60,6 +60,7 @@ def risks(
 
 
 def _guessing(before: str, *, differ: bool) -> str:
+    """Return what the columns of re-identification mean, for one prior or different ones."""
     if differ:
         return said(
             "Certain: people who are alone in their block. Best guess: the chance to name the "

@@ -85,6 +85,7 @@ def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the risk of each group, and a sentence on the gap between groups."""
     heads = [detail["by"][0], said("people"), said("singled out"), said("certain")]
     heads += [said("success"), said("guessed right")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))
@@ -103,6 +104,7 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the capacity of each group."""
     table = Table.of([detail["by"][0], said("people"), said("capacity (at most)")], right=(1, 2))
     for line in detail.iter_rows(named=True):
         people, value = line["individuals"], line["capacity"]

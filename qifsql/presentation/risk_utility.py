@@ -86,6 +86,7 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
+    """Return a sentence for each point of the chart, for readers who do not see it."""
     kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
     message = "{question}, {measure}, {name}: success {success} at a loss of {loss}."
     return [

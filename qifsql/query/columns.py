@@ -85,6 +85,19 @@ def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
     ]
 
 
+def with_names(query: exp.Select, names: Mapping[str, str]) -> exp.Select:
+    """Return a query whose columns have the user's names, by those of qifsql (see ``named``)."""
+    columns = [(c.unalias(), names.get(c.alias_or_name, c.alias_or_name)) for c in query.selects]
+    return query.select(*named(columns), append=False)
+
+
+def without_rows(types: Mapping[str, str]) -> exp.Select:
+    """Return a query without rows, whose columns have these types by their names."""
+    zeros = {name: exp.cast(number(0), kind, dialect="duckdb") for name, kind in types.items()}
+    columns = [exp.alias_(zero, name, quoted=True) for name, zero in zeros.items()]
+    return exp.select(*columns).where(exp.false())
+
+
 def unique(names: Sequence[str]) -> list[str]:
     """Return distinct names, ignoring case: ``size``, ``size_2``."""
     taken: set[str] = set()

@@ -285,10 +285,3 @@ def forms(table: str, attributes: Sequence[Attribute | None]) -> Step:
         columns.append(exp.alias_(value, f"form_{s}"))
     query = exp.select(*columns).from_(exp.alias_(exp.to_table(table), SOURCE, table=True))
     return Step("formed", "One row per value of a quasi-identifier, in all forms.", query)
-
-
-def grouped(table: str, by: str, expressions: Mapping[str, exp.Expr]) -> exp.Select:
-    """Return aggregates of the values of a table by a column, which becomes ``part``."""
-    columns = [exp.alias_(tree, name) for name, tree in expressions.items()]
-    query = exp.select(exp.column(by).as_("part"), *columns).group_by(exp.column(by))
-    return query.from_(exp.alias_(exp.to_table(table), SOURCE, table=True))

@@ -149,6 +149,7 @@ def viewing(name: str, query: exp.Query) -> str:
 
 
 def _replacing(kind: str, this: exp.Expr, expression: exp.Expr, *, temporary: bool = True) -> str:
+    """Return the statement that creates something in place of an old one."""
     create = exp.Create(this=this, kind=kind, replace=True, expression=expression)
     if temporary:
         create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))

@@ -28,6 +28,7 @@ elsewhere every item that contains it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 from sqlglot import exp
 
@@ -35,6 +36,7 @@ from qifsql.data.domains import Domain
 from qifsql.data.expressions import with_one_missing
 from qifsql.errors import InternalError
 from qifsql.query.columns import number
+from qifsql.query.plan import Step
 from qifsql.query.shapes import Shape
 from qifsql.query.templates import Template, load
 
@@ -137,7 +139,17 @@ def splice(
     return query
 
 
+def make_step(view: str, name: str = "", *, materialized: bool = False, **filling: Any) -> Step:
+    """Return the step of a view, with its documentation, under its own or another name.
+
+    ``filling`` are the arguments of ``splice``.
+    """
+    template = load(view, **filling.pop("shape", {}))
+    return Step(name or template.name, template.doc, splice(template, **filling), materialized)
+
+
 def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
+    """Return a copy for each member, with its number and its element of each sequence."""
     lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
     return [
         _Copy(ending=f"_{i}", numbers={"number": i, **{n: v[at] for n, v in lists.items()}})
@@ -160,6 +172,7 @@ def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
 
 
 def _conjunction(condition: exp.Expr, family: _Family) -> exp.Expr:
+    """Return a condition for each copy of the family, joined by AND."""
     conditions = [_copied(condition, family, copy) for copy in family.copies]
     return exp.and_(*conditions) if conditions else exp.true()
 
@@ -200,6 +213,7 @@ def _drop_empty(holder: exp.Expr) -> None:
 def _repeated_items(
     holder: exp.Expr, items: Sequence[exp.Expr], families: Mapping[str, _Family]
 ) -> list[exp.Expr]:
+    """Return the items of a list, each repeated for the columns of its placeholder."""
     expressions: list[exp.Expr] = []
     for item in items:
         name = _placeholder(holder, item, families)

@@ -115,11 +115,12 @@ def files(home: str) -> list[Path]:
     return paths
 
 
-def script(name: str) -> list[str]:
+@cache
+def script(name: str) -> tuple[str, ...]:
     """Return the statements of a file of ``sql/`` that has more than views."""
     code = (folder() / f"{name}.sql").read_text(encoding="utf-8")
     lines = "\n".join(line for line in code.splitlines() if not line.startswith("--"))
-    return [part.strip() for part in lines.split(";") if part.strip()]
+    return tuple(part.strip() for part in lines.split(";") if part.strip())
 
 
 def _keep_log2(query: exp.Select) -> exp.Select:

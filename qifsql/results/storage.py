@@ -331,6 +331,7 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _without_formula(text: pl.Expr) -> pl.Expr:
+    """Return a column of texts, with an apostrophe before those that are formulas."""
     formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
     return pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
 

@@ -162,6 +162,7 @@ def _read(path: Path) -> Stored:
 
 
 def _read_parquet(path: Path) -> Stored:
+    """Return the result in a Parquet file, with the details beside it that are of one run."""
     note = parquet.manifest(path)
     details, files = {}, [str(path)]
     for detail_path in sorted(path.parent.glob(f"{escape(path.stem)}.*.parquet")):
@@ -214,6 +215,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _read_json(path: Path) -> Stored:
+    """Return the result in a JSON file, with the manifest beside it."""
     document = parsed_json(path.read_text("utf-8"))
     note = parsed_json(path.with_name(path.name + ENDING).read_text("utf-8"))
     kind = kind_of(str(note["result"]))

@@ -129,6 +129,7 @@ def role_words(text: str) -> str:
 
 
 def _list_uncovered(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
+    """Return a sentence that names the columns without a rule; none if all have one."""
     rest = [(c.name, c.role) for c in columns if not c.covered]
     if frame is not None:
         rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
@@ -231,6 +232,7 @@ def _with_role(name: str, text: str) -> str:
 
 
 def _reason(why: str) -> str:
+    """Return in words why a column is not measured."""
     if why.startswith("nested"):
         return said("nested ({kind})", kind=why.removeprefix("nested (").removesuffix(")"))
     reasons = {
@@ -241,6 +243,7 @@ def _reason(why: str) -> str:
 
 
 def _people_cells(row: dict[str, int] | None) -> tuple[str, ...]:
+    """Return the cells of people singled out: number, share, number of those added."""
     if row is None:
         return ()
     if row["people"] is None:

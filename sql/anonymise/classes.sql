@@ -147,3 +147,54 @@ FROM (
     ) AS looked_at
 ) AS items
 GROUP BY part;
+
+-- One row per class: an interval with its ends in it, and whether the missing value is in it, too.
+CREATE OR REPLACE VIEW interval_structs AS
+SELECT {'lower': bounds.lower, 'upper': bounds.upper, 'missing': bounds.missing} AS cell
+FROM bounds;
+
+-- One row per class: an interval as a text: [20,29], one value as it is; with ? behind it where the
+-- missing value is in it, too. The end of a defined interval may be out ([20,30)), or beyond a limit
+-- (>=80), and the missing value may be alone in it.
+{# interval_texts(defined=True, half_open=True), interval_texts(defined=False, half_open=False) #}
+CREATE OR REPLACE VIEW interval_texts AS
+SELECT
+    CASE
+        WHEN bounds.alone THEN bounds.lower::VARCHAR
+        {% if defined %}
+        WHEN bounds.lower IS NULL AND NOT bounds.missing THEN concat('<=', bounds.upper::VARCHAR)
+        WHEN bounds.upper IS NULL AND NOT bounds.missing THEN concat('>=', bounds.lower::VARCHAR)
+        WHEN bounds.missing THEN NULL
+        {% endif %}
+        ELSE concat(
+            '[', bounds.lower::VARCHAR, ',', bounds.upper::VARCHAR, '{{ ")" if half_open else "]" }}',
+            CASE WHEN bounds.missing THEN '?' ELSE '' END
+        )
+    END AS cell
+FROM bounds;
+
+-- One row per class: the middle of an interval of numbers; of one with a single end, that end.
+CREATE OR REPLACE VIEW middle_of_numbers AS
+SELECT
+    coalesce(bounds.lower, bounds.upper)::DOUBLE / 2
+    + coalesce(bounds.upper, bounds.lower)::DOUBLE / 2 AS cell
+FROM bounds;
+
+-- One row per class: the middle of an interval of dates, of two the earlier one.
+CREATE OR REPLACE VIEW middle_of_dates AS
+SELECT
+    coalesce(bounds.lower, bounds.upper)
+    + ((coalesce(bounds.upper, bounds.lower) - coalesce(bounds.lower, bounds.upper)) // 2)::INTEGER
+    AS cell
+FROM bounds;
+
+-- One row per class: the middle of an interval of times, to the microsecond.
+CREATE OR REPLACE VIEW middle_of_times AS
+SELECT
+    coalesce(bounds.lower, bounds.upper) + to_microseconds(
+        (
+            epoch_us(coalesce(bounds.upper, bounds.lower))
+            - epoch_us(coalesce(bounds.lower, bounds.upper))
+        ) // 2
+    ) AS cell
+FROM bounds;

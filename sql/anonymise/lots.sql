@@ -17,6 +17,34 @@ FROM (
     GROUP BY qid
 ) AS counted;
 
+-- One row per key that several records have, and one for the records without a key: how many.
+CREATE OR REPLACE VIEW repeats AS
+SELECT
+    key,
+    count(*) AS records
+FROM keyed
+GROUP BY key
+HAVING count(*) > 1 OR key IS NULL;
+
+-- One row per record of a person with several: where it stands, the seed and its cells, each after its
+-- length. a and A differ.
+{# contenders(columns=2) #}
+CREATE OR REPLACE VIEW contenders AS
+SELECT
+    numbered.position,
+    numbered.key,
+    concat(
+        {% for i in range(1, columns + 1) %}
+        {{ "wanted_seed, '|'," if loop.first }}
+        CASE
+            WHEN column_{{ i }} IS NULL THEN '-'
+            ELSE concat(strlen(column_{{ i }}::VARCHAR), ':', column_{{ i }}::VARCHAR)
+        END{{ "," if not loop.last }}
+        {% endfor %}
+    ) COLLATE C AS record
+FROM numbered
+SEMI JOIN repeats ON numbered.key = repeats.key;
+
 -- One row per record of a person with several: the lot that it draws, wherever it stands.
 -- Identical records of a person draw in turn, each a lot of its own.
 CREATE OR REPLACE VIEW lots AS
@@ -26,15 +54,6 @@ SELECT
     record,
     md5(concat(row_number() OVER (PARTITION BY key, record ORDER BY position), '/', record)) AS lot
 FROM contenders;
-
--- One row per key that several records have, and one for the records without a key: how many.
-CREATE OR REPLACE VIEW repeats AS
-SELECT
-    key,
-    count(*) AS records
-FROM keyed
-GROUP BY key
-HAVING count(*) > 1 OR key IS NULL;
 
 -- One row: how many people have several records, how many of these are too many, and how many
 -- records have no key.

@@ -178,3 +178,45 @@ SELECT coalesce(sum(classes.size::HUGEINT * sets."values"), 0)::HUGEINT AS "valu
 FROM classes
 INNER JOIN sets ON classes.own_step = sets.part
 WHERE NOT classes.suppressed;
+
+-- One row per group of a step: the ends of its interval by definition, which hold of every value that
+-- may occur; NULL on a side where a value of the group is beyond a limit. A group with values beyond
+-- limits on both sides ends at the values that there are. `bounds` are the first and the last value of
+-- the interval of a value, and the limits.
+{# nominal_ends(tops=[1], bottoms=[1]), nominal_ends(tops=[], bottoms=[]), nominal_ends(tops=[1, 2], bottoms=[]) #}
+CREATE OR REPLACE VIEW nominal_ends AS
+SELECT
+    part,
+    {% if bottoms %}
+    CASE
+        {% if tops %}
+        WHEN bool_or(is_below) AND bool_or(is_above) THEN min(value)
+        {% endif %}
+        WHEN bool_or(is_below) THEN NULL
+        ELSE min(first_value)
+    END AS lower,
+    {% else %}
+    min(first_value) AS lower,
+    {% endif %}
+    {% if tops %}
+    CASE
+        {% if bottoms %}
+        WHEN bool_or(is_above) AND bool_or(is_below) THEN max(value)
+        {% endif %}
+        WHEN bool_or(is_above) THEN NULL
+        ELSE max(last_value)
+    END AS upper
+    {% else %}
+    max(last_value) AS upper
+    {% endif %}
+FROM (
+    SELECT
+        own_step AS part,
+        value,
+        least(bounds.first{{ tops | each(", CASE WHEN value >= bounds.top_# THEN bounds.top_# END", "") }}) AS first_value,
+        greatest(bounds.last{{ bottoms | each(", CASE WHEN value <= bounds.bottom_# THEN bounds.bottom_# END", "") }}) AS last_value,
+        {{ tops | each("value >= bounds.top_#", " OR ") or "FALSE" }} AS is_above,
+        {{ bottoms | each("value <= bounds.bottom_#", " OR ") or "FALSE" }} AS is_below
+    FROM steps_of AS source
+) AS placed
+GROUP BY part;

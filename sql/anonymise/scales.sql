@@ -43,6 +43,20 @@ FROM (
     ) AS limits
 ) AS shared;
 
+-- One row: the least and the greatest of the values of a quasi-identifier, whole numbers.
+CREATE OR REPLACE VIEW ends_of_values AS
+SELECT
+    coalesce(min(value), 0)::HUGEINT AS least,
+    coalesce(max(value), 0)::HUGEINT AS greatest
+FROM scale;
+
+-- One row: whether some value is longer than so many characters, and whether some has a star in them.
+CREATE OR REPLACE VIEW prefix_flags AS
+SELECT
+    coalesce(bool_or(length(value::VARCHAR) > kept_characters), FALSE) AS longer,
+    coalesce(bool_or(contains(left(value::VARCHAR, kept_characters), '*')), FALSE) AS starred
+FROM scale;
+
 -- One row: how many values a scale has, the place of the missing value, and its ends.
 CREATE OR REPLACE VIEW ends AS
 SELECT

@@ -7,7 +7,7 @@ Other shapes are for other tools: ``bounds`` (two columns of plain values), ``mi
 (in Parquet, too) and ``centroid``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -156,7 +156,7 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
         for suffix, content in zip(column.suffixes, _cell_contents(column), strict=True):
             case = exp.Case().when(hidden.copy(), suppressed.copy())
             parts.append(exp.alias_(case.else_(content), f"cell_{i}{suffix}"))
-        for side, place in _cell_expression(column):
+        for side, place in _cell_sources(column):
             key = "part" if side == f"values_{i}" else "place"
             same = equal(exp.column(key, table=side), exp.column(place, table="classes"))
             name = side if key == "part" else scale_table(i)
@@ -198,11 +198,8 @@ def _cell_contents(column: Cells) -> list[exp.Expr]:
     return [exp.column("cell", table=f"values_{column.number}")]
 
 
-def _cell_expression(column: Cells) -> list[tuple[str, str]]:
-    """Return what a cell is made of.
-
-    Aliases of tables, and the column of the classes to find them.
-    """
+def _cell_sources(column: Cells) -> list[tuple[str, str]]:
+    """Return the tables that a cell is made of, and the columns of the classes to find a row."""
     i = column.number
     if column.kind == "everything":
         return []
@@ -215,80 +212,38 @@ def _cell_expression(column: Cells) -> list[tuple[str, str]]:
 
 def _interval_of_class(column: Cells) -> list[exp.Expr]:
     """Return the interval of a class, and whether the missing value is in it, too."""
-    i, scale, defined = column.number, column.scale, column.nominal
-    lower, upper = exp.column("value", table=f"lower_{i}"), exp.column("value", table=f"upper_{i}")
-    low, high = exp.column(f"low_{i}", table="classes"), exp.column(f"high_{i}", table="classes")
-    alone, type_ = equal(low, high), scale.attribute.type
+    i, defined, type_ = column.number, column.nominal, column.scale.attribute.type
     if defined is not None:
         lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
         alone, type_ = equal(lower, upper), defined.type
-    missing = equal(high.copy(), number(scale.missing))
+    else:
+        lower, upper = (exp.column("value", table=f"{end}_{i}") for end in ("lower", "upper"))
+        alone = equal(exp.column(f"low_{i}", "classes"), exp.column(f"high_{i}", "classes"))
+    missing = equal(exp.column(f"high_{i}", "classes"), number(column.scale.missing))
+    bounds = {"lower": lower, "upper": upper, "alone": alone, "missing": missing}
     if column.parted:
         ends: list[exp.Expr] = [lower, upper]
         if column.shape == "midpoint":
-            ends = [
-                _interval_middle(
-                    exp.func("coalesce", lower, upper), exp.func("coalesce", upper, lower), type_
-                )
-            ]
-            type_ = "DOUBLE" if family(type_) in NUMBERS else type_
+            form = "numbers" if family(type_) in NUMBERS else "times"
+            form = "dates" if family(type_) == "DATE" else form
+            middle = _cell_of_view(f"middle_of_{form}", bounds)
+            ends = [exp.cast(middle, type_, dialect="duckdb") if form == "times" else middle]
+            type_ = "DOUBLE" if form == "numbers" else type_
         if release.as_text(type_, column.ending):
             ends = [exp.cast(end, "VARCHAR") for end in ends]
         return [*ends, missing][: len(column.suffixes)]
     if not column.text:
-        fields = {"lower": lower, "upper": upper, "missing": missing}
-        return [
-            exp.Struct(
-                expressions=[
-                    exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
-                    for name, value in fields.items()
-                ]
-            )
-        ]
-    return [_interval_text(lower, upper, alone=alone, missing=missing, defined=defined)]
+        return [_cell_of_view("interval_structs", bounds)]
+    half_open = defined is not None and defined.half_open
+    return [
+        _cell_of_view("interval_texts", bounds, defined=defined is not None, half_open=half_open)
+    ]
 
 
-def _interval_text(
-    lower: exp.Expr,
-    upper: exp.Expr,
-    *,
-    alone: exp.Expr,
-    missing: exp.Expr,
-    defined: Nominal | None,
-) -> exp.Expr:
-    """Return an interval as text: ``[20,29]``, ``>=80``, or one value."""
-    mark = exp.Case().when(missing, exp.Literal.string("?")).else_(exp.Literal.string(""))
-    end = ")" if defined is not None and defined.half_open else "]"
-    texts = [exp.cast(bound.copy(), "VARCHAR") for bound in (lower, upper)]
-    signs = [exp.Literal.string(sign) for sign in ("[", ",", end)]
-    parts: list[exp.Expr] = [signs[0], texts[0], signs[1], texts[1], signs[2], mark]
-    case = exp.Case().when(alone, texts[0].copy())
-    if defined is not None:
-        for bound, sign, text in ((lower, "<=", texts[1]), (upper, ">=", texts[0])):
-            beyond = exp.and_(bound.copy().is_(exp.null()), exp.Not(this=missing.copy()))
-            limit = exp.Anonymous(
-                this="concat", expressions=[exp.Literal.string(sign), text.copy()]
-            )
-            case = case.when(beyond, limit)
-        case = case.when(missing.copy(), exp.null())
-    return case.else_(exp.Anonymous(this="concat", expressions=parts))
-
-
-def _interval_middle(lower: exp.Expr, upper: exp.Expr, type_: str) -> exp.Expr:
-    """Return the middle of an interval: of numbers a DOUBLE, of dates and times the earlier one."""
-    two = exp.Literal.number(2)
-    if family(type_) in NUMBERS:
-        halves = [exp.Div(this=exp.cast(end, "DOUBLE"), expression=two) for end in (lower, upper)]
-        return exp.Add(this=halves[0], expression=halves[1])
-    if family(type_) == "DATE":
-        days = exp.paren(exp.Sub(this=upper, expression=lower))
-        half: exp.Expr = exp.cast(exp.IntDiv(this=days, expression=two), "INTEGER")
-        return exp.Add(this=lower, expression=half)
-    ends = [exp.Anonymous(this="epoch_us", expressions=[end]) for end in (upper, lower)]
-    apart = exp.paren(exp.Sub(this=ends[0], expression=ends[1]))
-    micros = exp.IntDiv(this=apart, expression=two)
-    half = exp.Anonymous(this="to_microseconds", expressions=[micros])
-    return exp.cast(exp.paren(exp.Add(this=lower, expression=half)), type_, dialect="duckdb")
+def _cell_of_view(view: str, bounds: Mapping[str, exp.Expr], **shape: bool) -> exp.Expr:
+    """Return the cell that a view writes of the ``bounds`` of an interval."""
+    query = splice(f"anonymise/{view}", rows={"bounds": bounds}, shape=shape)
+    return query.selects[0].unalias()
 
 
 def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:

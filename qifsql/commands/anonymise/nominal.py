@@ -16,6 +16,7 @@ from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.data.types import INTEGERS, family, scale_of
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
+from qifsql.query.splice import splice
 
 WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")  # ends of intervals may be no such number
 LARGEST = 2**63 - 1
@@ -45,24 +46,26 @@ class Nominal:
         """Return the type of the ends."""
         return "BIGINT" if family(self.attribute.type) in INTEGERS else self.attribute.type
 
-    def ends(self) -> tuple[exp.Expr, exp.Expr]:
-        """Return the ends of the interval of a group of values; NULL: without end."""
-        lower, upper = self._first_value(), self._last_value()
-        below, above = [self._limit(b) for b in self.bottoms], [self._limit(t) for t in self.tops]
-        beyond: exp.Expr
-        for limit in above:
-            beyond = exp.GTE(this=_value(), expression=limit)
-            least = exp.Least(this=lower, expressions=[limit.copy()])
-            lower = exp.Case().when(beyond, least).else_(lower.copy())
-        for limit in below:
-            beyond = exp.LTE(this=_value(), expression=limit)
-            greatest = exp.Greatest(this=upper, expressions=[limit.copy()])
-            upper = exp.Case().when(beyond, greatest).else_(upper.copy())
-        low = [exp.LTE(this=_value(), expression=limit) for limit in below]
-        high = [exp.GTE(this=_value(), expression=limit) for limit in above]
-        first = _end_or_null(low, high, exp.Min(this=lower), exp.Min(this=_value()))
-        last = _end_or_null(high, low, exp.Max(this=upper), exp.Max(this=_value()))
-        return self._typed(first), self._typed(last)
+    def ends(self, table: str, step: str) -> exp.Select:
+        """Return the ends of the interval of each group of a step (part, lower, upper).
+
+        ``table`` has the values and, in the column ``step``, their groups. NULL: without end.
+        """
+        bounds = {"first": self._first_value(), "last": self._last_value()}
+        for name, limits in (("top", self.tops), ("bottom", self.bottoms)):
+            bounds |= {f"{name}_{n}": self._limit(limit) for n, limit in enumerate(limits, 1)}
+        query = splice(
+            "anonymise/nominal_ends",
+            columns={"own_step": step},
+            tables={"steps_of": table},
+            rows={"bounds": bounds},
+            shape={
+                "tops": range(1, len(self.tops) + 1),
+                "bottoms": range(1, len(self.bottoms) + 1),
+            },
+        )
+        ends = [exp.alias_(self._typed(exp.column(end)), end) for end in ("lower", "upper")]
+        return exp.select("part", *ends).from_(query.subquery("ends"))
 
     def _first_value(self) -> exp.Expr:
         begin = exp.paren(microdata_steps.normal(self.begin))
@@ -114,23 +117,3 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nom
         return None
     limits = {name: tuple(c.how for c in changes if c.kind == name) for name in ("top", "bottom")}
     return Nominal(qid, begin, tuple(c.how for c in widths), limits["top"], limits["bottom"])
-
-
-def _value() -> exp.Column:
-    return exp.column("value")
-
-
-def _end_or_null(
-    beyond: Sequence[exp.Expr], opposite: Sequence[exp.Expr], end: exp.Expr, observed: exp.Expr
-) -> exp.Expr:
-    """Return an end of an interval; NULL where a value of the group is beyond a limit.
-
-    A group with values beyond limits on both sides ends at the values that there are.
-    """
-    if not beyond:
-        return end
-    condition: exp.Expr = exp.LogicalOr(this=exp.or_(*beyond))
-    case = exp.Case()
-    if opposite:
-        case = case.when(exp.and_(condition, exp.LogicalOr(this=exp.or_(*opposite))), observed)
-    return case.when(condition.copy(), exp.null()).else_(end)

@@ -29,7 +29,7 @@ from qifsql.query import microdata_steps, render
 from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Select, Step
 from qifsql.query.shapes import Shape
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 LARGE = 2_000  # rows of which a coarser table is worth making
 SOURCES = 16  # tables that are rolled up, at most
@@ -125,19 +125,14 @@ class Recoding:
 
     def make_suppression_losses(self) -> None:
         """Make the table ``left_by_steps`` of what each step leaves for suppression to lose."""
-        parts = [
-            self.of_steps(
-                "left_by_step",
-                i,
-                {"own_step": column_of(i, s), "place": f"place_{i}"},
-                {
-                    **{"qid_number": i, "step_number": s, "all_values": scale.values or 1},
-                    **{"all_lengths": scale.span or 1, "all_records": self.passes.coded.records},
-                },
-            )
-            for i, (scale, steps) in enumerate(zip(self.scales, self.steps, strict=True), 1)
-            for s, _ in enumerate(steps)
-        ]
+        parts = []
+        for i, scale in enumerate(self.scales, 1):
+            sizes = {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
+            sizes |= {"all_records": self.passes.coded.records, "qid_number": i}
+            for s, _ in enumerate(self.steps[i - 1]):
+                columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
+                numbers = sizes | {"step_number": s}
+                parts.append(self.of_steps("left_by_step", i, columns, numbers))
         self.passes.keep("left_by_steps", union(parts))
 
     def measure(self, node: Node, limit: int) -> Measured:
@@ -170,7 +165,8 @@ class Recoding:
         key = f"suppression in {table}"
         if key not in self.texts:
             sized = self._size_steps(table, None, "judged_classes")
-            plan = Plan((*sized, self._heights_step), self.view("lost_by_suppression"))
+            heights = make_step("anonymise/heights", shape={"qids": self.qids})
+            plan = Plan((*sized, heights), self.view("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
         rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
         penalty = entropy = Fraction(0)
@@ -180,12 +176,6 @@ class Recoding:
             entropy += Fraction(int(lost), 1 << 40)
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells
-
-    @property
-    def _heights_step(self) -> Step:
-        """Return the table of the step of each quasi-identifier; they are parameters."""
-        query = splice("anonymise/heights", shape={"qids": self.qids})
-        return Step("heights", "One row per quasi-identifier: its step.", query)
 
     def _smallest_table(self, node: Node) -> tuple[str, int]:
         """Return the smallest table of people that a node can be counted from, and its rows."""
@@ -210,14 +200,10 @@ class Recoding:
     def _released_steps(self, node: Node) -> list[Step]:
         """Return the steps to the classes of a node as they are released."""
         table, _ = self._smallest_table(node)
-        people = Step("tuples_of_node", "One row per person.", self._people_of_node(table, node))
-        steps, coded, sides = [people], self.passes.coded, self.view("sides_of_node")
-        if self.wishes.of_secret:
-            broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
-            steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
-        else:
-            none = splice("anonymise/none_refused")
-            steps += [Step("sides", "One row per class.", sides), Step("refused", BROKEN, none)]
+        steps = self._judged_steps(table, node)
+        if not self.wishes.of_secret:
+            steps.append(Step("sides", "One row per class.", self.view("sides_of_node")))
+            steps.append(make_step("anonymise/none_refused", "refused"))
         released = self.view("released_sides")
         return [*steps, Step("released", "One row per class as it is released.", released)]
 
@@ -249,30 +235,25 @@ class Recoding:
 
         Without a ``node`` its steps are parameters: the text is the same for all nodes.
         """
-        people = Step("tuples_of_node", "One row per person.", self._people_of_node(table, node))
-        if not self.wishes.of_secret:
-            sizes = Step("sizes_of_node", "One row per class.", self.view("sizes_of_node"))
-            return people, sizes
-        coded, sides = self.passes.coded, self.view("sides_of_node")
-        broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
-        return (
-            people,
-            *broken.steps,
-            Step("refused", BROKEN, broken.result),
-            Step("sizes_of_node", "One row per class.", self.view(judged)),
-        )
+        view = judged if self.wishes.of_secret else "sizes_of_node"
+        sizes = Step("sizes_of_node", "One row per class.", self.view(view))
+        return *self._judged_steps(table, node), sizes
 
-    def _people_of_node(self, table: str, node: Node | None) -> Select:
-        """Return people by the steps of a node: its parameters, if none is said."""
-        numbers = {} if node is None else positions(node)
-        tables = {"tuples": own_name(table)}
-        return self.view(
+    def _judged_steps(self, table: str, node: Node | None) -> list[Step]:
+        """Return the steps to the people of a node and, with limits on a secret, broken classes."""
+        people = self.view(
             "tuples_of_node",
-            tables=tables,
-            numbers=numbers,
+            tables={"tuples": own_name(table)},
+            numbers={} if node is None else positions(node),
             qids=self.qids,
             parameters=node is None,
         )
+        steps = [Step("tuples_of_node", "One row per person.", people)]
+        if self.wishes.of_secret:
+            coded, sides = self.passes.coded, self.view("sides_of_node")
+            broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
+            steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
+        return steps
 
     def _roll_up(self, node: Node, table: str, rows: int) -> None:
         """Make a table of the classes of a node, from which coarser nodes are measured."""

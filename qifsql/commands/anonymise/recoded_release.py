@@ -7,7 +7,7 @@ from qifsql.commands.anonymise.lattice import Node
 from qifsql.commands.anonymise.recode import Recoding, positions
 from qifsql.commands.anonymise.value_steps import ValueStep, column_of
 from qifsql.counting.scales import own_name
-from qifsql.query import microdata_steps, render
+from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 
 TABLES = {name: own_name(name) for name in ("done", "refused", "classes", "tuples")}
@@ -64,9 +64,8 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
     if column.kind == "labelled" and step.form is not None:
         _make_labels(recoding, column, step, s)
     elif column.nominal is not None:
-        ends = dict(zip(("lower", "upper"), column.nominal.ends(), strict=True))
         steps = own_name(f"steps_{i}")
-        passes.keep(f"values_{i}", microdata_steps.grouped(steps, column_of(i, s), ends))
+        passes.keep(f"values_{i}", column.nominal.ends(steps, column_of(i, s)))
     elif column.kind in ("listed", "centred"):
         passes.keep("done_by_step", recoding.view("shown_values", tables=TABLES, qid=i))
         make_values(passes, column, "done_by_step")

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
@@ -15,9 +16,8 @@ from qifsql.commands.anonymise.generalise import Cells, make_cells, make_values,
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding
-from qifsql.commands.anonymise.requested_steps import RequestedSteps
 from qifsql.commands.anonymise.spec import Request
-from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep
+from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
 from qifsql.counting import scales
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import check_secret_limits
@@ -29,10 +29,10 @@ from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import (
     ColumnError,
-    DatasetError,
     InputError,
     InternalError,
     did_you_mean,
+    no_records,
     plural,
     quoted,
 )
@@ -178,8 +178,7 @@ class Work:
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
-        self._make_quasi_identifiers(losses)
-        return self._summary(sizes, steps=None, optimal=None)
+        return self._summary(sizes, losses)
 
     def _class_sizes(self) -> dict[str, Any]:
         """Return the sizes of the classes; InputError where too many records are suppressed."""
@@ -200,11 +199,30 @@ class Work:
         return sizes | {"smallest_class": smallest, "largest_class": largest}
 
     def _summary(
-        self, sizes: dict[str, Any], *, steps: Sequence[int] | None, optimal: bool | None
+        self,
+        sizes: dict[str, Any],
+        losses: Sequence[ColumnLoss],
+        *,
+        changes: Sequence[Sequence[str]] = (),
+        hidden: Sequence[int] = (),
+        steps: Sequence[int] | None = None,
+        optimal: bool | None = None,
     ) -> dict[str, Any]:
-        columns = self.details["quasi_identifiers"]
-        shares = [columns[name].to_list() for name in ("generalised", "certainty_penalty")]
-        generalised, penalty = (math.fsum(s) / len(s) for s in shares)
+        """Return the summary, without method, records and time; make the table ``COLUMNS``.
+
+        ``changes`` and the number of ``hidden`` cells are those of each quasi-identifier, if any.
+        """
+        words = {column.number: column.words for column in self.cells}
+        columns = zip_longest(self.scales, losses, changes, hidden)
+        rows = [
+            (s.attribute.name, s.values, words.get(i, "left out"), *astuple(loss), texts, n)
+            for i, (s, loss, texts, n) in enumerate(columns, 1)
+        ]
+        table = pl.DataFrame(rows, schema=COLUMNS, orient="row")
+        self.details = {"quasi_identifiers": table, **self.details}
+        generalised, penalty = (
+            math.fsum(table[name]) / len(losses) for name in ("generalised", "certainty_penalty")
+        )
         released = sizes.pop("shown")
         return {
             **sizes,
@@ -238,37 +256,26 @@ class Work:
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
             if request.method == "recode" and step.content == "everything":
                 continue
-            form, kind = step.form, step.content
-            type_ = form.type if form is not None and kind == "label" else "VARCHAR"
-            column = Cells(
-                i,
-                self.scales[i - 1],
-                kind,
-                request.cells,
-                ending,
-                by_step=True,
-                type=type_,
-                interval=step.interval,
-            )
+            label = step.form if step.content == "label" else None
+            cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
+            type_ = "VARCHAR" if label is None else label.type
+            column = replace(cells, type=type_, interval=step.interval)
             recoded_release.make_cell_values(recoding, column, step, s)
             self.cells.append(column)
         make_cells(passes, self.cells)
         passes.make("membership", "membership")
-        hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else None
-        changes = [step.texts for step in chosen]
-        self._make_quasi_identifiers(
-            [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)],
-            changes,
-            hidden,
-        )
+        hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
+        cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
-        chosen_losses = [of_qid[s] for of_qid, s in zip(losses, node, strict=True)]
-        for i, (loss, texts) in enumerate(zip(chosen_losses, changes, strict=True), 1):
-            if texts and loss.idle:
+        changes = [step.texts for step in chosen]
+        for i, (texts, s) in enumerate(zip(changes, node, strict=True), 1):
+            if texts and losses[i - 1][s].idle:
                 self.idle[i] = ", ".join(texts)
-        heights = node if request.method == "lattice" else [len(texts) for texts in changes]
-        return self._summary(sizes, steps=list(heights), optimal=optimal)
+        heights = list(node) if request.method == "lattice" else list(map(len, changes))
+        return self._summary(
+            sizes, cell_losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
+        )
 
     def _suppression_order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
@@ -360,8 +367,8 @@ class Work:
         """Refuse limits that not even one class of all records keeps."""
         wishes, records = self.request.wishes, coded.records
         if not records:
-            after = " under the filter (where)" if self.microdata.where is not None else ""
-            raise DatasetError(f"{self.name} has no records{after}; there is nobody to anonymise")
+            filtered = self.microdata.where is not None
+            raise no_records(self.name, "nobody to anonymise", filtered=filtered)
         if wishes.k > records:
             raise InputError(
                 f"k is {wishes.k:,}, and {self.name} has {plural(records, 'record')}; "
@@ -397,26 +404,6 @@ class Work:
             self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * done / enough)), detail)
 
         return look
-
-    def _make_quasi_identifiers(
-        self,
-        losses: Sequence[ColumnLoss],
-        changes: Sequence[Sequence[str] | None] | None = None,
-        hidden: Sequence[int] | None = None,
-    ) -> None:
-        """Make the table of quasi-identifiers (``COLUMNS``)."""
-        words = {column.number: column.words for column in self.cells}
-        none = [None] * len(losses)
-        rows = [
-            (s.attribute.name, s.values, words.get(i, "left out"), *astuple(loss), texts, n)
-            for i, (s, loss, texts, n) in enumerate(
-                zip(self.scales, losses, changes or none, hidden or none, strict=True), 1
-            )
-        ]
-        self.details = {
-            "quasi_identifiers": pl.DataFrame(rows, schema=COLUMNS, orient="row"),
-            **self.details,
-        }
 
 
 def _frontier_rows(

@@ -14,8 +14,8 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.compose import intersect, measures, people
-from qifsql.commands.compose.release_steps import read_people, read_secrets
+from qifsql.commands.compose import intersect, measures
+from qifsql.commands.compose.release_steps import plan_people, read_people, read_secrets
 from qifsql.commands.compose.spec import ComposeOptions
 from qifsql.counting.composition import Bound, Composition
 from qifsql.counting.release_columns import bind
@@ -115,7 +115,7 @@ def compose(
         origin = origin.about(description, paths).sending(statements)
         rows = 0
         if out is not None:
-            plan = people.plan_people(bound, bayes=crossed.bayes)
+            plan = plan_people(bound, bayes=crossed.bayes)
             rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
     return _make_result(bound, crossed, origin, n=n, levels=levels, rows=rows)

@@ -1,6 +1,4 @@
-"""Generated steps that read people and releases, with the names of columns in the user's files."""
-
-from collections.abc import Sequence
+"""Steps that read people and releases, and write people, with the names of the user's columns."""
 
 from sqlglot import exp
 
@@ -13,8 +11,10 @@ from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError
-from qifsql.query.columns import equal, same
+from qifsql.query.columns import equal, with_names
 from qifsql.query.microdata_steps import normal
+from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 
@@ -28,30 +28,19 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     n = tables.count("people")
     if not n:
         raise DatasetError(_refuse_nobody(bound))
+    numbers = [raw.number for raw in bound.raws]
     for raw in bound.raws:
-        j = raw.number
-        value = exp.column(f"qid_{j}")
+        value = exp.column(f"qid_{raw.number}")
         values = exp.select(value.as_("value"), "count(*) AS people").from_("people")
         make_places(tables, raw, values.group_by(value))
-    numbers = [raw.number for raw in bound.raws]
-    coded = exp.select().from_("people")
-    for j in numbers:
-        places = f"places_{j}"
-        value_of = same(exp.column(f"qid_{j}", "people"), exp.column("value", places))
-        coded = coded.join(exp.table_(places, alias=places), on=value_of)
-        coded = coded.select(exp.column("place", places).as_(f"place_{j}"))
-    coded = _with_truth(coded, bound)
-    if keyed:
-        coded = coded.select("people.position", *(["people.key"] if bound.key else []))
-    tables.make("coded", coded)
+    shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
+    of_coded = shape | {"truth": bound.truth is not None}
+    tables.make("coded", splice("compose/coded_people", shape=of_coded))
     tables.drop("people")
     tables.make("points", splice("cells/points", places=numbers))
     tables.make("crowd", splice("cells/crowd", places=numbers))
     if keyed:
-        columns = ["position", "truth", *(["key"] if bound.key else [])]
-        point = exp.and_(*_equal([f"place_{j}" for j in numbers], "coded", "points"))
-        query = exp.select("point", *columns).from_("coded").join("points", on=point)
-        tables.make("everybody", query)
+        tables.make("everybody", splice("compose/everybody", shape=shape))
     tables.drop("coded")
     return n
 
@@ -60,7 +49,7 @@ def _load_people(tables: Tables, bound: Bound) -> None:
     """Create ``people``: raw values, truth and key; with a key only people in every release."""
     columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
     if bound.truth is not None:
-        columns.append(exp.alias_(normal(bound.truth), "truth"))
+        columns.append(exp.alias_(_comparable(normal(bound.truth), bound), "truth"))
     if bound.key is not None:
         columns.append(exp.alias_(_key(bound.key), "key"))
     columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), "position"))
@@ -81,17 +70,13 @@ def _load_people(tables: Tables, bound: Bound) -> None:
     tables.make("people", query)
 
 
-def _equal(columns: Sequence[str], table: str, other_table: str) -> list[exp.Expr]:
-    """Return the conditions that columns of two tables are equal."""
-    return [equal(exp.column(c, table), exp.column(c, other_table)) for c in columns]
-
-
 def _key(key: Column) -> exp.Expr:
     tree: exp.Expr = column(key)
     return with_one_missing(tree) if key.type in FLOATING else tree
 
 
 def _refuse_nobody(bound: Bound) -> str:
+    """Return the message of the error for an empty overlap."""
     if bound.key is not None:
         return (
             f"the overlap is empty: nobody in {bound.people.name} is in every release by the key "
@@ -103,9 +88,7 @@ def _refuse_nobody(bound: Bound) -> str:
 
 def read_secrets(tables: Tables, bound: Bound) -> None:
     """Create ``counted_r``, the distinct rows of each release, and ``secret_values`` of all."""
-    values: exp.Query | None = None
     for release in bound.releases:
-        r = release.number
         columns = [
             exp.alias_(
                 attribute.expression.copy() if nested(attribute.type) else normal(attribute),
@@ -113,46 +96,24 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
             )
             for g, attribute in release.cells
         ]
-        secret = exp.alias_(_comparable(normal(release.secret), _common_domain(bound)), "secret")
+        secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
         rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
         query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
         positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]
-        tables.doing("reading releases", release.title).make(
-            f"counted_{r}", query.group_by(*positions)
-        )
-        if not tables.count(f"counted_{r}"):
+        counted = f"counted_{release.number}"
+        tables.doing("reading releases", release.title).make(counted, query.group_by(*positions))
+        if not tables.count(counted):
             raise DatasetError(f"{release.title} has no records; name another file")
-        secrets = exp.select("secret").from_(exp.table_(f"counted_{r}"))
-        values = secrets if values is None else exp.union(values, secrets)
-    assert values is not None  # noqa: S101 - there is a release
-    order = "row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code"
-    different = exp.select("secret").distinct().from_(values.subquery("every"))
-    tables.make("secret_values", exp.select("secret", order).from_(different.subquery("different")))
+    numbers = [release.number for release in bound.releases]
+    tables.make("secret_values", splice("compose/secret_values", shape={"releases": numbers}))
 
 
-def _common_domain(bound: Bound) -> Domain:
-    """Return the domain in which secrets of all releases are compared."""
-    common_domain = domain(bound.releases[0].secret.type)
+def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
+    """Return a secret in the type in which the secrets of all releases are compared."""
+    common: Domain = domain(bound.releases[0].secret.type)
     for release in bound.releases[1:]:
-        common_domain = together(common_domain, domain(release.secret.type)) or common_domain
-    return common_domain
-
-
-def _comparable(tree: exp.Expr, common_domain: Domain) -> exp.Expr:
-    return exp.cast(tree, common_domain.type, dialect="duckdb")
-
-
-def _with_truth(coded: exp.Select, bound: Bound) -> exp.Select:
-    """Return the query with the number of the true secret, 0 if no release has this value."""
-    if bound.truth is None:
-        return coded.select("0 AS truth")
-    condition = exp.NullSafeEQ(
-        this=_comparable(exp.column("truth", table="people"), _common_domain(bound)),
-        expression=exp.column("secret", table="secret_values"),
-    )
-    return coded.join("secret_values", on=condition, join_type="left").select(
-        "coalesce(secret_values.code, 0) AS truth"
-    )
+        common = together(common, domain(release.secret.type)) or common
+    return exp.cast(secret, common.type, dialect="duckdb")
 
 
 def read_release(tables: Tables, release: Release) -> None:
@@ -162,41 +123,36 @@ def read_release(tables: Tables, release: Release) -> None:
     not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
     for everything.
     """
-    r = release.number
-    numbers = [g.raw.number for g, _ in release.cells]
-    counted = f"counted_{r}"
-    for g, _ in release.cells:
+    r, columns = release.number, [g for g, _ in release.cells]
+    counted, coded, classes = f"counted_{r}", f"coded_{r}", f"classes_{r}"
+    for g in columns:
         cells = exp.select(exp.column(f"cell_{g.raw.number}").as_("cell"))
-        cells = cells.from_(exp.table_(counted))
-        make_spans(tables, g, cells)
-    secret = same(exp.column("secret", counted), exp.column("secret", "secret_values"))
-    coded = exp.select("secret_values.code AS secret", exp.column("records", counted))
-    coded = coded.from_(exp.table_(counted)).join("secret_values", on=secret)
-    for g, _ in release.cells:
-        j = g.raw.number
-        cells_j, spans_j = f"cells_{j}", f"spans_{j}"
-        cell = same(exp.column(f"cell_{j}", counted), exp.column("cell", cells_j))
-        coded = coded.join(exp.table_(g.names["cells"], alias=cells_j), on=cell)
-        span = equal(exp.column("id", cells_j), exp.column("id", spans_j))
-        coded = coded.join(exp.table_(g.names["spans"], alias=spans_j), on=span)
-        coded = coded.select(exp.column("id", spans_j).as_(f"id_{j}"))
-    everything = exp.and_(*(exp.column("everything", f"spans_{j}") for j in numbers))
-    tables.make(f"coded_{r}", coded.select(exp.alias_(everything, "suppressed")))
-    ids = [f"id_{j}" for j in numbers]
-    columns = [exp.column(name) for name in ids]
-    coded_release = exp.table_(f"coded_{r}")
-    summed = exp.select(*columns, "sum(records)::BIGINT AS records").from_(coded_release)
-    summed = summed.where("NOT suppressed").group_by(*columns)
-    tables.make(
-        f"classes_{r}",
-        exp.select("row_number() OVER () AS class", "*").from_(summed.subquery("summed")),
+        make_spans(tables, g, cells.from_(exp.table_(counted)))
+    names = {"counted": counted, "coded": coded, "classes": classes}
+    for g in columns:
+        names |= {f"{name}_{g.raw.number}": g.names[name] for name in ("cells", "spans")}
+    shape = {"qids": [g.raw.number for g in columns]}
+    tables.make(coded, splice("compose/coded_release", tables=names, shape=shape))
+    tables.make(classes, splice("compose/classes", tables=names, shape=shape))
+    query = splice("compose/class_secrets", tables=names, shape=shape)
+    tables.make(f"class_secrets_{r}", query)
+    tables.make(f"suppressed_secrets_{r}", splice("compose/suppressed_secrets", tables=names))
+    tables.drop(counted, coded, *(g.names["cells"] for g in columns))
+
+
+def plan_people(bound: Bound, *, bayes: bool) -> Plan:
+    """Return the plan of a row per person, in the order of the input: results of all releases.
+
+    The columns are ``person`` from 1 (and the key); for each release the number of the person's
+    classes (``classes_r``), of the records in them (``size_r``) and of their distinct secrets
+    (``effective_r``); then ``prior``, ``posterior``, ``drop``, ``confidence``, ``best_guess`` and
+    ``success``. These are NULL if a person is not in every release or, from ``drop`` on, if no
+    value is left.
+    """
+    last = len(bound.releases)
+    query = splice(
+        "compose/results_of_people",
+        tables={"at_last": f"at_{last}", "told": f"told_{last}"},
+        shape={"releases": range(1, last + 1), "key": bound.key is not None, "bayes": bayes},
     )
-    in_class = exp.and_("NOT coded.suppressed", *_equal(ids, "coded", "classes"))
-    secrets = exp.select("classes.class", "coded.secret", "sum(coded.records)::BIGINT AS records")
-    secrets = secrets.from_(exp.table_(f"coded_{r}", alias="coded")).join(
-        exp.table_(f"classes_{r}", alias="classes"), on=in_class
-    )
-    tables.make(f"class_secrets_{r}", secrets.group_by("classes.class", "coded.secret"))
-    gone = exp.select("secret", "sum(records)::BIGINT AS records").from_(coded_release)
-    tables.make(f"suppressed_secrets_{r}", gone.where("suppressed").group_by("secret"))
-    tables.drop(counted, f"coded_{r}", *(g.names["cells"] for g, _ in release.cells))
+    return Plan((), with_names(query, {} if bound.key is None else {"key": bound.key.name}))

@@ -74,6 +74,7 @@ def example(name: str, sample: Sample) -> tuple[str, ...]:
 
 
 def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
+    """Return what is said of one measure, with its example on the small table."""
     text = _texts()[name]
     fields: dict[str, Any] = {
         key: text[key] for key in ("title", "meaning", "formula", "direction", "range", "source")

@@ -25,8 +25,8 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, plural, quoted
 from qifsql.measures.population_linkage import Kind, curve, measured
-from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.plan import Plan
+from qifsql.query.splice import make_step
 from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -128,7 +128,8 @@ def link(
         in_both = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
-        apart = [] if any(_are_in_both(blocks)) else _note_on_different_values(engine, pair)
+        is_linked = any(released and registered for released, registered, *_ in blocks.iter_rows())
+        apart = [] if is_linked else _note_on_different_values(engine, pair)
     kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
     records = [n for n, _ in counts]
     names = [q.name for q in pair[0].qids]
@@ -153,11 +154,6 @@ def link(
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
     notes = (*_notes(kinds, row, pair), *apart, *remarks(engine))
     return Result(frame=frame, origin=origin, details={"confidence": points}, notes=notes)
-
-
-def _are_in_both(blocks: pl.DataFrame) -> list[bool]:
-    """Return for each kind of block whether it has records of both files."""
-    return [released > 0 and registered > 0 for released, registered, *_ in blocks.iter_rows()]
 
 
 def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
@@ -187,19 +183,8 @@ def _blocks_plan(pair: tuple[Side, Side]) -> Plan:
     """Return the plan for the kinds of blocks of release and register together."""
     width = len(pair[0].qids)
     release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
-    template = load("link/pairs")
-    if pair[0].key is not None:
-        pairs = splice(template, width=width)
-    else:
-        columns = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
-        pairs = exp.select(*columns).from_("release").where(exp.false())
-    alike = load("link/alike")
-    steps = (
-        release,
-        register,
-        Step("pairs", template.doc, pairs),
-        Step("alike", alike.doc, splice(alike, width=width)),
-    )
+    pairs = make_step("link/pairs" if pair[0].key else "link/no_pairs", "pairs", width=width)
+    steps = (release, register, pairs, make_step("link/alike", width=width))
     return Plan(steps, load("link/linked").query, _openings(*pair))
 
 

@@ -56,6 +56,7 @@ class Job:
         return (self._ended or time.monotonic()) - self._began
 
     def _run(self) -> None:
+        """Run the lines one after another; note the state and the time at the end."""
         state = DONE
         for words in self.lines:
             try:

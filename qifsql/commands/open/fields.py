@@ -76,6 +76,7 @@ def offered_options(options: type) -> dict[str, Option]:
 
 
 def _empty_fields(options: type) -> Iterator[Field]:
+    """Yield a field without a value for each option that the page offers."""
     for name, option in offered_options(options).items():
         yield Field(
             name=name,

@@ -93,6 +93,7 @@ class Outputs:
         return [self.folder / file for file in hashes if not file.endswith(ENDING)]
 
     def _is_ours(self, name: str, sha: str) -> bool:
+        """Return whether a file is as an earlier run wrote it, by its digest."""
         path = self.folder / name
         if path.is_symlink():  # another file is not even read
             return False

@@ -115,6 +115,7 @@ def _notes(result: Result) -> tuple[str, ...]:
 
 
 def _row(outcome: Outcome) -> dict[str, object]:
+    """Return the row of an entry in the table of the study."""
     entry, result = outcome.entry, outcome.result
     return {
         "name": entry.name,

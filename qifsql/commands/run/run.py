@@ -210,6 +210,7 @@ class _Run:
         return Outcome(entry, digest, "done", result)
 
     def _compute(self, entry: Entry, identity: Identity) -> Result:
+        """Return the result of an entry, which its command computes."""
         if entry.kind == "check":
             return self._verdict(entry)
         subjects, options = _arguments(entry)

@@ -51,6 +51,7 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
 
 
 def _attacks(table: pl.DataFrame) -> Table:
+    """Return a line for each attack and secret."""
     heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
     heads += [said("before"), said("after"), said("degradation")]
     listing = Table.of(heads, right=(4, 5, 6, 7))
@@ -72,6 +73,7 @@ def _attacks(table: pl.DataFrame) -> Table:
 
 
 def _sweeps(table: pl.DataFrame) -> Table:
+    """Return a line for each best subset of a sweep."""
     heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
     heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
     listing = Table.of(heads, right=(3, 6, 7, 8))
@@ -90,6 +92,7 @@ def _sweeps(table: pl.DataFrame) -> Table:
 
 
 def _borders(table: pl.DataFrame) -> Table:
+    """Return a line for each subset of a border."""
     heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
     listing = Table.of([*heads, said("subset"), said("success")], (6,))
     kinds = {kind: said(kind) for kind in KINDS}
@@ -103,6 +106,7 @@ def _borders(table: pl.DataFrame) -> Table:
 
 
 def _tables_section(table: pl.DataFrame) -> Table:
+    """Return a line for each set of published tables and secret."""
     heads = [said("name"), said("tables"), said("of"), said("reconstructed"), said("singled out")]
     heads += [said("secret certain"), said("before"), said("after")]
     listing = Table.of(heads, right=(1, 3, 4, 5, 6, 7))
@@ -155,6 +159,7 @@ def _synthetic_section(table: pl.DataFrame) -> Table:
 
 
 def _special_section(table: pl.DataFrame) -> Table:
+    """Return a line for each search of special uniques."""
     heads = [said("name"), said("records"), said("singled out"), said("special"), said("MSUs")]
     listing = Table.of([*heads, "DIS"], right=(1, 2, 3, 4, 5))
     for name in table["name"].unique(maintain_order=True):
@@ -166,6 +171,7 @@ def _special_section(table: pl.DataFrame) -> Table:
 
 
 def _checks(table: pl.DataFrame) -> Table:
+    """Return a line for each level of a check, with intervals if a value is an estimate."""
     estimates = "low" in table.columns and table["low"].null_count() < table.height
     heads = [said("name"), said("rule"), said("of"), said("measure"), said("value")]
     heads += [said("between")] if estimates else []
@@ -196,5 +202,6 @@ def _entries(table: pl.DataFrame) -> Table:
 
 
 def _question(row: Mapping[str, Any]) -> list[str]:
+    """Return the first cells of an entry: its name, its model, and the secret."""
     of = escaping.cell(row["secret"] or said("whose record it is"))
     return [row["name"], row["model"], of]

@@ -90,6 +90,7 @@ class Prompt(cmd.Cmd):
         self.show([*(["schema"] if with_schema else []), "view", "rows"], rows)
 
     def _run(self) -> None:
+        """Run the statement that was typed, and show its rows or its error."""
         statement, self.typed = "\n".join(self.typed), []
         try:
             for names, rows in self.engine.script(statement):

@@ -1,7 +1,5 @@
 """Charts of special uniques: which attributes cause them, and how many attributes suffice."""
 
-from collections.abc import Callable
-
 import polars as pl
 
 from qifsql.presentation.language import said
@@ -20,20 +18,15 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import count, percent
 
 
-def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
-    """Return the charts of special uniques, by name."""
-    return {name: draw() for name, draw in drawings(frame, details, spec).items()}
-
-
-def drawings(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
-    """Return the functions that draw the charts that there are, by name."""
-    drawn_by_name: dict[str, Callable[[], Chart]] = {}
+def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
+    """Return the charts of special uniques that there are, by name."""
+    drawn: dict[str, Chart] = {}
     by_qid, by_size = details.get("by_qid"), details.get("by_size")
     if by_qid is not None and by_qid["contribution"].drop_nulls().len():
-        drawn_by_name["contributions"] = lambda: contributions(by_qid)
+        drawn["contributions"] = contributions(by_qid)
     if by_size is not None and by_size.height:
-        drawn_by_name["sizes"] = lambda: sizes(by_size)
-    return drawn_by_name
+        drawn["sizes"] = sizes(by_size)
+    return drawn
 
 
 def contributions(by_qid: pl.DataFrame) -> Chart:

@@ -13,19 +13,19 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.suda.packing import Packing
+from qifsql.commands.suda.packing import WIDE, Packing
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
-from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
+from qifsql.counting.scales import Spread, make_dictionary, own_name
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, plural
-from qifsql.query import microdata_steps, render
-from qifsql.query.columns import double, fold, number, same, typed_number
-from qifsql.query.plan import Plan
-from qifsql.query.splice import splice
+from qifsql.query import microdata_steps
+from qifsql.query.columns import double, number, typed_number, without_rows
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step, splice
 
 CHUNK = 250_000  # rows of a chunk, which stay in the cache of a core
 MANY = 12  # with more quasi-identifiers, a walk makes so many rows that chunks are smaller
@@ -87,7 +87,7 @@ class MinimalUniques:
                 "coarser, as in age:5"
             )
         self._check_disk(spreads)
-        self.tables.make("numbered", self._numbered(spreads))
+        self.tables.make("numbered", self._numbered())
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
         self._cut()
@@ -112,31 +112,29 @@ class MinimalUniques:
         """Return the rows of a view over the tables of scores and counts."""
         return self.tables.answer(self._query(view, **tables))
 
-    def parametric(self, view: str, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
-        """Return the rows of a view with the numbers that were asked for."""
-        return self.tables.answer(self.query(view, parameters))
+    def sum_of_powers(self, exponent: float) -> int:
+        """Return the sum of score^-exponent over the records, in parts of 2^-80."""
+        row = {"asked": {"exponent": double(exponent)}}
+        query = splice("suda/powers", tables={"scores": own_name("scores")}, rows=row)
+        ((powers,),) = self.tables.answer(query)
+        return int(powers)
 
-    def query(self, view: str, parameters: Mapping[str, float]) -> exp.Select:
-        """Return the query of a view with the numbers that were asked for."""
+    def chances(self, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
+        """Return the records by DIS-SUDA, as the view ``chances`` has them."""
+        plan = Plan((self.chance_step(parameters),), splice("suda/chances"))
+        return self.tables.answer(plan)
+
+    def chance_step(self, parameters: Mapping[str, float]) -> Step:
+        """Return the step of the DIS-SUDA of each record, by its odds, exponent and powers."""
         row = {"asked": {name: double(value) for name, value in parameters.items()}}
-        query = splice(f"suda/{view}", tables={"scores": own_name("scores")}, rows=row)
-        for table in list(query.find_all(exp.Table)):
-            if table.name == "chance_of":
-                inner = self.query("chance_of", parameters)
-                table.replace(inner.subquery("chance_of"))
-        return query
+        return make_step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
 
     def value_rows(self, position: int) -> list[tuple[Any, ...]]:
         """Return what the values of the quasi-identifier at a position have in minimal uniques."""
         name = f"dictionary_qid_{self.packing.order[position] + 1}"
-        query = splice(
-            "suda/value_sums",
-            tables={"dictionary": own_name(name), "value_counts": own_name("value_counts")},
-            numbers={"wanted": 1 << position},
-        )
-        text = exp.cast(exp.column("value", "dictionary"), "VARCHAR")
-        query.expressions[0].replace(exp.alias_(text, "value"))
-        return self.tables.answer(query)
+        tables = {"dictionary": own_name(name), "value_counts": own_name("value_counts")}
+        numbers = {"wanted": 1 << position}
+        return self.tables.answer(splice("suda/value_sums", tables=tables, numbers=numbers))
 
     def group_rows(self) -> list[tuple[Any, ...]]:
         """Return what the groups of records have in minimal uniques."""
@@ -149,31 +147,19 @@ class MinimalUniques:
         self.tables.make("members", microdata_steps.plan(self.microdata, [everybody], query))
         return self.tables.answer(self._query("group_sums"))
 
-    def _numbered(self, spreads: Sequence[Spread]) -> Plan:
+    def _numbered(self) -> Plan:
         """Return the plan of a row per record: its position and codes, and what it misses."""
         packing = self.packing
-        codes = {p: exp.column("code", table=f"of_{i + 1}") for p, i in enumerate(packing.order)}
-        kind = packing.rest_type
-        rest: list[exp.Expr] = [exp.cast(number(0), kind, dialect=render.DUCKDB)]
-        for p in range(1, packing.n):
-            code = exp.cast(codes[p], kind, dialect=render.DUCKDB)
-            shift = exp.Literal.number(packing.shift(p))
-            rest.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
-        missing: list[exp.Expr] = [exp.cast(number(0), "BIGINT")]
-        for p, i in enumerate(packing.order) if self.omit_missing or self.mark_missing else ():
-            absent = exp.column(f"qid_{i + 1}", table="everybody").is_(exp.null())
-            flag = exp.Case().when(absent, number(1 << p)).else_(number(0))
-            missing.append(exp.paren(flag))
-        query = exp.select(
-            exp.column("record", table="everybody"),
-            exp.alias_(exp.cast(codes[0].copy(), "INTEGER"), "entry"),
-            exp.alias_(fold(exp.BitwiseOr, rest), "rest"),
-            exp.alias_(fold(exp.Add, missing), "missing"),
-        ).from_("everybody")
-        for i, _ in enumerate(spreads, 1):
-            table = exp.alias_(own_table(f"dictionary_qid_{i}"), f"of_{i}", table=True)
-            on = same(exp.column(f"qid_{i}", "everybody"), exp.column("value", f"of_{i}"))
-            query = query.join(table, on=on)
+        query = splice(
+            "suda/numbered_records",
+            tables={f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)},
+            shape={
+                "order": [i + 1 for i in packing.order],
+                "shifts": [packing.shift(p) for p in range(packing.n)],
+                "wide": packing.rest_bits == WIDE,
+                "missing": self.omit_missing or self.mark_missing,
+            },
+        )
         everybody = microdata_steps.everybody(self.microdata)
         return microdata_steps.plan(self.microdata, [everybody], query)
 
@@ -181,39 +167,31 @@ class MinimalUniques:
         """Create the coded tables: of all quasi-identifiers, and without the first ones."""
         self.tables.make(coded_name(0), self._query("first_coded"))
         for position in range(1, self.packing.n):
-            self._create_next(position)
-
-    def _create_next(self, position: int) -> None:
-        query = splice("suda/next_coded", tables={"coded": own_name(coded_name(position - 1))})
-        values = {
-            "shift": number(self.packing.shift(position)),
-            "later": typed_number(self.packing.later(position), self.packing.rest_type),
-        }
-        self.tables.make(coded_name(position), _with_values(query, values))
+            later = typed_number(self.packing.later(position), self.packing.rest_type)
+            query = splice(
+                "suda/next_coded",
+                tables={"coded": own_name(coded_name(position - 1))},
+                rows={"asked": {"shift": number(self.packing.shift(position)), "later": later}},
+            )
+            self.tables.make(coded_name(position), query)
 
     def _make_empty(self) -> None:
         """Create the empty tables that the streams fill."""
         for name, columns in EMPTY.items():
-            types = [
-                exp.alias_(exp.cast(number(0), kind, dialect=render.DUCKDB), column)
-                for column, kind in columns.items()
-            ]
-            self.tables.make(name, exp.select(*types).where(exp.false()))
+            self.tables.make(name, without_rows(columns))
 
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
         row_limit = CHUNK >> max(0, self.packing.n - MANY) // 2
         tasks: list[Task] = []
         for position in range(self.packing.n):
-            for least, greatest, rows in self.tables.rows(self._ranges_of(position, row_limit)):
+            coded = {"coded": own_name(coded_name(position))}
+            ranges = splice("suda/ranges", tables=coded, numbers={"wanted_rows": row_limit})
+            for least, greatest, rows in self.tables.rows(ranges):
                 chunk = Chunk(position=position, least=least, greatest=greatest, rows=rows)
                 cost = rows * float(self.packing.n - position)
                 tasks.append((cost, partial(Walker.walk, chunk=chunk)))
         return sorted(tasks, key=lambda task: -task[0])
-
-    def _ranges_of(self, position: int, rows: int) -> exp.Select:
-        query = splice("suda/ranges", tables={"coded": own_name(coded_name(position))})
-        return _with_values(query, {"chunk": number(rows)})
 
     def _ranges(self, last: int) -> list[Task]:
         """Return the comparisons of all ranges of records."""
@@ -225,16 +203,16 @@ class MinimalUniques:
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
         """Keep the minimal subsets of a range of records, and add what they count."""
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
-        walker.set_lists(scores=(list(self.scores), "BIGINT"))
-        walker.make("minimal", "minimal")
+        walker.set_lists(scores=self.scores)
+        walker.make_table("minimal", "minimal")
         if self.omit_missing:
-            walker.make("present", "present")
+            walker.make_table("present", "present")
         table = {"minimal": "present"} if self.omit_missing else {}
         walker.add("scores", "scored", **table)
         walker.add("set_counts", "counted_sets", **table)
         if not self.values:
             return
-        walker.make("placed", "placed", **table)
+        walker.make_table("placed", "placed", **table)
         for position in range(self.packing.n):
             walker.set(bit=(1 << position, "BIGINT"))
             if position == 0:
@@ -331,11 +309,3 @@ EMPTY = {
 def _size(amount: float) -> str:
     """Return a number of bytes as text."""
     return f"{amount / 2**20:,.0f} MiB"
-
-
-def _with_values(query: exp.Select, values: dict[str, exp.Expr]) -> exp.Select:
-    """Return the query with values in place of session variables."""
-    for call in list(query.find_all(exp.Anonymous)):
-        if call.name.casefold() == "getvariable":
-            call.replace(values[call.expressions[0].name].copy())
-    return query

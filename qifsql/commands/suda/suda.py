@@ -7,11 +7,9 @@ Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
@@ -22,14 +20,16 @@ from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
+from qifsql.data.types import family
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
-from qifsql.query.columns import as_native, named, native_types
+from qifsql.query.columns import native_types, with_names
 from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 SUDA: dict[str, pl.DataType] = {"measure": pl.String(), "value": pl.Float64()}
 """One row per measure.
@@ -129,10 +129,7 @@ def suda(
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
     spec = _attack(source, options)
-    out = None if options["records"] is None else Path(options["records"])
-    if out is not None:
-        check_ending(out, STREAMED)
-        out = check_place(out, spec.dataset.paths)
+    out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     numbered_twice = out is not None or options["by"] is not None
     with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
@@ -202,9 +199,9 @@ class Summary:
         sets = {int(taken): int(msus) for taken, msus in uniques.rows("sets")}
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
         parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
-        ((powers,),) = uniques.parametric("powers", parameters)
-        parameters["powers"] = float(Fraction(int(powers), 2**80))
-        rows = uniques.parametric("chances", parameters) if smallest else []
+        powers = uniques.sum_of_powers(parameters["exponent"])
+        parameters["powers"] = float(Fraction(powers, 2**80))
+        rows = uniques.chances(parameters) if smallest else []
         total = Fraction(sum(int(chances) for _, _, chances, _ in rows), 2**60)
         bins = {int(bin_): int(records) for bin_, records, _, _ in rows}
         without = totals.records - sum(bins.values())
@@ -311,26 +308,15 @@ def _records_plan(
     bound: BoundAttack, uniques: MinimalUniques, summary: Summary, native: Sequence[str]
 ) -> Plan:
     """Return every record with its score, in the order of the input."""
-    record = exp.column(microdata_steps.RECORD, "everybody")
-    zero = exp.Literal.number(0)
-    from_zero = exp.Sub(this=record.copy(), expression=exp.Literal.number(1))
-    columns: list[tuple[exp.Expr, str]] = [(from_zero, "record")]
-    if bound.microdata.key is not None:
-        key = as_native(exp.column("key", "everybody"), bound.microdata.key, native)
-        columns.append((key, bound.microdata.key.name))
-    columns += [
-        (exp.func("coalesce", exp.column(name, "scored"), zero.copy()), name)
-        for name in ("msus", "score")
+    key = bound.microdata.key
+    is_text = key is not None and family(key.type) not in native
+    query = splice("suda/scores_of_records", shape={"key": key is not None, "text": is_text})
+    steps = [
+        microdata_steps.everybody(replace(bound.microdata, by=None)),
+        uniques.chance_step(summary.parameters),
     ]
-    columns.append((exp.column("smallest", "scored"), "smallest"))
-    none = exp.cast(zero.copy(), "DOUBLE")
-    columns.append((exp.func("coalesce", exp.column("chance", "scored"), none), "dis_suda"))
-    table = uniques.query("chance_of", summary.parameters)
-    on = exp.EQ(this=record.copy(), expression=exp.column("record", "scored"))
-    query = exp.select(*named(columns)).from_("everybody")
-    query = query.join(table.subquery("scored"), on=on, join_type="left").order_by(record.copy())
-    everybody = microdata_steps.everybody(replace(bound.microdata, by=None))
-    return microdata_steps.plan(bound.microdata, [everybody], query)
+    named_query = with_names(query, {} if key is None else {"key": key.name})
+    return microdata_steps.plan(bound.microdata, steps, named_query)
 
 
 def rehearse(

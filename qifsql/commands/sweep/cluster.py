@@ -179,7 +179,7 @@ class ClusterTables(Tables):
         if self.is_in_workspace(table.name):
             return super().walk_tasks(worker, table)
         facts = self.in_spark[table.name]
-        task = Task(0, self.number, "split", table.name, table.position, table.state, 0, 0, 0)
+        task = self.task("split", table.name, table.position, state=table.state)
         split = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
         remaining = facts.rows - sum(n for _, n in facts.giants)
         per_task = max(PER_WORKER * self.engine.workers, ceil(facts.chunks / SHARES))
@@ -373,7 +373,7 @@ class ClusterPass(Pass):
         if self.tables.is_in_workspace(self.tables.first_table):
             return super()._measure_coarser(workers, position)
         if not self.coarse:
-            task = Task(0, self.number, "coarsen", self.tables.first_table, 0, 0, 0, 0, 0)
+            task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
             worker = self._worker(self.workspace.stream)
             self._settle_chunks(worker.stream, task)
             for state, question, *sums in worker.rows("sums"):

@@ -42,11 +42,8 @@ TYPES = {
     "statements": pa.list_(pa.string()),
 }
 """The columns that an executor returns."""
-SCHEMA = (
-    "state bigint, question int, bin int, blocks bigint, people bigint, mode bigint, "
-    "certain bigint, k bigint, l bigint, worst_case double, seconds double, "
-    "statements array<string>"
-)
+IN_SPARK = {"int64": "bigint", "int32": "int", "double": "double"}
+SCHEMA = ", ".join(f"{n} {IN_SPARK.get(str(t), 'array<string>')}" for n, t in TYPES.items())
 """The same for Spark."""
 UNPACKED = "unpacked"  # the name of the rows of a chunk in DuckDB
 SAYS = "an executor says: "  # what comes before the message of an error

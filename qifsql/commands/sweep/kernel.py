@@ -10,10 +10,10 @@ of the core.
 Settled blocks of few people are counted by *kind*: a number that packs their state and counters.
 The others are rows of ``large``: state, lanes, number of blocks. ``sum_up`` adds up both.
 
-No function makes an array: ``walk`` and ``sum_up`` return where room is short, and ``compiled.py``
-makes room and calls again. So numba need not count references to arrays, which took 60 % of the
-time (``_nrt=False``); functions that are called for every block are put in place of their calls,
-which took half of the rest.
+No function makes an array: ``walk`` and ``sum_up`` return where room is short, and
+``compiled_walk`` makes room and calls again. So numba need not count references to arrays, which
+took 60 % of the time (``_nrt=False``); functions that are called for every block are put in place
+of their calls, which took half of the rest.
 """
 
 from typing import Any

@@ -140,7 +140,7 @@ class Progress:
 
     layouts: Sequence[Layout]
     threads: int
-    listed: int | None = None
+    listed: int = 0
     stages: dict[tuple[int, int], Stage] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     rows_done: int = 0

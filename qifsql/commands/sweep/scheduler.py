@@ -15,7 +15,6 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task
 from qifsql.commands.sweep.strategies import Strategy
@@ -55,7 +54,10 @@ class Pass:
 
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
-        self.held = compiled.HeldPeople(self.engine.here)
+        if self.compiled:
+            from qifsql.commands.sweep.compiled_walk import HeldPeople, settle_subsets
+
+            self.held, self.settle_held = HeldPeople(self.engine.here), settle_subsets
         self.tables = self.make_tables(
             self.workspace,
             self.number,
@@ -207,18 +209,8 @@ class Pass:
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         state = self.layout.state(subset=self.layout.all_attributes)
         tasks = [
-            Task(
-                0,
-                self.number,
-                "coarsen",
-                self.tables.first_table,
-                position,
-                state,
-                least,
-                greatest,
-                0,
-            )
-            for least, greatest in self.tables.stored_ranges(pairs=position == 0)
+            self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
+            for span in self.tables.stored_ranges(pairs=position == 0)
         ]
         queue = Tasks(tasks, lambda: False)
         parts: list[dict[tuple[int, int], Sums]] = []
@@ -311,7 +303,7 @@ class Pass:
             held = [(self.held.people_of(worker, table), subset) for table, subset in subsets]
             there = [(people, subset) for people, subset in held if people is not None]
             if len(there) == len(held):
-                compiled.settle_subsets(worker, there)
+                self.settle_held(worker, there)
                 return "compiled"
         for table, subset in subsets:  # by chunks if no block can be in two of them
             has_entry = subset >> table.position & 1

@@ -13,6 +13,7 @@ rest of the lattice.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import product
 
 import polars as pl
 
@@ -141,18 +142,13 @@ class BorderSearch:
         with ExitStack() as streams:
             for data_pass in self.passes:
                 streams.enter_context(data_pass.keep_streams_open())
-            answers = {
-                (question, measure): find_borders(
-                    layout.n, self._make_judge(question, measure, threshold)
-                )
-                for question in range(len(questions))
-                for measure in MEASURES
-            }
-        for question, secret in enumerate(questions):
-            for measure in MEASURES:
-                answer = answers[question, measure]
-                borders = (("minimal risky", answer.risky), ("maximal safe", answer.safe))
-                for border, subsets in borders:
+            for (question, secret), measure in product(enumerate(questions), MEASURES):
+                ask = self._make_judge(question, measure, threshold)
+                borders = find_borders(layout.n, ask)
+                for border, subsets in (
+                    ("minimal risky", borders.risky),
+                    ("maximal safe", borders.safe),
+                ):
                     named = sorted((_members(layout.order, s), s) for s in subsets)
                     rows += [
                         {

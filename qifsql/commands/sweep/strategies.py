@@ -58,11 +58,10 @@ class Answered:
 class Strategy:
     """The parts in which kinds of sweep differ.
 
-    ``subsets`` is the largest possible number of subsets; ``identity`` distinguishes them from
-    those of another sweep; ``every_subset``: all are included. ``listed``: the number of subsets in
-    the list, which are measured one by one; None without a list. ``staged``: the subsets are
+    ``subsets`` is the largest possible number of subsets; ``every_subset``: all are included.
+    ``listed`` are the subsets of a list, which are measured one by one. ``staged``: the subsets are
     settled in stages, one for each attribute that they begin with, so there is a plan of them.
-    ``estimated``: from a sample.
+    ``sample`` is the share of the blocks that is drawn, and the seed.
 
     ``numbers`` returns the subsets, smaller ones first: bit i stands for the i-th quasi-identifier.
     ``begin`` stores the first tasks of a pass, ``settle`` returns the tasks that settle the subsets
@@ -71,15 +70,25 @@ class Strategy:
 
     sizes: Sizes
     subsets: int
-    identity: Mapping[str, Any]
     every_subset: bool = False
-    listed: int | None = None
+    listed: Sequence[int] = ()
     staged: bool = False
-    estimated: bool = False
+    searched: bool = False
+    sample: tuple[float | None, int | None] = (None, None)
     numbers: Callable[[], Iterable[int]]
     begin: Callable[[Tables, Worker], None]
     settle: Callable[[Tables, Worker, CodedTable], list[Task]]
     answered: Callable[[Workspace, Mapping[int, Layout]], Answered]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Return what distinguishes the subsets from those of another sweep."""
+        return {
+            "sizes": [self.sizes.least, self.sizes.greatest],
+            "subsets": list(self.listed),
+            "search": self.searched,
+            "sample": list(self.sample),
+        }
 
 
 def choose_strategy(
@@ -124,7 +133,6 @@ def strategy_of_sizes(sizes: Sizes) -> Strategy:
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
-        identity=_identity(sizes),
         every_subset=sizes.every_subset,
         staged=True,
         numbers=sizes.numbers,
@@ -142,8 +150,7 @@ def strategy_of_sample(sizes: Sizes, share: float, seed: int | None) -> Strategy
             worker, table
         )
 
-    identity = _identity(sizes, sample=(share, seed))
-    return replace(strategy_of_sizes(sizes), identity=identity, estimated=True, settle=settle)
+    return replace(strategy_of_sizes(sizes), sample=(share, seed), settle=settle)
 
 
 def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
@@ -154,8 +161,7 @@ def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
     return Strategy(
         sizes=sizes,
         subsets=len(numbers),
-        identity=_identity(sizes, listed=numbers),
-        listed=len(numbers),
+        listed=numbers,
         numbers=lambda: sorted(numbers, key=lambda subset: (subset.bit_count(), subset)),
         begin=lambda tables, worker: tables.begin_with_subsets(worker, numbers),
         settle=_no_tasks,
@@ -173,27 +179,12 @@ def strategy_of_search(n: int) -> Strategy:
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
-        identity=_identity(sizes, search=True),
+        searched=True,
         numbers=numbers,
         begin=Tables.begin,
         settle=_no_tasks,
         answered=_answered_one_by_one,
     )
-
-
-def _identity(
-    sizes: Sizes,
-    *,
-    listed: Sequence[int] = (),
-    search: bool = False,
-    sample: tuple[float | None, int | None] = (None, None),
-) -> dict[str, Any]:
-    return {
-        "sizes": [sizes.least, sizes.greatest],
-        "subsets": list(listed),
-        "search": search,
-        "sample": list(sample),
-    }
 
 
 def _no_tasks(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:

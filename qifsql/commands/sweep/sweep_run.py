@@ -189,7 +189,7 @@ class SweepRun:
         if frame.is_empty():
             raise self._out_of_time_error("no subset is complete")
         notes: tuple[str, ...] = ()
-        if estimated := self.strategy.estimated:
+        if estimated := self.strategy.sample[0] is not None:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
         frame, details = self._rename_models(frame, details)
@@ -273,7 +273,7 @@ class SweepRun:
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
         """Return the progress of earlier runs."""
-        progress = Progress(layouts, self.streams, self.strategy.listed)
+        progress = Progress(layouts, self.streams, len(self.strategy.listed))
         for task, method, seconds in self.workspace.done_tasks():
             progress.count_done(task, seconds, method)
         progress.rows_done = 0

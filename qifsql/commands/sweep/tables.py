@@ -77,6 +77,19 @@ class Tables:
         """Return the largest number of rows in a chunk."""
         return max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
 
+    def task(
+        self,
+        kind: str,
+        source: str,
+        position: int,
+        *,
+        state: int = 0,
+        span: tuple[int, int] = ENTRIES,
+        rows: int = 0,
+    ) -> Task:
+        """Return a task of the pass on the rows of a table whose ``entry`` is in a span."""
+        return Task(0, self.number, kind, source, position, state, *span, rows)
+
     def begin(self, worker: Worker) -> None:
         """Begin the pass with the tasks of the table of all attributes."""
         self.add_table(worker, self.first_table, 0, 0)
@@ -98,7 +111,7 @@ class Tables:
         tables = self._list_tables()
         last = len(tables) - 1
         return [
-            Task(0, self.number, "group", tables[p], p, self.layout.state(subset=s), *ENTRIES, 0)
+            self.task("group", tables[p], p, state=self.layout.state(subset=s))
             for s in sorted(subsets, key=lambda s: first_attribute(s) > last)
             for p in (min(first_attribute(s), last),)
         ]
@@ -176,8 +189,7 @@ class Tables:
         )
         tasks = self.settle(self, worker, coded)
         if position < self.layout.n - 1:
-            drop = Task(0, self.number, "drop", table, position, state, *ENTRIES, coded.rows)
-            tasks.insert(0, drop)
+            tasks.insert(0, self.task("drop", table, position, state=state, rows=coded.rows))
         return self.workspace.add_tasks(worker.stream, tasks)
 
     def count_rows(self, worker: Worker, table: str) -> int:
@@ -191,10 +203,16 @@ class Tables:
         rows = min(self.largest_chunk, share)
         ranges = self._ranges(worker, qualify(table.name), rows, GIANT * self.largest_chunk)
         return [
-            Task(0, self.number, "split" if giant and not last else "walk", table.name,
-                 table.position, table.state, least, greatest, size)
+            self.task(
+                "split" if giant and not last else "walk",
+                table.name,
+                table.position,
+                state=table.state,
+                span=(least, greatest),
+                rows=size,
+            )
             for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
-        ]  # fmt: skip
+        ]
 
     def sample_tasks(
         self, worker: Worker, table: CodedTable, share: float, seed: int
@@ -228,11 +246,11 @@ class Tables:
             if number := drawn[stratum.number]:
                 start = starts[stratum.number]
                 self.workspace.store_stratum(worker.stream, sample, start, number, stratum)
-                tasks += [
-                    Task(0, self.number, "walk", sample, table.position, 0, start + a,
-                         start + b - 1, round(sampled_rows * (b - a) / sum(drawn)))
-                    for a, b in samples.random_parts(number)
-                ]  # fmt: skip
+                for a, b in samples.random_parts(number):
+                    span, rows = (start + a, start + b - 1), sampled_rows * (b - a) / sum(drawn)
+                    tasks.append(
+                        self.task("walk", sample, table.position, span=span, rows=round(rows))
+                    )
         return tasks
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:

@@ -10,7 +10,7 @@ A block is *settled*, and leaves the walk, when nothing varies in it, or when it
 subset with all attributes that it took, no attribute that it dropped, and any of the free ones. The
 walk ends with a list: the number of blocks of each kind in each state.
 
-With ``qifsql[fast]``, ``compiled.walk`` does the same; this walk is the reference.
+With ``qifsql[fast]``, ``compiled_walk.walk`` does the same; this walk is the reference.
 ``sql/sweep/macros.sql`` defines the terms. Related work: bottom-up cubes (Beyer and Ramakrishnan
 1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
 
@@ -30,7 +30,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qifsql.commands.sweep import compiled
 from qifsql.commands.sweep.worker import TWO, Chunk, Worker
 
 SHRINKS = 0.8  # most blocks per row of the table before for which a new table saves time
@@ -52,7 +51,7 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
     worker.prepare()  # once for all chunks: it is no part of their times
     if choice.should_walk():
         began, enough = time.thread_time(), choice.time_limit(chunk.rows)
-        way = compiled.walk if worker.compiled else walk
+        way = _compiled_walk() if worker.compiled else walk
         done = way(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)
@@ -64,6 +63,12 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
     roll_up(worker, chunk)
     choice.learn(chunk.rows, time.thread_time() - began, walked=False)
     return "roll up", wasted
+
+
+def _compiled_walk() -> Callable[[Worker, Chunk, Callable[[], bool]], bool]:
+    from qifsql.commands.sweep import compiled_walk  # needs an extra, and takes long to import
+
+    return compiled_walk.walk
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
@@ -78,7 +83,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
         worker.turn_to_attribute(
             1 << position, field=layout.field(position), later=layout.later(position)
         )
-        many_left, two_left, going_on = worker.read_row("turns")
+        many_left, two_left, going_on = worker.rows("turns")[0]
         if not going_on:
             break
         if not going_well():
@@ -209,7 +214,7 @@ def _drop_each(
         source, remaining, size = table, n - 1 - position, rows
         if remaining:
             _keep_attributes(worker, fewer)
-            (blocks,) = worker.read_row("about", finer=f"rolled_{table}")
+            ((blocks,),) = worker.rows("about", finer=f"rolled_{table}")
             if blocks <= (SHRINKS if remaining > 1 else HALVES) * rows:
                 source = table + 1
                 size = worker.make_table(f"rolled_{source}", "rolled", finer=f"rolled_{table}")

@@ -4,18 +4,18 @@ The statements are the files of ``sql/sweep/``. In a file, ``word`` is a 128-bit
 the counters of a block; it becomes several words if the counters need them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 
 import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.spec import Sizes
+from qifsql.counting.stream_session import Statements, StreamSession, varying_macro
 from qifsql.engine.connections import Stream
-from qifsql.query.columns import fold, typed_number
-from qifsql.query.render import creating, macro, render, setting, viewing
+from qifsql.query.columns import fold, typed_number, without_rows
+from qifsql.query.render import creating, macro, render
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
@@ -40,65 +40,25 @@ class Chunk:
     rows: int
 
 
-class Statements:
-    """Statements by the names of their views; if ``valued``, ``sweep_valued`` has priority."""
-
-    def __init__(self, words: int, *, valued: bool = False) -> None:
-        self.words = words
-        self.valued = valued
-        self._texts: dict[tuple[str, ...], str] = {}
-
-    def table(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that stores the rows of a file in a temporary table."""
-        return self._cached("table", name, file, tables, partial(creating, name))
-
-    def view(self, name: str, file: str, **tables: str) -> str:
-        """Return the statement that creates a temporary view of the rows of a file."""
-        return self._cached("view", name, file, tables, partial(viewing, name))
-
-    def insert(self, into: str, file: str, **tables: str) -> str:
-        """Return the statement that adds the rows of a file to a table."""
-        return self._cached("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
-
-    def keep(self, table: str, file: str, **tables: str) -> str:
-        """Return the statement that stores the rows of a file in a lasting table."""
-        return self._cached("keep", table, file, tables, partial(creating, table, temporary=False))
-
-    def select(self, file: str, **tables: str) -> str:
-        """Return the query of a file as text."""
-        return self._cached("select", "", file, tables, render)
-
-    def _cached(
-        self,
-        how: str,
-        name: str,
-        file: str,
-        tables: Mapping[str, str],
-        write: Callable[[exp.Query], str],
-    ) -> str:
-        """Return a statement from a cache: a sweep sends the same ones thousands of times."""
-        key = (how, name, file, *tables.values())
-        if key not in self._texts:
-            self._texts[key] = write(self.query(file, **tables))
-        return self._texts[key]
-
-    def query(self, file: str, **tables: str) -> exp.Query:
-        """Return the query of a file; ``tables`` replace tables that it names."""
-        variant = f"sweep_valued/{file}"
-        view = variant if self.valued and exists(variant) else f"sweep/{file}"
-        query = splice(view, words=self.words, tables=tables)
-        if self.valued:  # a word is one counter
-            for cast in list(query.find_all(exp.Cast)):
-                if cast.is_type(exp.DataType.Type.INT128):
-                    cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
-        return query
+@cache
+def statements_for(words: int, *, valued: bool = False) -> Statements:
+    """Return the statements of passes with so many words, created once for all streams."""
+    return Statements(partial(pass_query, words, valued))
 
 
-statements_for = cache(Statements)
-"""The statements of passes by number of words, created once for all streams."""
+def pass_query(words: int, valued: bool, file: str, **tables: str) -> exp.Query:
+    """Return the query of a view for a pass; if ``valued``, ``sweep_valued`` has priority."""
+    variant = f"sweep_valued/{file}"
+    view = variant if valued and exists(variant) else f"sweep/{file}"
+    query = splice(view, words=words, tables=tables)
+    if valued:  # a word is one counter
+        for cast in list(query.find_all(exp.Cast)):
+            if cast.is_type(exp.DataType.Type.INT128):
+                cast.set("to", exp.DataType.build("BIGINT", dialect="duckdb"))
+    return query
 
 
-class Worker:
+class Worker(StreamSession):
     """One stream and its session: macros, variables, temporary tables.
 
     A stream is prepared for a pass by the first statement that may need it, and stays so: its
@@ -111,16 +71,14 @@ class Worker:
     def __init__(
         self, stream: Stream, layout: Layout, sizes: Sizes, *, compiled: bool = False
     ) -> None:
-        self.stream = stream
+        super().__init__(stream, statements_for(layout.words, valued=layout.valued))
         self.layout = layout
         self.sizes = sizes
         self.compiled = compiled
         self.summed = False
-        self.statements = statements_for(layout.words, valued=layout.valued)
-        self._history: dict[str, None] = {}
         fields = tuple((1 << p, layout.field(p)) for p in range(1, layout.n))
         self._macros = [
-            *walk_macros(),
+            *script("sweep/macros"),
             varying_macro(fields, layout.rest_type),
             block_key_macro(layout.n, layout.block_type),
             packing_macro(layout.width, layout.key_type),
@@ -157,17 +115,12 @@ class Worker:
     @property
     def history(self) -> list[str]:
         """Return the sent statements, each once, except those that set variables."""
-        return [*self._macros, *self._history]
+        return [*self._macros, *super().history]
 
-    def set(self, **values: tuple[int, str]) -> None:
-        """Set variables of the session: each a number and its type."""
-        self.stream.rows(";".join(_setting(name, *value) for name, value in values.items()))
-
-    def set_lists(self, **values: Sequence[int]) -> None:
-        """Set variables of the session: each a list of whole numbers."""
-        for name, numbers in values.items():
-            items = exp.Array(expressions=[exp.Literal.number(x) for x in numbers])
-            self.stream.rows(setting(name, typed(items, "BIGINT[]"), variable=True))
+    def record(self, statement: str) -> str:
+        """Enter a statement in the history, and prepare the stream for it; return it."""
+        self.prepare()
+        return super().record(statement)
 
     def limit_to(self, chunk: Chunk) -> None:
         """Limit the next statements to the rows of the chunk."""
@@ -183,20 +136,9 @@ class Worker:
             later=(later, self.layout.rest_type),
         )
 
-    def make_table(self, name: str, file: str, **tables: str) -> int:
-        """Store the rows of a file in a temporary table; return their number."""
-        self.prepare()
-        return self.stream.count(self._record(self.statements.table(name, file, **tables)))
-
-    def make_view(self, name: str, file: str, **tables: str) -> None:
-        """Create a temporary view of the rows of a file."""
-        self.prepare()
-        self.stream.rows(self._record(self.statements.view(name, file, **tables)))
-
     def add_settled(self, file: str, **tables: str) -> None:
-        """Add the rows of a file to the settled blocks."""
-        self.prepare()
-        self.stream.rows(self._record(self.statements.insert("settled", file, **tables)))
+        """Add the rows of a view to the settled blocks."""
+        self.add_rows("settled", file, **tables)
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
@@ -212,42 +154,9 @@ class Worker:
         if self._is_ready:
             self.stream.rows(FORGET)
 
-    def read_row(self, file: str, **tables: str) -> tuple[int, ...]:
-        """Return the one row of a file."""
-        return self.rows(file, **tables)[0]
-
-    def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
-        """Return the rows of a file."""
-        self.prepare()
-        return self.stream.rows(self._record(self.statements.select(file, **tables)))
-
     def read_columns(self, query: exp.Query) -> pa.Table:
-        """Return the rows of a query as columns."""
-        return self.stream.arrow(self._record(render(query)))
-
-    def _record(self, statement: str) -> str:
-        self._history[statement] = None
-        return statement
-
-
-@cache
-def walk_macros() -> list[str]:
-    """Return the statements that define the macros of the walk."""
-    return script("sweep/macros")
-
-
-@cache
-def varying_macro(fields: tuple[tuple[int, int], ...], kind: str) -> str:
-    """Return the macro that turns bits that differ in ``rest`` into a bit for each attribute.
-
-    ``fields`` are the bit of each attribute and the mask of its code in ``rest``.
-    """
-    terms: list[exp.Expr] = [typed(exp.Literal.number(0), "BIGINT")]
-    for bit, mask in fields:
-        differs = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
-        some = typed(exp.paren(exp.NEQ(this=exp.paren(differs), expression=_literal(0))), "BIGINT")
-        terms.append(exp.Mul(this=some, expression=_literal(bit)))
-    return macro("varying", ("x",), fold(exp.Add, terms))
+        """Return the rows of a query that needs no macros, as columns."""
+        return self.stream.arrow(super().record(render(query)))
 
 
 @cache
@@ -290,23 +199,11 @@ def user_order_macro(layout: Layout) -> str:
 @cache
 def settled_table(words: int, *, valued: bool) -> str:
     """Return the statement that creates the empty table ``settled``."""
-    kinds = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
+    counts = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
     if valued:
-        kinds = {"size": "BIGINT", "mode": "BIGINT", "values": "BIGINT"}
-    columns = {"state": "BIGINT", **kinds, "blocks": "BIGINT"}
-    schema = exp.Schema(
-        this=exp.to_table("settled"),
-        expressions=[
-            exp.ColumnDef(
-                this=exp.to_identifier(c, quoted=True),
-                kind=exp.DataType.build(kind, dialect="duckdb"),
-            )
-            for c, kind in columns.items()
-        ],
-    )
-    create = exp.Create(this=schema, kind="TABLE", replace=True)
-    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-    return render(create)
+        counts = dict.fromkeys(("size", "mode", "values"), "BIGINT")
+    columns = {"state": "BIGINT", **counts, "blocks": "BIGINT"}
+    return creating("settled", without_rows(columns))
 
 
 def kinds_query(layout: Layout) -> exp.Query:
@@ -375,11 +272,6 @@ def counter_of_block(layout: Layout, counter: int) -> exp.Expr:
     shifted = exp.paren(exp.BitwiseRightShift(this=column, expression=_literal(below)))
     mask = typed_number((1 << layout.counter_bits) - 1, "HUGEINT")
     return typed(exp.paren(exp.BitwiseAnd(this=shifted, expression=mask)), "BIGINT")
-
-
-@lru_cache(maxsize=10_000)
-def _setting(name: str, value: int, kind: str) -> str:
-    return setting(name, typed_number(value, kind), variable=True)
 
 
 def typed(tree: exp.Expr, kind: str) -> exp.Expr:

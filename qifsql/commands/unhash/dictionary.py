@@ -12,21 +12,56 @@ from sqlglot import exp
 
 from qifsql.adversary.names import of_column
 from qifsql.adversary.spec import Attribute
-from qifsql.commands.unhash import hashes
 from qifsql.commands.unhash.automaton import Automaton
-from qifsql.commands.unhash.hashes import HASHES, Hash
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.readers import header_line, openings, relation
-from qifsql.data.types import nested
+from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InputError, plural, quoted
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    did_you_mean,
+    no_records,
+    plural,
+    quoted,
+)
+from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step
 from qifsql.query.templates import load
 
 ROW_GROUP = 122_880  # rows that one thread of DuckDB takes at a time
 OTHERS = {56: "SHA-224", 96: "SHA-384", 128: "SHA-512"}  # recognised by the number of digits
+
+
+@dataclass(frozen=True)
+class Hash:
+    """A hash function: its name, which is also that in DuckDB, and its number of bytes."""
+
+    name: str
+    bytes: int
+
+    @property
+    def digits(self) -> int:
+        """Return the number of hexadecimal digits of a hash."""
+        return 2 * self.bytes
+
+
+HASHES = {h.name: h for h in (Hash("md5", 16), Hash("sha1", 20), Hash("sha256", 32))}
+
+
+def hash_named(name: str) -> Hash:
+    """Return the hash function of that name, in any case, with or without a hyphen."""
+    kind = HASHES.get(name.strip().casefold().replace("-", ""))
+    if kind is None:
+        raise InputError(
+            f"there is no hash {quoted(name)} here{did_you_mean(name, HASHES)}; "
+            f"use one of {', '.join(HASHES)}"
+        )
+    return kind
 
 
 @dataclass(frozen=True)
@@ -46,35 +81,40 @@ def read_column(catalog: Catalog, name: str, kind: Hash, where: str | None) -> C
     """
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     (attribute,) = of_column(name, catalog.schema)
-    hashes.hash_in_cell(attribute, kind)
+    type_ = family(attribute.type)
+    if type_ not in ("VARCHAR", "ENUM", "BLOB") and not (type_ == "UUID" and kind.bytes == 16):
+        raise ColumnError(
+            f"column {quoted(name)} is of type {type_}: hashes are texts or bytes; name another"
+            + (", or read numbers as text with --all-varchar" if type_ != "BOOLEAN" else "")
+        )
     return Column(catalog.dataset, attribute, kind, catalog.filter(where))
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
     """Write the table ``digests``; raise an error if no cell has a hash."""
-    hashed = Step("hashed", "One row per record: its hash, if it has one.", _hashes(hash_column))
-    setup = tuple(openings(hash_column.dataset))
-    tables.make("digests", Plan((hashed,), load("unhash/digests").query, setup))
+    steps, setup = _hashed_steps(hash_column), tuple(openings(hash_column.dataset))
+    tables.make("digests", Plan(steps, load("unhash/digests").query, setup))
     there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
     ((records, hash_count),) = tables.answer(there)
     if not records:
-        after = " under the filter (where)" if hash_column.where is not None else ""
-        raise DatasetError(f"{tables.where} has no records{after}; there is nothing to look up")
+        filtered = hash_column.where is not None
+        raise no_records(tables.where, "nothing to look up", filtered=filtered)
     if not hash_count:
-        unfit = Plan((hashed,), load("unhash/unfit").query, setup)
+        unfit = Plan(steps, load("unhash/unfit").query, setup)
         raise _no_hashes_error(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
 
 
-def _hashes(hash_column: Column) -> exp.Select:
-    cell = hash_column.attribute.expression
-    columns = {
-        "digest": hashes.hash_in_cell(hash_column.attribute, hash_column.kind),
-        "missing": cell.copy().is_(exp.null()),
-        "digits": hashes.count_digits(hash_column.attribute),
-    }
+def _hashed_steps(hash_column: Column) -> tuple[Step, Step]:
+    """Return the steps of the cells of the column, and of the hashes in them."""
+    cell = exp.alias_(hash_column.attribute.expression.copy(), "cell")
     rows = exp.alias_(relation(hash_column.dataset), SOURCE, table=True)
-    query = exp.select(*(exp.alias_(tree, name) for name, tree in columns.items())).from_(rows)
-    return query if hash_column.where is None else query.where(exp.paren(hash_column.where))
+    cells = exp.select(cell).from_(rows)
+    if hash_column.where is not None:
+        cells = cells.where(exp.paren(hash_column.where))
+    type_ = family(hash_column.attribute.type)
+    shape = {"bytes": hash_column.kind.bytes, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
+    hashed = make_step("unhash/hashed", shape=shape)
+    return Step("cells", "One row per record: its cell.", cells), hashed
 
 
 def _no_hashes_error(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
@@ -147,21 +187,19 @@ def match_candidates(
     if words is not None:
         for name, plan in _word_tables(words, ROW_GROUP * tables.engine.threads):
             tables.make(name, plan, "listing candidates")
-        kinds.append(("words", _template_step("candidates")))
+        kinds.append(("words", make_step("unhash/candidates")))
     if listed:
         query = exp.select("candidate").from_("listed")
         kinds.append(("named", Step("candidates", "One row per candidate of the file.", query)))
-    matches: list[exp.Expr] = []
+    texts = dict(zip(("before", "after"), map(exp.Literal.string, salt), strict=True))
+    shape = {"bytes": kind.bytes, "salted": any(salt)}
+    tried = make_step("unhash/tried", rows={"salt": texts}, shape=shape)
     for name, candidates in kinds:
-        digest = hashes.hash_of_candidate(exp.column("candidate"), kind, *salt)
-        query = exp.select("candidate", exp.alias_(digest, "digest")).from_("candidates")
-        tried = Step("tried", "One row per candidate: its hash.", query)
         plan = Plan((candidates, tried), load("unhash/found").query)
         tables.make(name, plan, "hashing candidates")
-        matches.append(exp.select("digest", "candidate").from_(name))
-    together = matches[0] if len(matches) == 1 else exp.union(*matches)
-    assert isinstance(together, exp.Query)  # noqa: S101 - for the type checker
-    tables.make("matches", together, "comparing hashes")
+    queries = [exp.select("digest", "candidate").from_(name) for name, _ in kinds]
+    matches = union(queries, distinct=len(queries) > 1)
+    tables.make("matches", matches, "comparing hashes")
 
 
 def _word_tables(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
@@ -189,8 +227,3 @@ def _step_of_values(name: str, columns: Sequence[str], rows: Sequence[tuple[int,
 
 def _values(columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> exp.Select:
     return exp.select("*").from_(exp.values(rows, alias="given", columns=columns))
-
-
-def _template_step(name: str) -> Step:
-    template = load(f"unhash/{name}")
-    return Step(name, template.doc, template.query)

@@ -6,14 +6,12 @@ York are 9A99, AA999 or AAA999, 18,278,000 in all. Source: M68; Pandurangan 2014
 
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
 from qifsql.commands.unhash import dictionary
 from qifsql.commands.unhash.automaton import Automaton, build_automaton
-from qifsql.commands.unhash.hashes import hash_named
 from qifsql.commands.unhash.patterns import parse, parse_all
 from qifsql.commands.unhash.spec import UnhashOptions
 from qifsql.data.dataset import Dataset, Tabular
@@ -28,7 +26,7 @@ from qifsql.errors import InputError, large, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.templates import load
 from qifsql.results.result import Result
-from qifsql.results.storage import STREAMED, Origin, check_ending, check_place, stream
+from qifsql.results.storage import Origin, stream, streamed_place
 
 RECOVERED: dict[str, pl.DataType] = {
     "column": pl.String(),
@@ -85,7 +83,7 @@ def unhash(
 
     """
     options = complete(options, UnhashOptions)
-    kind, limit = hash_named(options["algorithm"]), options["most"]
+    kind, limit = dictionary.hash_named(options["algorithm"]), options["most"]
     candidates, mapping = options["candidates"], options["mapping"]
     named = as_tuple(options["patterns"])
     counted, words = _read_patterns(named, limit)
@@ -94,29 +92,19 @@ def unhash(
     further = None if candidates is None else path_text(candidates)
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
-    out = None
-    if mapping is not None:
-        check_ending(Path(mapping), STREAMED)
-        out = check_place(Path(mapping), (*dataset.paths, further or ""))
+    out = streamed_place(mapping, (*dataset.paths, further or ""))
     sources = [dataset, *([] if further is None else [dictionary.candidate_file(further)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
         hash_column = dictionary.read_column(catalog, options["column"], kind, options["where"])
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
-        tried, files = words.words if words else 0, hash_column.dataset.paths
+        listed, files = 0, hash_column.dataset.paths
         if further is not None:
             listed, more = dictionary.count_listed(tables, catalog, further)
-            tried, files = tried + listed, (*files, *more)
-        if tried > limit:
-            raise _too_many_error(tried, limit)
-        began = time.perf_counter()
+            files = (*files, *more)
         salts = (options["salt"], options["salt_after"])
-        dictionary.match_candidates(tables, kind, words, listed=further is not None, salt=salts)
-        seconds = time.perf_counter() - began
-        recovered = load("unhash/recovered").query
-        (values,) = tables.answer(recovered, "comparing hashes")
-        row = dict(zip(recovered.named_selects, values, strict=True))
+        row = _recover(tables, hash_column, words, listed=listed, limit=limit, salt=salts)
         spec = {
             "dataset": hash_column.dataset.name,
             "column": hash_column.attribute.name,
@@ -131,14 +119,8 @@ def unhash(
         if out is not None:
             matches = Plan((), load("unhash/mapping").query)
             stream(engine, matches, out, origin, what="writing the mapping")
-    result = _add_shares(row) | {
-        "column": hash_column.attribute.name,
-        "hash": kind.name,
-        "candidates": tried,
-    }
-    result |= {"candidates_per_second": tried / seconds, "seconds": round(seconds, 3)}
-    frame = pl.DataFrame([result], schema=RECOVERED)
-    notes = (*_notes(result, named, counted), *remarks(engine))
+    frame = pl.DataFrame([row], schema=RECOVERED)
+    notes = (*_notes(row, named, counted), *remarks(engine))
     details = {"patterns": counted} if named else {}
     return Result(frame=frame, origin=origin.about(spec, files), details=details, notes=notes)
 
@@ -168,12 +150,39 @@ def _too_many_error(candidates: int, limit: int) -> InputError:
     )
 
 
-def _add_shares(row: Mapping[str, int]) -> dict[str, Any]:
-    result: dict[str, Any] = {name: n for name, n in row.items() if name != "hashed"}
-    result["unfit"] = row["records"] - row["missing"] - row["hashed"]
-    result["recovered_values_share"] = row["recovered_values"] / row["values"]
-    result["recovered_records_share"] = row["recovered_records"] / row["hashed"]
-    return result
+def _recover(
+    tables: Tables,
+    hash_column: dictionary.Column,
+    words: Automaton | None,
+    *,
+    listed: int,
+    limit: int,
+    salt: tuple[str, str],
+) -> dict[str, Any]:
+    """Hash all candidates, of patterns and ``listed``; return the row of ``RECOVERED``.
+
+    Raises InputError if there are more than ``limit`` candidates.
+    """
+    tried = (words.words if words else 0) + listed
+    if tried > limit:
+        raise _too_many_error(tried, limit)
+    began = time.perf_counter()
+    dictionary.match_candidates(tables, hash_column.kind, words, listed=listed > 0, salt=salt)
+    seconds = time.perf_counter() - began
+    recovered = load("unhash/recovered").query
+    (values,) = tables.answer(recovered, "comparing hashes")
+    counts = dict(zip(recovered.named_selects, values, strict=True))
+    hashed = counts.pop("hashed")
+    return counts | {
+        "column": hash_column.attribute.name,
+        "hash": hash_column.kind.name,
+        "unfit": counts["records"] - counts["missing"] - hashed,
+        "candidates": tried,
+        "recovered_values_share": counts["recovered_values"] / counts["values"],
+        "recovered_records_share": counts["recovered_records"] / hashed,
+        "candidates_per_second": tried / seconds,
+        "seconds": round(seconds, 3),
+    }
 
 
 def _notes(

@@ -13,9 +13,8 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query import microdata_steps
-from qifsql.query.columns import equal
-from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.plan import Plan
+from qifsql.query.splice import make_step, splice
 
 SUBSETS = 100_000_000  # sets of points that are compared, at most
 SUSPECTS = 5_000_000_000  # people with the rarest point of a draw that are compared, at most
@@ -64,17 +63,16 @@ class Trails:
 
         SQL adds whole numbers; the division is done here.
         """
-        plan = Plan((_single_sets(size), _person_sets(size)), self._query("alone"))
-        rows = self.tables.answer(plan, f"comparing sets of {size}")
+        shape = {"size": size}
+        steps = make_step("unicity/single", shape=shape), make_step("unicity/chances", shape=shape)
+        rows = self.tables.answer(Plan(steps, self._query("alone")), f"comparing sets of {size}")
         shares = [(int(alone), comb(int(points), size)) for points, _, alone in rows]
         return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
 
     def draw(self, size: int, *, draws: int, seed: int) -> int:
         """Return the number of draws in which only the person has the known points."""
-        parameters = {"seed": exp.Literal.string(str(seed)), "points": exp.Literal.number(size)}
-        parameters["draws"] = exp.Literal.number(draws)
-        query = exp.select(*(exp.alias_(tree, name) for name, tree in parameters.items()))
-        self.tables.make("asked", query)
+        numbers = {"wanted_seed": seed, "wanted_points": size, "wanted_draws": draws}
+        self.tables.make("asked", splice("unicity/asked", numbers=numbers))
         for name in ("eligible", "drawn", "picked", "rarest"):
             self.tables.make(name, self._query(name))
         ((suspects,),) = self.tables.answer(self._query("suspects"), "drawing")
@@ -83,83 +81,13 @@ class Trails:
                 f"{draws:,} draws of {size} points would look at {suspects:,} people who share "
                 "one; make fewer --draws, or less coarse points"
             )
-        ((hidden,),) = self.tables.answer(_count_hidden(size), f"drawing {size} points")
+        query = splice("unicity/hidden", shape={"size": size})
+        ((hidden,),) = self.tables.answer(query, f"drawing {size} points")
         self.tables.drop("asked", "eligible", "drawn", "picked", "rarest")
         return draws - int(hidden)
 
     def _query(self, name: str) -> exp.Select:
         return splice(f"unicity/{name}", width=len(self.bound.microdata.qids))
-
-
-def _single_sets(size: int) -> Step:
-    """Return the step with the sets of shared points that only one person has."""
-    points = [exp.column("point", f"point_{i}") for i in range(1, size + 1)]
-    query = exp.select(exp.alias_(exp.AnyValue(this=exp.column("person", "point_1")), "person"))
-    query = query.from_(exp.alias_(_shared_points(), "point_1", table=True))
-    for i in range(2, size + 1):
-        name, before = f"point_{i}", f"point_{i - 1}"
-        same = equal(exp.column("person", name), exp.column("person", before))
-        later = exp.GT(this=exp.column("point", name), expression=exp.column("point", before))
-        rows = exp.alias_(_shared_points(), name, table=True)
-        query = query.join(rows, on=exp.and_(same, later))
-    is_single = equal(exp.Count(this=exp.Star()), exp.Literal.number(1))
-    doc = "One row per set of points that others have, too, but all of them only one person."
-    return Step("single", doc, query.group_by(*points).having(is_single))
-
-
-def _shared_points() -> exp.Subquery:
-    return exp.select("person", "point").from_("paths").where("owners > 1").subquery()
-
-
-def _count_hidden(size: int) -> exp.Select:
-    """Return a query for the number of draws in which somebody else has all known points.
-
-    Each other person with the rarest point is looked up among those with the other points.
-    """
-    query = exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("draw", "rarest")])))
-    somebody_else = exp.NEQ(
-        this=exp.column("person", "others"), expression=exp.column("person", "rarest")
-    )
-    query = query.from_("rarest").join(
-        "paths AS others", on=exp.and_(_has_point("others", 1), somebody_else)
-    )
-    for i in range(2, size + 1):
-        same = equal(exp.column("person", f"others_{i}"), exp.column("person", "others"))
-        on = exp.and_(same, _has_point(f"others_{i}", i))
-        query = query.join(exp.table_("paths", alias=f"others_{i}"), on=on, join_type="semi")
-    return query
-
-
-def _has_point(who: str, i: int) -> exp.Expr:
-    """Return the condition that somebody has the known point of number ``i``."""
-    point = exp.Bracket(
-        this=exp.column("known", "rarest"), expressions=[exp.Literal.number(i)], offset=1
-    )
-    return equal(exp.column("point", who), point)
-
-
-def _person_sets(size: int) -> Step:
-    """Return the step with the number of sets of each person who has enough points."""
-    columns = [
-        exp.column("person"),
-        exp.column("points"),
-        exp.alias_(_binomial(exp.column("points"), size), "sets"),
-        exp.alias_(_binomial(exp.column("shared"), size), "tested"),
-    ]
-    enough = exp.GTE(this=exp.column("points"), expression=exp.Literal.number(size))
-    query = exp.select(*columns).from_("people").where(enough)
-    doc = "One row per person with enough points: sets of points, and of shared points."
-    return Step("chances", doc, query)
-
-
-def _binomial(n: exp.Expr, size: int) -> exp.Expr:
-    """Return the binomial coefficient (n, ``size``); each division leaves a whole number."""
-    binomial: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
-    for i in range(size):
-        less = exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(i)))
-        product = exp.paren(exp.Mul(this=binomial, expression=less))
-        binomial = exp.paren(exp.IntDiv(this=product, expression=exp.Literal.number(i + 1)))
-    return binomial
 
 
 def wilson_interval(right: int, draws: int) -> tuple[float, float]:

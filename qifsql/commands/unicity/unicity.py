@@ -4,7 +4,6 @@ Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Cro
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -17,14 +16,13 @@ from qifsql.counting.session import opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
 from qifsql.engine.protocol import Engine
-from qifsql.engine.settings import Settings
-from qifsql.errors import DatasetError, InputError, large, plural, quoted
+from qifsql.engine.settings import Settings, with_seed
+from qifsql.errors import DatasetError, InputError, large, no_records, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 20
-SEEDS = 2**63
 
 UNICITY: dict[str, pl.DataType] = {
     "points": pl.Int64(),
@@ -78,7 +76,8 @@ def unicity(
     options = complete(options, UnicityOptions)
     points, draws = options["points"], options["draws"]
     sizes = (points,) if isinstance(points, int) else tuple(points)
-    settings = _with_seed(sizes, draws, seed, settings)
+    _check_numbers(sizes, draws)
+    settings = with_seed(settings, seed, "unicity")
     origin = Origin.now(settings, "unicity")
     spec = Attack.of(
         "crs", source, qids=options["qids"], key=options["key"], where=options["where"]
@@ -127,22 +126,15 @@ def unicity(
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 
 
-def _with_seed(sizes: Sequence[int], draws: int, seed: int, settings: Settings | None) -> Settings:
-    """Return the settings with the seed, for the manifest; refuse numbers that are out of range."""
-    numbers = (*sizes, draws, seed)
-    are_integers = all(isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+def _check_numbers(sizes: Sequence[int], draws: int) -> None:
+    """Refuse numbers of known points or of draws that are out of range."""
+    are_integers = all(isinstance(n, int) and not isinstance(n, bool) for n in (*sizes, draws))
     if not sizes or not are_integers or not all(1 <= n <= MOST for n in sizes):
         raise InputError(f"points are whole numbers from 1 to {MOST}, as in --points 1,2,3,4")
     if len(set(sizes)) < len(sizes):
         raise InputError("a number of points is given twice; give it once")
     if not 1 <= draws <= 10**8:
         raise InputError("draws are a whole number from 1 to 100,000,000")
-    if not 0 <= seed < SEEDS:
-        raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")
-    settings = settings or Settings()
-    if settings.seed not in (None, seed):
-        raise InputError("the settings have another seed; give the seed to unicity alone")
-    return replace(settings, seed=seed)
 
 
 def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
@@ -152,8 +144,7 @@ def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
     name = microdata.dataset.name
     ((records, without),) = engine.rows(plan, "counting records", name)
     if not records:
-        after = " under the filter (where)" if microdata.where is not None else ""
-        raise DatasetError(f"{name} has no records{after}; there is nobody to single out")
+        raise no_records(name, "nobody to single out", filtered=microdata.where is not None)
     if records == without:
         key = quoted(microdata.key.name) if microdata.key else ""
         raise DatasetError(f"no record of {name} has a key ({key}); name another column")

@@ -7,17 +7,16 @@ saves is counted by SQLite. Nothing of the sweep's own measures is used. Source:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from qifsql.commands.verify import second_engine
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import Place, Repetition
+from qifsql.commands.verify.numbers import Place, Repetition, place_numbers
 from qifsql.commands.verify.stored_request import Request
 from qifsql.data.types import Row
 from qifsql.engine.bare import Answer
-from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError, quoted
 from qifsql.reference import quasi_identifier_sets as sets
 from qifsql.reference.success import Number
@@ -52,10 +51,9 @@ class Success:
         return sets.added(self.of, frozenset(self.qids) - {name}, [name])
 
 
-def repeat(
-    stored: Stored, request: Request, inputs: Inputs, settings: Settings
-) -> list[Repetition]:
+def repeat(request: Request) -> list[Repetition]:
     """Return the numbers of the answers of a stored sweep."""
+    stored = request.stored
     try:
         successes = dict(_successes(stored))
     except KeyError:
@@ -64,10 +62,10 @@ def repeat(
     for table in ANSWERS:
         for i, row in enumerate(_rows_of_table(stored, table)):
             values = _numbers_of_row(stored, table, row, successes)
-            numbers |= {(table, i, name): value for name, value in values.items()}
+            numbers |= place_numbers(table, i, values)
     numbers |= _ranks(stored, "drop_first", ("saved", "shapley"))
     numbers |= _ranks(stored, "coarsen_first", ("saved", "saved_deterministic"))
-    return [Repetition(WAY, numbers), _count_coarsened(stored, request, inputs, settings)]
+    return [Repetition(WAY, numbers), _count_coarsened(request)]
 
 
 def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
@@ -152,31 +150,25 @@ def _ranks_before(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bo
     return first
 
 
-def _count_coarsened(
-    stored: Stored, request: Request, inputs: Inputs, settings: Settings
-) -> Repetition:
+def _count_coarsened(request: Request) -> Repetition:
     """Return what merging the values of a quasi-identifier in pairs saves, counted by SQLite."""
-    way, rows = second_engine.WAY, _rows_of_table(stored, "coarsen_first")
-    names, secrets = list(stored.spec["qids"]), list(stored.spec["secrets"])
-    every, reason = range(len(names)), second_engine.obstacle(stored, request) or ""
-    answer = None
-    if rows and not reason:
-        answer = second_engine.read_people(request, stored.name, inputs, settings)
-        reason = reason if answer else second_engine.TOO_MANY
+    stored, way = request.stored, second_engine.WAY
+    rows, reason = _rows_of_table(stored, "coarsen_first"), second_engine.obstacle(stored)
+    answer = second_engine.read_people(request) if rows and not reason else None
+    if answer is None:
+        return Repetition(way, reason=reason or (second_engine.TOO_MANY if rows else ""))
+    names, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]
+    every = range(len(names))
+    count = partial(second_engine.numbers_of, places=every, width=len(every))
+    by_secret: dict[int, dict[str, Number]] = {}
     numbers: dict[Place, Number] = {}
-    of_all: dict[int, dict[str, Number]] = {}
-    for i, row in enumerate(rows if answer is not None else ()):
-        place = names.index(row["qid"])
-        secret = 0 if row["secret"] is None else secrets.index(row["secret"]) + 1
-        assert answer is not None  # noqa: S101 - or there are no rows
+    for i, row in enumerate(rows):
+        place, secret = names.index(row["qid"]), secrets.index(row["secret"])
         try:
             coarser, sizes = _merge_pairs(answer, place)
-            if secret not in of_all:
-                of_all[secret] = second_engine.numbers_of(answer, every, len(every), secret)
-            before, after = (
-                of_all[secret],
-                second_engine.numbers_of(coarser, every, len(every), secret),
-            )
+            if secret not in by_secret:
+                by_secret[secret] = count(answer, secret=secret)
+            before, after = by_secret[secret], count(coarser, secret=secret)
         except EngineError:
             return Repetition(way, reason=second_engine.TOO_HEAVY)
         except TypeError:
@@ -186,8 +178,8 @@ def _count_coarsened(
         for name, measure in (("saved", MEASURES[1]), ("saved_deterministic", MEASURES[0])):
             ends = (Fraction(a[f"posterior_{measure}"] or 0) for a in (before, after))
             values[name] = next(ends) - next(ends)
-        numbers |= {("coarsen_first", i, name): value for name, value in values.items()}
-    return Repetition(way, numbers, reason=reason)
+        numbers |= place_numbers("coarsen_first", i, values)
+    return Repetition(way, numbers)
 
 
 def _merge_pairs(answer: Answer, place: int) -> tuple[Answer, tuple[int, int]]:

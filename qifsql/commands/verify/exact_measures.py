@@ -109,9 +109,10 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
     }
 
 
-def capacity(shares: Iterable[tuple[int, int]]) -> dict[str, Number]:
-    """Return the sum over blocks of the largest share that a value has in the block, and bits."""
-    return in_bits(sum((Fraction(people, all_) for people, all_ in shares), Fraction()))
+def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
+    """Return the sum of the largest shares of values in a block, people of everybody, and bits."""
+    shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
+    return in_bits(sum(shares, Fraction()))
 
 
 def in_bits(total: Fraction) -> dict[str, Number]:

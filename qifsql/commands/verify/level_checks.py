@@ -6,47 +6,39 @@ from fractions import Fraction
 import polars as pl
 
 from qifsql.commands.verify import people_checks, second_engine
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition
+from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
 from qifsql.commands.verify.stored_request import Request
-from qifsql.engine.settings import Settings
 from qifsql.errors import EngineError
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
 from qifsql.reference.success import Number
-from qifsql.results.stored import Stored
 
 
-def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+def repeat(request: Request) -> Repetition:
     """Return the levels that follow from the blocks and the counts of values in them."""
-    way = second_engine.WAY
+    stored, way = request.stored, second_engine.WAY
     if stored.spec.get("suppressed") not in (None, "block"):
         return Repetition(way, reason="suppressed cells are no values that can be counted")
     if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
         return Repetition(way, reason=second_engine.TOO_MANY)
     if stored.spec.get("person"):
-        return people_checks.levels(stored, request, inputs, settings)
-    answer = second_engine.read_people(request, stored.name, inputs, settings)
+        return people_checks.levels(request)
+    answer = second_engine.read_people(request)
     if answer is None:
         return Repetition(way, reason=second_engine.TOO_MANY)
-    width, secrets = len(stored.spec["qids"]), list(stored.spec["secrets"])
+    width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        j = secrets.index(row["secret"]) + 1 if row["secret"] is not None else 0
+        j = secrets.index(row["secret"])
         try:
             every = _value_counts(second_engine.count_blocks(answer, range(width), width, j))
             (everybody,) = _value_counts(second_engine.count_blocks(answer, (), width, j))
         except EngineError:
             return Repetition(way, reason=second_engine.TOO_HEAVY)
-        numbers |= {
-            (RESULTS, i, name): value
-            for name, value in {
-                "people": sum(everybody.values()),
-                "blocks": len(every),
-                **_level_numbers(str(row["measure"]), row["wanted"], every, everybody),
-            }.items()
-        }
+        sizes: dict[str, Number] = {"people": sum(everybody.values()), "blocks": len(every)}
+        levels = _level_numbers(str(row["measure"]), row["wanted"], every, everybody)
+        numbers |= place_numbers(RESULTS, i, sizes | levels)
     return Repetition(way, numbers)
 
 

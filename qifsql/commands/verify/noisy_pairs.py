@@ -12,12 +12,16 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.adversary.laws import Law, laws
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, noisy_questions
+from qifsql.commands.verify.numbers import (
+    RESULTS,
+    Place,
+    Repetition,
+    noisy_questions,
+    place_numbers,
+)
 from qifsql.commands.verify.second_engine import TOO_MANY, read_people, text_of
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer
-from qifsql.engine.settings import Settings
 from qifsql.reference import noisy_knowledge
 from qifsql.reference.microdata import blocks
 from qifsql.reference.noisy_knowledge import Knowledge
@@ -32,11 +36,12 @@ ROUNDED = "the probabilities of what is known are rounded to few digits"
 TABLE = "a table of what is known as what is not read again"
 
 
-def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+def repeat(request: Request) -> Repetition:
     """Return the numbers of the adversary with noisy knowledge."""
+    stored = request.stored
     named = laws(list(map(str, stored.spec["knows"])))
     reason = _obstacle(stored, named)
-    answer = None if reason else read_people(request, stored.name, inputs, settings)
+    answer = None if reason else read_people(request)
     if answer is None:
         return Repetition(WAY, reason=reason or TOO_MANY)
     chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
@@ -69,11 +74,8 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
         unclear = {name for name, s in clear.items() if _is_unclear(s, error, records)}
         if any(law.kind == "sd" for law in named):  # a rare error is rounded by a large share of it
             unclear.add("worst_case")
-        numbers |= {
-            (RESULTS, question.row, name): value
-            for name, value in values.items()
-            if name not in unclear
-        }
+        clear_values = {name: value for name, value in values.items() if name not in unclear}
+        numbers |= place_numbers(RESULTS, question.row, clear_values)
     return Repetition(WAY, numbers, error=error)
 
 

@@ -36,15 +36,30 @@ class Repetition:
     error: Fraction = Fraction()
 
 
+def place_numbers(table: str, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
+    """Return the numbers of a row of a table, given by column, by their places."""
+    return {(table, row, column): number for column, number in numbers.items()}
+
+
+def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
+    """Return the numbers of a row of results that are columns of it, by their places."""
+    columns = stored.frame.columns
+    return place_numbers(RESULTS, row, {c: n for c, n in numbers.items() if c in columns})
+
+
 @dataclass(frozen=True)
 class Question:
-    """A row of an attack: its number, model, secret (0: the owner) and gain (0: identity)."""
+    """A row of an attack: its number, model, secret (0: the owner) and gain (0: identity).
+
+    ``noisy``: the knowledge of the adversary has errors and gaps.
+    """
 
     row: int
     model: str
     secret: int
     gain: int
     datasets: int
+    noisy: bool
 
     @property
     def individual(self) -> bool:
@@ -54,29 +69,21 @@ class Question:
 
 def questions(stored: Stored) -> list[Question]:
     """Return the rows of a stored attack as questions, without those of noisy knowledge."""
-    noisy = _noisy_rows(stored)
-    return [question for question in _all_questions(stored) if question.row not in noisy]
+    return [question for question in _all_questions(stored) if not question.noisy]
 
 
 def noisy_questions(stored: Stored) -> list[Question]:
     """Return the rows of an adversary whose knowledge has errors and gaps as questions."""
-    noisy = _noisy_rows(stored)
-    return [question for question in _all_questions(stored) if question.row in noisy]
-
-
-def _noisy_rows(stored: Stored) -> set[int]:
-    """Return the rows of the adversary with noisy knowledge, which is not exact."""
-    if not stored.spec.get("knows"):
-        return set()
-    return {i for i, knows in enumerate(stored.frame["knows"]) if knows != "exact"}
+    return [question for question in _all_questions(stored) if question.noisy]
 
 
 def _all_questions(stored: Stored) -> list[Question]:
+    """Return every row of a stored attack as a question."""
     secrets = [str(name) for name in stored.spec["secrets"]]
-    gains = [str(gain) for gain in stored.spec.get("gains") or ["identity"]]
-    gains = list(dict.fromkeys(gains))
-    other_gains = [gain for gain in gains if gain != "identity"]
-    numbers = [0 if gain == "identity" else other_gains.index(gain) + 1 for gain in gains]
+    gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
+    named = ["identity", *(gain for gain in gains if gain != "identity")]
+    numbers = [named.index(gain) for gain in gains]
+    has_noise = bool(stored.spec.get("knows"))
     seen: dict[tuple[object, ...], int] = {}
     rows = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
@@ -87,7 +94,9 @@ def _all_questions(stored: Stored) -> list[Question]:
         model, datasets = str(row["model"]), int(row["datasets"])
         key = (model, name, datasets)
         place = seen[key] = seen.get(key, -1) + 1
-        rows.append(Question(i, model, secret, numbers[min(place, len(numbers) - 1)], datasets))
+        gain = numbers[min(place, len(numbers) - 1)]
+        noisy = has_noise and row["knows"] != "exact"
+        rows.append(Question(i, model, secret, gain, datasets, noisy))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from qifsql.commands.verify.numbers import (
     Question,
     Repetition,
     noisy_questions,
+    place_numbers,
+    place_results,
     questions,
 )
 from qifsql.commands.verify.stored_request import APART, COPIED
@@ -73,12 +76,10 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         return Repetition(MANIFEST, broken=f"the SQL of the manifest does not run: {e}")
     if not any(kind == "profile" for kind, *_ in answers):
         return Repetition(MANIFEST, broken="the SQL of the manifest counts no blocks")
-    numbers: dict[Place, Number] = {}
     try:
-        for question in questions(stored):
-            numbers |= _numbers_of_row(question, answers, stored)
-        numbers |= _detail_numbers(stored, answers, numbers)
-        numbers |= _noisy_numbers(stored, answers, raw)
+        pasted = Pasted(stored, answers)
+        numbers = pasted.results()
+        numbers |= pasted.details(numbers) | pasted.noisy_results(raw)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return Repetition(
             MANIFEST, broken="the SQL of the manifest gives other columns than counts"
@@ -162,74 +163,169 @@ def _secret_and_gain(name: str, rows: Rows) -> tuple[int, int]:
     return secret, int(ends[1]) if len(ends) > 1 else 0
 
 
-def _numbers_of_row(
-    question: Question, answers: Mapping[Key, list[Rows]], stored: Stored
-) -> dict[Place, Number]:
-    """Return the numbers of one row of the table of results."""
-    part = question.datasets - 1 if _is_progressive(stored) else 0
-    prior, posterior = (
-        _kinds_of_blocks(answers, step, question, part) for step in ("prior_profile", "profile")
-    )
-    owner = not question.secret
-    numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
-    if stored.spec.get("prior"):  # people whom the beliefs rule out are records, too
-        del numbers["records"]
-    population = bool(stored.spec.get("population"))
-    numbers |= exact_measures.reidentification_risks(posterior, owner=owner, population=population)
-    if not question.individual and not _is_progressive(stored):
-        if owner and not stored.spec.get("weight"):
-            numbers |= exact_measures.numbers_of_owner(prior, posterior)
-        else:
-            numbers |= _further_measures(question, answers, posterior)
-    return {
-        (RESULTS, question.row, name): value
-        for name, value in numbers.items()
-        if name in stored.frame.columns
-    }
+@dataclass(frozen=True)
+class Pasted:
+    """A stored attack, and the rows of each step in the answers of its SQL."""
 
+    stored: Stored
+    answers: Mapping[Key, list[Rows]]
 
-def _kinds_of_blocks(
-    answers: Mapping[Key, list[Rows]], step: str, question: Question, part: int = 0
-) -> list[Kind]:
-    """Return the kinds of blocks that a step counts."""
-    j, g = question.secret, question.gain
-    if (step, j, g) not in answers and not (j or g):  # blocks of a secret are blocks of people
-        j = min(secret for kind, secret, _ in answers if kind == step and secret)
-    rows = answers[step, j, g][part]
-    return [
-        exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(g))
-        for row in rows
-        if row["size"] is not None
-    ]
+    @property
+    def progressive(self) -> bool:
+        """Return whether the attack is about one dataset, then two, and so on."""
+        return self.stored.frame["datasets"].n_unique() > 1
 
+    def results(self) -> dict[Place, Number]:
+        """Return the numbers of the table of results."""
+        numbers: dict[Place, Number] = {}
+        for question in questions(self.stored):
+            numbers |= place_results(self.stored, question.row, self._measures(question))
+        return numbers
 
-def _noisy_numbers(
-    stored: Stored, answers: Mapping[Key, list[Rows]], raw: Sequence[Answer]
-) -> dict[Place, Number]:
-    """Return the numbers of an adversary with noisy knowledge; none if people were drawn."""
-    rows = noisy_questions(stored)
-    secrets = list(dict.fromkeys([0, *(question.secret for question in rows)]))
-    outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
-    if len(outcomes) != len(secrets):
-        return {}
-    by_secret = dict(zip(secrets, outcomes, strict=True))
-    ends = (q.row for q in (*questions(stored), *rows))
-    numbers: dict[Place, Number] = {
-        (RESULTS, row, end): None for row in ends for end in ("low", "high")
-    }
-    for question in rows:
-        prior = _kinds_of_blocks(answers, "prior_profile", question)
-        before = success(prior)
-        records = sum(kind.size * kind.blocks for kind in prior)
-        owner, after = (_noisy_success(by_secret[j], records) for j in (0, question.secret))
-        values = {
-            "records": records,
-            "blocks": int(by_secret[question.secret]["blocks"]),
-            "singled_out": owner.certain,
-            **compared(before, after),
-        }
-        numbers |= {(RESULTS, question.row, name): value for name, value in values.items()}
-    return numbers
+    def _measures(self, question: Question) -> dict[str, Number]:
+        """Return the numbers of one row of results, by column."""
+        prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
+        owner, spec = not question.secret, self.stored.spec
+        numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
+        if spec.get("prior"):  # people whom the beliefs rule out are records, too
+            del numbers["records"]
+        numbers |= exact_measures.reidentification_risks(
+            posterior, owner=owner, population=bool(spec.get("population"))
+        )
+        if question.individual or self.progressive:
+            return numbers
+        if owner and not spec.get("weight"):
+            return numbers | exact_measures.numbers_of_owner(prior, posterior)
+        return numbers | self._further_measures(question.secret, posterior)
+
+    def _rows(self, step: str, question: Question | None) -> Rows:
+        """Return the rows of the first answer of a step to a question."""
+        if question is None:
+            return []
+        return self.answers.get((step, question.secret, question.gain), [[]])[0]
+
+    def _kinds(self, step: str, question: Question) -> list[Kind]:
+        """Return the kinds of blocks that a step counts for a question."""
+        j, g = question.secret, question.gain
+        if (step, j, g) not in self.answers and not (j or g):  # blocks of a secret are of people
+            j = min(secret for kind, secret, _ in self.answers if kind == step and secret)
+        part = question.datasets - 1 if self.progressive else 0
+        return [
+            exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(g))
+            for row in self.answers[step, j, g][part]
+            if row["size"] is not None
+        ]
+
+    def _further_measures(self, j: int, posterior: Sequence[Kind]) -> dict[str, Number]:
+        """Return the measures about secret ``j`` that need more than a profile."""
+        answers = {step: parts[0] for (step, *key), parts in self.answers.items() if key == [j, 0]}
+        people = sum(kind.size * kind.blocks for kind in posterior)
+        numbers: dict[str, Number] = {}
+        for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
+            if step in answers:
+                (row,) = answers[step]
+                numbers[f"{when}_entropy"] = row["entropy"]
+                if isinstance(row["guessing"], int):
+                    numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
+        if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
+            numbers["mutual_information"] = exact_measures.difference(
+                numbers["prior_entropy"], numbers["posterior_entropy"]
+            )
+        if "capacity" in answers:
+            numbers |= exact_measures.capacity(answers["capacity"])
+        if "domain" in answers:
+            numbers |= _bayes_security(answers, posterior)
+        if "pointwise" in answers:
+            numbers |= entropies.leakage_over_people(
+                (
+                    Fraction(r["people"] * people, r["size"] * r["everybody"]),
+                    r["size"] * r["blocks"],
+                )
+                for r in answers["pointwise"]
+            )
+        return numbers
+
+    def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
+        """Return the numbers of an adversary with noisy knowledge; none if people were drawn."""
+        rows = noisy_questions(self.stored)
+        secrets = list(dict.fromkeys([0, *(question.secret for question in rows)]))
+        outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
+        if len(outcomes) != len(secrets):
+            return {}
+        by_secret = dict(zip(secrets, outcomes, strict=True))
+        numbers: dict[Place, Number] = {}
+        for question in (*questions(self.stored), *rows):
+            numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
+        for question in rows:
+            prior = self._kinds("prior_profile", question)
+            records = sum(kind.size * kind.blocks for kind in prior)
+            owner, after = (_noisy_success(by_secret[j], records) for j in (0, question.secret))
+            values = {
+                "records": records,
+                "blocks": int(by_secret[question.secret]["blocks"]),
+                "singled_out": owner.certain,
+                **compared(success(prior), after),
+            }
+            numbers |= place_numbers(RESULTS, question.row, values)
+        return numbers
+
+    def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
+        """Return the numbers of the tables of details that SQL gives row by row."""
+        frame, tables = self.stored.frame, self.stored.details
+        if "attack_id" not in frame.columns or self.progressive:
+            return {}
+        by_id = {frame["attack_id"][q.row]: q for q in questions(self.stored)}
+        numbers: dict[Place, Number] = {}
+        for table in (*DETAILS, "groups", "group_capacity"):
+            for i, row in enumerate(tables[table].rows(named=True) if table in tables else ()):
+                question = by_id.get(row["attack_id"])
+                if table == "groups":
+                    values = self._group_numbers(row["group"], question, results)
+                elif table == "group_capacity":
+                    values = self._group_capacity(row["group"], question)
+                else:
+                    values = self._detail_numbers(table, row, question)
+                numbers |= place_numbers(table, i, values)
+        return numbers
+
+    def _detail_numbers(
+        self, table: str, row: Mapping[str, Any], question: Question | None
+    ) -> dict[str, Number]:
+        """Return the numbers of a row of a histogram, of thresholds or of quantiles."""
+        if question is None or (table, question.secret, question.gain) not in self.answers:
+            return {}
+        name, columns = DETAILS[table]
+        lines = self._rows(table, question)
+        same = [line for line in lines if float(line[name]) == float(row[name])]
+        return {column: same[0][column] if same else 0 for column in columns}
+
+    def _group_capacity(self, group: str, question: Question | None) -> dict[str, Number]:
+        """Return the capacity of a group, and its number of people."""
+        parts = self.answers.get(("group_capacity", question.secret, 0)) if question else None
+        shares = [line for line in (parts or [[]])[0] if line["member_of"] == group]
+        numbers = exact_measures.capacity(shares) if shares else {}
+        for line in self._rows("groups", question):
+            if line["member_of"] == group:
+                numbers["individuals"] = line["individuals"]
+        return numbers
+
+    def _group_numbers(
+        self, group: str, question: Question | None, results: Mapping[Place, Number]
+    ) -> dict[str, Number]:
+        """Return the numbers of one group."""
+        lines = self._rows("groups", question)
+        row = next((line for line in lines if line["member_of"] == group), None)
+        if question is None or row is None:
+            return {}
+        right = self._rows("guessed_right", question)
+        shares = [line["guessed_right"] for line in right if line["member_of"] == group]
+        numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
+        numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in lines)
+        numbers["guessed_right"] = shares[0] if shares else None
+        if prior := results.get((RESULTS, question.row, "prior_probabilistic")):
+            numbers["prior_probabilistic"] = prior
+            numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)
+        return numbers
 
 
 def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
@@ -239,133 +335,17 @@ def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
 
 
-def _is_progressive(stored: Stored) -> bool:
-    return stored.frame["datasets"].n_unique() > 1
-
-
-def _further_measures(
-    question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
-) -> dict[str, Number]:
-    """Return the measures that need more than a profile."""
-    j = question.secret
-    numbers: dict[str, Number] = {}
-    for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
-        if (step, j, 0) in answers:
-            ((row,), *_) = answers[step, j, 0]
-            people = sum(kind.size * kind.blocks for kind in posterior)
-            numbers[f"{when}_entropy"] = row["entropy"]
-            if isinstance(row["guessing"], int):
-                numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
-    if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
-        numbers["mutual_information"] = exact_measures.difference(
-            numbers["prior_entropy"], numbers["posterior_entropy"]
-        )
-    if ("capacity", j, 0) in answers:
-        rows = answers["capacity", j, 0][0]
-        numbers |= exact_measures.capacity((int(r["people"]), int(r["everybody"])) for r in rows)
-    if ("domain", j, 0) in answers:
-        numbers |= _bayes_security(question, answers, posterior)
-    if ("pointwise", j, 0) in answers:
-        rows = answers["pointwise", j, 0][0]
-        everybody = sum(kind.size * kind.blocks for kind in posterior)
-        numbers |= entropies.leakage_over_people(
-            (
-                Fraction(r["people"] * everybody, r["size"] * r["everybody"]),
-                r["size"] * r["blocks"],
-            )
-            for r in rows
-        )
-    return numbers
-
-
-def _bayes_security(
-    question: Question, answers: Mapping[Key, list[Rows]], posterior: Sequence[Kind]
-) -> dict[str, Number]:
+def _bayes_security(answers: Mapping[str, Rows], posterior: Sequence[Kind]) -> dict[str, Number]:
     """Return the Bayes security; it is 0 if there are fewer pairs in blocks than pairs of values.
 
     Nothing is returned if the SQL compares no pairs.
     """
-    values = int(answers["domain", question.secret, 0][0][0]["values"])
+    values = int(answers["domain"][0]["values"])
     inside = sum(kind.blocks * kind.values * (kind.values - 1) // 2 for kind in posterior)
     if inside < values * (values - 1) // 2:
         return {"bayes_security": Fraction(0)}
-    if ("security", question.secret, 0) not in answers:
+    if "security" not in answers:
         return {}
-    row = answers["security", question.secret, 0][0][0]
+    row = answers["security"][0]
     overlap = Fraction(int(row["overlap"]), int(row["product"])) if row["pairs"] else None
     return {"bayes_security": exact_measures.bayes_security(values, row["pairs"], overlap)}
-
-
-def _detail_numbers(
-    stored: Stored, answers: Mapping[Key, list[Rows]], results: Mapping[Place, Number]
-) -> dict[Place, Number]:
-    """Return the numbers of the tables of details that SQL gives row by row."""
-    if "attack_id" not in stored.frame.columns or _is_progressive(stored):
-        return {}
-    by_id = {stored.frame["attack_id"][q.row]: q for q in questions(stored)}
-    numbers: dict[Place, Number] = {}
-    for table, (name, columns) in DETAILS.items():
-        if table not in stored.details:
-            continue
-        for i, row in enumerate(stored.details[table].iter_rows(named=True)):
-            rows = _first_answer(answers, table, by_id.get(row["attack_id"]))
-            if rows is None:
-                continue
-            same = [line for line in rows if float(line[name]) == float(row[name])]
-            for column in columns:
-                numbers[table, i, column] = same[0][column] if same else 0
-    numbers |= _capacities(stored, answers, by_id)
-    if "groups" in stored.details:
-        for i, row in enumerate(stored.details["groups"].iter_rows(named=True)):
-            question = by_id.get(row["attack_id"])
-            rows = _first_answer(answers, "groups", question) or []
-            same = [line for line in rows if line["member_of"] == row["group"]]
-            if question is not None and same:
-                prior = results.get((RESULTS, question.row, "prior_probabilistic"))
-                right = _first_answer(answers, "guessed_right", question) or []
-                values = _group_numbers(same[0], rows, right, prior)
-                numbers |= {("groups", i, column): value for column, value in values.items()}
-    return numbers
-
-
-def _capacities(
-    stored: Stored, answers: Mapping[Key, list[Rows]], by_id: Mapping[str, Question]
-) -> dict[Place, Number]:
-    """Return the capacities of groups."""
-    numbers: dict[Place, Number] = {}
-    table = stored.details.get("group_capacity")
-    for i, row in enumerate(() if table is None else table.iter_rows(named=True)):
-        question = by_id.get(row["attack_id"])
-        parts = answers.get(("group_capacity", question.secret, 0)) if question else None
-        same = [line for line in (parts or [[]])[0] if line["member_of"] == row["group"]]
-        if same:
-            shares = [(int(line["people"]), int(line["everybody"])) for line in same]
-            values = exact_measures.capacity(shares)
-            numbers |= {("group_capacity", i, name): value for name, value in values.items()}
-        rows = _first_answer(answers, "groups", question) or []
-        for line in (line for line in rows if line["member_of"] == row["group"]):
-            numbers["group_capacity", i, "individuals"] = line["individuals"]
-    return numbers
-
-
-def _group_numbers(
-    row: Mapping[str, Any], rows: Rows, right: Rows, prior: Number
-) -> dict[str, Number]:
-    """Return the numbers of one group; ``rows`` and ``right`` are of all groups of its question."""
-    numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
-    numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in rows)
-    shares = [line["guessed_right"] for line in right if line["member_of"] == row["member_of"]]
-    numbers["guessed_right"] = shares[0] if shares else None
-    if prior:
-        numbers["prior_probabilistic"] = prior
-        numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)
-    return numbers
-
-
-def _first_answer(
-    answers: Mapping[Key, list[Rows]], step: str, question: Question | None
-) -> Rows | None:
-    if question is None:
-        return None
-    parts = answers.get((step, question.secret, question.gain))
-    return parts[0] if parts else None

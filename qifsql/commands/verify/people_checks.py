@@ -5,14 +5,11 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import second_engine
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition
+from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.stored_request import Request
-from qifsql.engine.settings import Settings
 from qifsql.reference import people_with_records as people
 from qifsql.reference.success import Number
 from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
-from qifsql.results.stored import Stored
 
 WAY = "definition"
 TOO_MANY = f"more than {second_engine.MOST:,} records"
@@ -21,44 +18,39 @@ ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
 """Levels of logarithms: blocks with equal ones may differ by rounding."""
 
 
-def repeat(
-    stored: Stored,
-    request: Request,
-    inputs: Inputs,
-    settings: Settings,
-    chosen: Collection[int] | None = None,
-) -> Repetition:
+def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetition:
     """Return the numbers of people of whom all records are known, or one.
 
     They are those of all rows of an attack, or of the ``chosen`` ones of a sweep.
     """
-    if reason := second_engine.obstacle(stored, request):
+    if reason := second_engine.obstacle(request.stored):
         return Repetition(WAY, reason=reason)
-    records = _read(stored, request, inputs, settings)
+    records = _read(request)
     if records is None:
         return Repetition(WAY, reason=TOO_MANY)
     numbers: dict[Place, Number] = {}
-    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+    for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
         if row.get("gain") not in (None, "identity") or (chosen is not None and i not in chosen):
             continue
         qids = [f"qid {name}" for name in row["qids"]]
         secret = None if row["secret"] is None else f"secret {row['secret']}"
         reading = row["known_records"]
         again = people.attack(records, "person", qids, secret, known_records=reading)
-        numbers |= {(RESULTS, i, name): n for name, n in again.items() if name in row}
+        numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
     return Repetition(WAY, numbers)
 
 
-def levels(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+def levels(request: Request) -> Repetition:
     """Return the levels of people of whom all records are known, or one."""
-    records = _read(stored, request, inputs, settings)
+    records = _read(request)
     if records is None:
         return Repetition(WAY, reason=TOO_MANY)
+    qids = [f"qid {name}" for name in request.stored.spec["qids"]]
     numbers: dict[Place, Number] = {}
-    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+    for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
         reading = row["known_records"]
         column = "person" if row["secret"] is None else f"secret {row['secret']}"
-        about = records, "person", _qids(stored), column
+        about = records, "person", qids, column
         blocks, totals = people.blocks_of_people(*about, reading)
         values: dict[str, Number] = {
             "people": len(people.records_of(records, "person")),
@@ -76,20 +68,15 @@ def levels(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
                 level = people.levels(*about, measure=measure, aim=aim, known_records=reading)
             there = ("value",) if row["measure"] in ROUNDED else level
             values |= {name: level[name] for name in there if row[name] is not None}
-        numbers |= {(RESULTS, i, name): value for name, value in values.items()}
+        numbers |= place_numbers(RESULTS, i, values)
     return Repetition(WAY, numbers)
 
 
-def _read(
-    stored: Stored, request: Request, inputs: Inputs, settings: Settings
-) -> list[dict[str, Any]] | None:
+def _read(request: Request) -> list[dict[str, Any]] | None:
     """Return the records with their person, from bare DuckDB; None if there are too many."""
-    answer = second_engine.read_people(request, stored.name, inputs, settings, step="records")
+    answer = second_engine.read_people(request, "records")
     if answer is None:
         return None
-    names = [*_qids(stored), *(f"secret {name}" for name in stored.spec["secrets"]), "person"]
-    return [dict(zip(names, row, strict=False)) for row in answer.rows]
-
-
-def _qids(stored: Stored) -> list[str]:
-    return [f"qid {name}" for name in stored.spec["qids"]]
+    spec = request.stored.spec
+    names = [*(f"qid {n}" for n in spec["qids"]), *(f"secret {n}" for n in spec["secrets"])]
+    return [dict(zip([*names, "person"], row, strict=False)) for row in answer.rows]

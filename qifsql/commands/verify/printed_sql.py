@@ -6,12 +6,9 @@ It is made from the request and not from the manifest's SQL, so the two are chec
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from qifsql.commands.sql.sql import sql
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
+from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
 from qifsql.commands.verify.stored_request import Request
-from qifsql.engine.bare import Answer, BareDuckDB
-from qifsql.engine.settings import Settings
+from qifsql.engine.bare import Answer
 from qifsql.errors import InputError
 from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
@@ -20,46 +17,36 @@ SIMPLE = "two-level SQL"
 PRINTED = "SQL of the request"
 
 
-def repeat(
-    stored: Stored, request: Request, inputs: Inputs, settings: Settings
-) -> Iterator[Repetition]:
+def repeat(request: Request) -> Iterator[Repetition]:
     """Return the numbers of a stored attack by the SQL that is printed for its request."""
+    stored = request.stored
     for way, simple in ((SIMPLE, True), (PRINTED, False)):
-        answers, reason = answers_of(request, stored.name, inputs, settings, simple=simple)
-        if answers is None:
-            yield Repetition(way, reason=reason)
-        elif simple:
-            yield Repetition(way, _numbers_of_simple(stored, answers))
-        else:
-            yield Repetition(way, numbers_by_question(stored, answers))
+        answers, reason = answers_of(request, simple=simple)
+        numbers = numbers_of_simple if simple else numbers_by_question
+        yield Repetition(way, {} if reason else numbers(stored, answers), reason=reason)
 
 
-def answers_of(
-    request: Request, name: str, inputs: Inputs, settings: Settings, *, simple: bool
-) -> tuple[list[Answer] | None, str]:
+def answers_of(request: Request, *, simple: bool) -> tuple[list[Answer], str]:
     """Return the answers to a request, or the reason why there is no such SQL."""
-    options: dict[str, Any] = dict(request.options)
     try:
-        script = sql(request.models, request.source, simple=simple, settings=settings, **options)
+        script = request.script(simple=simple)
     except InputError as e:
         if simple:
-            return None, "there is no two-level SQL for weights, gains, a prior or collections"
-        return None, f"no SQL can be printed: {e}"
-    with BareDuckDB(inputs.now, settings, name) as bare:
-        return bare.run(script), ""
+            return [], "there is no two-level SQL for weights, gains, a prior or collections"
+        return [], f"no SQL can be printed: {e}"
+    return request.run(script), ""
 
 
-def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     """Return the numbers of the shortest statements, one for each model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
     asked_rows = questions(stored)
     if len(rows) != len(asked_rows):
         return {}
-    return {
-        place: value
-        for question, row in zip(asked_rows, rows, strict=True)
-        for place, value in _numbers_of_answer(stored, question, row).items()
-    }
+    numbers: dict[Place, Number] = {}
+    for question, row in zip(asked_rows, rows, strict=True):
+        numbers |= _numbers_of_answer(stored, question, row)
+    return numbers
 
 
 def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
@@ -86,9 +73,5 @@ def _numbers_of_answer(
     stored: Stored, question: Question, row: Mapping[str, Any]
 ) -> dict[Place, Number]:
     """Return the numbers of an answer that are columns of results."""
-    names = set(stored.frame.columns) - {"model", "secret", "gain"}
-    return {
-        (RESULTS, question.row, name): value
-        for name, value in row.items()
-        if name in names and isinstance(value, int | float)
-    }
+    values = {name: value for name, value in row.items() if isinstance(value, int | float)}
+    return place_results(stored, question.row, values)

@@ -12,13 +12,17 @@ from typing import Any, Literal
 
 import polars as pl
 
-from qifsql.commands.sql.sql import sql
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import RESULTS, Place, Question, Repetition, questions
+from qifsql.commands.verify.numbers import (
+    Place,
+    Question,
+    Repetition,
+    place_numbers,
+    place_results,
+    questions,
+)
 from qifsql.commands.verify.stored_request import Request
-from qifsql.engine.bare import Answer, BareDuckDB, count_in_sqlite
-from qifsql.engine.settings import Settings
+from qifsql.engine.bare import Answer, count_in_sqlite
 from qifsql.errors import EngineError
 from qifsql.reference.microdata import Blocks, Cell, Key
 from qifsql.reference.success import Number, at_or_above, histogram, kind, quantile
@@ -30,13 +34,12 @@ TOO_MANY = f"more than {MOST:,} people"
 TOO_HEAVY = "the weights do not fit into the numbers of SQLite"
 
 
-def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings) -> Repetition:
+def repeat(request: Request) -> Repetition:
     """Return the numbers of a stored attack, counted by SQLite."""
-    if (reason := obstacle(stored, request)) is not None:
-        return Repetition(WAY, reason=reason)
-    answer = read_people(request, stored.name, inputs, settings)
+    stored, reason = request.stored, obstacle(request.stored)
+    answer = None if reason else read_people(request)
     if answer is None:
-        return Repetition(WAY, reason=TOO_MANY)
+        return Repetition(WAY, reason=reason or TOO_MANY)
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
         if question.gain:
@@ -51,11 +54,7 @@ def repeat(stored: Stored, request: Request, inputs: Inputs, settings: Settings)
         values = exact_measures.numbers_of_blocks(
             before, after, owner=not question.secret, population=population
         )
-        numbers |= {
-            (RESULTS, question.row, name): value
-            for name, value in values.items()
-            if name in stored.frame.columns
-        }
+        numbers |= place_results(stored, question.row, values)
         numbers |= _detail_numbers(stored, question, after)
     return Repetition(WAY, numbers)
 
@@ -69,8 +68,8 @@ def numbers_of(answer: Answer, places: Iterable[int], width: int, secret: int) -
     return exact_measures.numbers_of_blocks(before, after, owner=not secret)
 
 
-def obstacle(stored: Stored, request: Request) -> str | None:
-    """Return why SQLite cannot count these people again, None if it can."""
+def obstacle(stored: Stored) -> str:
+    """Return why SQLite cannot count these people again; empty if it can."""
     if stored.spec.get("target"):
         return "an attack on one person is not repeated by SQLite"
     if stored.spec.get("prior"):
@@ -79,22 +78,14 @@ def obstacle(stored: Stored, request: Request) -> str | None:
         return "a progressive attack is not repeated by SQLite"
     if stored.frame.filter(pl.col("records") > MOST).height:
         return TOO_MANY
-    return None
+    return ""
 
 
 def read_people(
-    request: Request,
-    name: str,
-    inputs: Inputs,
-    settings: Settings,
-    *,
-    step: Literal["microdata", "records"] = "microdata",
+    request: Request, step: Literal["microdata", "records"] = "microdata"
 ) -> Answer | None:
     """Return one row per person, or per record, from bare DuckDB; None if there are too many."""
-    options: dict[str, Any] = dict(request.options)
-    script = sql(request.models, request.source, step=step, settings=settings, **options)
-    with BareDuckDB(inputs.now, settings, name) as bare:
-        *_, answer = bare.run(script, limit=MOST + 1)
+    *_, answer = request.run(request.script(step=step), limit=MOST + 1)
     return answer if len(answer.rows) <= MOST else None
 
 
@@ -143,7 +134,7 @@ def _detail_numbers(stored: Stored, question: Question, after: Blocks) -> dict[P
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
             if row["attack_id"] == own_id:
                 values = _detail_number(table, row, successes)
-                numbers |= {(table, i, name): value for name, value in values.items()}
+                numbers |= place_numbers(table, i, values)
     return numbers
 
 

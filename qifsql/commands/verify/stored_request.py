@@ -12,12 +12,14 @@ from sqlglot import exp
 from qifsql.adversary.laws import laws
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack
+from qifsql.commands.sql.sql import sql
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.formats import CONVERTED
+from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, InternalError
 from qifsql.query.render import parsed, render
@@ -44,15 +46,37 @@ class UnfitError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """An attack as ``qifsql sql`` takes it: models, data, options of the adversary."""
+    """A stored attack or sweep as ``qifsql sql`` takes it: models, data, options of the adversary.
 
+    ``files`` are those that its SQL may read.
+    """
+
+    stored: Stored
     models: tuple[str, ...]
     source: Dataset | Collection
     options: Mapping[str, Any]
+    files: tuple[str, ...]
+    settings: Settings
 
-    def with_qids(self, qids: Sequence[str]) -> "Request":
-        """Return the same attack with other quasi-identifiers."""
-        return replace(self, options={**self.options, "qids": list(qids)})
+    def subset(self, qids: Sequence[str], rows: Sequence[int]) -> "Request":
+        """Return the attack with some quasi-identifiers of a sweep, of which these are the rows."""
+        texts = dict(zip(self.stored.spec["qids"], self.options["qids"], strict=True))
+        manifest = {**self.stored.manifest, "spec": {**self.stored.spec, "qids": list(qids)}}
+        frame = self.stored.frame[list(rows)]
+        part = replace(self.stored, frame=frame, details={}, manifest=manifest)
+        return replace(
+            self, stored=part, options={**self.options, "qids": [texts[name] for name in qids]}
+        )
+
+    def script(self, **form: Any) -> str:
+        """Return the SQL that ``qifsql sql`` prints for the request, in one of its forms."""
+        options = {**self.options, **form}
+        return sql(self.models, self.source, settings=self.settings, **options)
+
+    def run(self, script: str, limit: int = MOST_ROWS) -> list[Answer]:
+        """Return the answers of a script in a bare DuckDB, which can read only the files."""
+        with BareDuckDB(self.files, self.settings, self.stored.name) as bare:
+            return bare.run(script, limit=limit)
 
 
 def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
@@ -84,8 +108,9 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         "prior": inputs.paths.get(str(spec.get("prior")), spec.get("prior")),
     }
     models = tuple(map(str, spec["models"]))
-    attack = Request(models, source, {name: value for name, value in options.items() if value})
-    _check_columns(attack, spec, settings)
+    options = {name: value for name, value in options.items() if value}
+    attack = Request(stored, models, source, options, inputs.now, settings)
+    _check_columns(attack)
     return attack
 
 
@@ -161,23 +186,21 @@ def _as_written(name: str, expressions: Mapping[str, str]) -> str:
     return f"{quote}{name}{quote}={render(tree)}"
 
 
-def _check_columns(repeated: Request, spec: Mapping[str, Any], settings: Settings) -> None:
+def _check_columns(repeated: Request) -> None:
     """Refuse a request that is bound to other columns than those of the manifest."""
+    spec = repeated.stored.spec
     adversary = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
         attack = Attack.of(repeated.models, repeated.source, **cast("Options", adversary))
         attack = replace(attack, person=repeated.options.get("person"))
-        with opened(attack, settings, joined=False) as (_, bound):
+        with opened(attack, repeated.settings, joined=False) as (_, bound):
             again = json.loads(json.dumps(Origin.now().of(bound, attack).spec, default=str))
     except InternalError:
         raise
     except (InputError, TypeError) as e:
         raise UnfitError("the request of the manifest does not fit the data it names") from e
-    differing = [n for n in SAME if again.get(n) != spec.get(n) and not _is_same_rule(n, spec)]
+    if spec.get("null") == "match-any":  # which starts from distinct
+        again["null"] = "match-any"
+    differing = [name for name in SAME if again.get(name) != spec.get(name)]
     if differing:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")
-
-
-def _is_same_rule(name: str, spec: Mapping[str, Any]) -> bool:
-    """Return whether a rule differs by its name alone: match-any starts from distinct."""
-    return name == "null" and spec.get("null") == "match-any"

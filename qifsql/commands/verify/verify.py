@@ -1,6 +1,6 @@
 """Recompute the numbers of a stored result by other ways than the one that made them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -135,103 +135,79 @@ def _verdicts(
     """Return the verdicts on a stored result."""
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
+    repetitions, is_attack = list[Repetition](), stored.kind == "attack"
+    if is_attack or chosen["sql"]:
+        repetitions.append(of_people(stored, pasted_sql.repeat(stored, inputs, settings)))
     if chosen["sql"]:
-        repetitions = [pasted_sql.repeat(stored, inputs, settings)]
-        if stored.kind == "attack":
+        if is_attack:
             return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
         return verdicts.unchecked_tables(stored, repetitions[0].reason)
-    if stored.kind == "sweep":
-        return _verdicts_on_sweep(stored, inputs, chosen["subsets"] or SUBSETS, settings)
-    if stored.kind == "levels":
-        return _verdicts_on_levels(stored, inputs, settings)
-    repetitions = [pasted_sql.repeat(stored, inputs, settings)]
+    if stored.kind == "sweep" and stored.spec.get("sample") is not None:
+        return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
+    way = second_engine.WAY if stored.kind == "levels" else printed_sql.PRINTED
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
+        if not is_attack:
+            return verdicts.unchecked_tables(stored, str(e))
+        repetitions.append(Repetition(way, reason=str(e)))
     except UnfitError as e:
-        repetitions.append(Repetition(printed_sql.PRINTED, broken=str(e)))
+        repetitions.append(Repetition(way, broken=str(e)))
     else:
-        repetitions.append(count_columns(stored, len(repeated.source.datasets)))
-        repetitions += printed_sql.repeat(stored, repeated, inputs, settings)
-        repetitions.append(second_engine.repeat(stored, repeated, inputs, settings))
-        if noisy_questions(stored):
-            repetitions.append(noisy_pairs.repeat(stored, repeated, inputs, settings))
-        repetitions = [of_people(stored, repetition) for repetition in repetitions]
-        if stored.spec.get("person"):
-            repetitions.append(people_checks.repeat(stored, repeated, inputs, settings))
-    return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
+        if stored.kind == "sweep":
+            return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
+        if stored.kind == "levels":
+            return _verdicts_on_levels(repeated)
+        repetitions += _repeat_attack(repeated)
+    everything = places(stored) if is_attack else places(stored, RESULTS)
+    return verdicts.verdict_rows(stored, list(everything), repetitions)
 
 
-def _verdicts_on_levels(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
+def _repeat_attack(repeated: Request) -> Iterator[Repetition]:
+    """Return the numbers of an attack by each way that its request allows."""
+    stored = repeated.stored
+    yield count_columns(stored, len(repeated.source.datasets))
+    for repetition in (*printed_sql.repeat(repeated), second_engine.repeat(repeated)):
+        yield of_people(stored, repetition)
+    if noisy_questions(stored):
+        yield noisy_pairs.repeat(repeated)
+    if stored.spec.get("person"):
+        yield people_checks.repeat(repeated)
+
+
+def _verdicts_on_levels(repeated: Request) -> list[dict[str, Any]]:
     """Return the verdicts on the levels of a release."""
-    try:
-        repeated = request(stored, inputs, settings)
-    except RepetitionError as e:
-        return verdicts.unchecked_tables(stored, str(e))
-    except UnfitError as e:
-        return _unfit_verdicts(stored, second_engine.WAY, e)
-    repetitions = [level_checks.repeat(stored, repeated, inputs, settings)]
+    stored, repetitions = repeated.stored, [level_checks.repeat(repeated)]
     return [
         *verdicts.verdict_rows(stored, list(places(stored, RESULTS)), repetitions),
         *verdicts.unchecked_tables(stored, "details of levels are not recomputed", stored.details),
     ]
 
 
-def _verdicts_on_sweep(
-    stored: Stored, inputs: Inputs, limit: int, settings: Settings
-) -> list[dict[str, Any]]:
-    """Return the verdicts on some subsets of a sweep, and which are not checked."""
-    if stored.spec.get("sample") is not None:
-        return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
-    try:
-        repeated = request(stored, inputs, settings)
-    except RepetitionError as e:
-        return verdicts.unchecked_tables(stored, str(e))
-    except UnfitError as e:
-        return _unfit_verdicts(stored, printed_sql.PRINTED, e)
-    subsets = subset_checks.draw_subsets(stored, limit, settings.seed)
+def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
+    """Return the verdicts on some subsets of a sweep and its answers, and which are not checked."""
+    stored = repeated.stored
+    subsets = subset_checks.draw_subsets(stored, limit, repeated.settings.seed)
     if stored.spec.get("person"):
-        chosen_rows = {row for numbers in subsets.values() for row in numbers}
-        repetitions = [people_checks.repeat(stored, repeated, inputs, settings, chosen_rows)]
+        chosen = {row for numbers in subsets.values() for row in numbers}
+        repetitions = [people_checks.repeat(repeated, chosen)]
     else:
-        repetitions = subset_checks.repeat(stored, repeated, inputs, settings, subsets)
+        repetitions = subset_checks.repeat(repeated, subsets)
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
-    chosen = subset_checks.places_of(places(stored), subsets)
     rows = {row for numbers in subsets.values() for row in numbers}
+    drawn = [(table, row, name) for table, row, name in places(stored, RESULTS) if row in rows]
     every = stored.frame["qids"].n_unique()
     reason = f"{len(subsets):,} of {plural(every, 'subset')} are drawn, and this one is not"
-    return [
-        *verdicts.verdict_rows(stored, chosen, repetitions),
-        *verdicts.unchecked_rows(stored, set(range(stored.frame.height)) - rows, reason),
-        *_verdicts_on_answers(stored, repeated, inputs, settings),
-    ]
-
-
-def _verdicts_on_answers(
-    stored: Stored, repeated: Request, inputs: Inputs, settings: Settings
-) -> list[dict[str, Any]]:
-    """Return the verdicts on the answers of a sweep, which follow from all its subsets."""
-    if stored.spec.get("person"):
-        reason = "answers about people with several records are not recomputed"
-        return verdicts.unchecked_tables(stored, reason, stored.details)
-    names = [name for name in answer_checks.ANSWERS if name in stored.details]
-    repetitions = answer_checks.repeat(stored, repeated, inputs, settings)
+    checked = () if stored.spec.get("person") else answer_checks.ANSWERS
+    names = [name for name in checked if name in stored.details]
     unchecked = {name: table for name, table in stored.details.items() if name not in names}
+    answers = list(places(stored, *names)) if names else []
     return [
-        *(
-            verdicts.verdict_rows(stored, list(places(stored, *names)), repetitions)
-            if names
-            else ()
-        ),
+        *verdicts.verdict_rows(stored, drawn, repetitions),
+        *verdicts.unchecked_rows(stored, set(range(stored.frame.height)) - rows, reason),
+        *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if names else []),
         *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
     ]
-
-
-def _unfit_verdicts(stored: Stored, way: str, error: UnfitError) -> list[dict[str, Any]]:
-    """Return the verdicts on a result whose request the data cannot have been asked."""
-    everything = list(places(stored, RESULTS))
-    return verdicts.verdict_rows(stored, everything, [Repetition(way, broken=str(error))])
 
 
 def _notes(counts: Mapping[str, int], *, met: bool) -> tuple[str, ...]:

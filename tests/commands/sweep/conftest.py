@@ -26,6 +26,7 @@ def walk(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("WORTH", "WORK"):
             patch.setattr(compiled, name, 0 if request.param == "compiled" else math.inf)
-        patch.setattr(compiled, "OFTEN", 0)
+        if request.param == "compiled":
+            patch.setattr("qifsql.commands.sweep.compiled_walk.OFTEN", 0)
         patch.setattr(sweep_run, "ALONE", 0)  # several streams for however few people
         yield request.param

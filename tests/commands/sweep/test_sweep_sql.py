@@ -23,12 +23,13 @@ from qifsql import Settings
 from qifsql.commands.sweep import samples, worker
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.strategies import MOST
-from qifsql.commands.sweep.worker import MANY, TWO, Statements
+from qifsql.commands.sweep.worker import MANY, TWO, statements_for
+from qifsql.counting.stream_session import varying_macro
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
-from qifsql.query.templates import load
+from qifsql.query.templates import load, script
 
 pytestmark = pytest.mark.xdist_group("sweep_sql")  # their fixtures take long
 
@@ -47,7 +48,7 @@ def test_a_valued_file_stands_in_for_another_where_values_are_counted_one_by_one
     for valued, used in ((True, file), (False, general)):
         if used == general and general not in FILES:
             continue  # nothing of the kind is done elsewhere
-        said = render(Statements(1, valued=valued).query(Path(file).name))
+        said = render(statements_for(1, valued=valued).query(Path(file).name))
         assert said.replace("word_1", "word") == render(load(used).query)
 
 
@@ -65,7 +66,7 @@ def put(con: Connection, **values: int) -> None:
 
 
 def test_every_macro_runs_in_a_plain_prompt_where_the_variables_that_it_names_are_set() -> None:
-    made = worker.walk_macros()
+    made = script("sweep/macros")
     assert all(sql.startswith("CREATE OR REPLACE TEMP MACRO ") for sql in made)
     with duckdb.connect() as con:
         for sql in made:
@@ -169,9 +170,7 @@ def test_the_words_that_are_made_for_a_pass_read_what_its_layout_packs(
     rest = [sum(c << packed.shift(p) for p, c in enumerate(cs) if p) for cs in (one, other)]
     state, block = (1 << 2 * n) - 2, data.draw(st.integers(0, 2**28 - 1))
     macros = (
-        worker.varying_macro(
-            tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type
-        ),
+        varying_macro(tuple((1 << p, packed.field(p)) for p in range(1, n)), packed.rest_type),
         worker.block_key_macro(n, packed.block_type),
         worker.packing_macro(packed.width, packed.key_type),
         worker.people_macro(packed.counter_bits, valued=valued),
@@ -239,16 +238,16 @@ class Witness:
         """Look at all statements that are sent inside."""
         self._known = {render(load("sweep/pending").query): ("sweep/pending", {})}
         self._most = defaultdict(int)
-        query, rows, keep, asked = Statements.query, Stream.rows, DuckDB.keep, DuckDB.rows
+        query, rows, keep, asked = worker.pass_query, Stream.rows, DuckDB.keep, DuckDB.rows
         witness = self
         worker.statements_for.cache_clear()  # those that were said before are said again
 
-        def told(self: Statements, file: str, **tables: str) -> exp.Query:
-            made = query(self, file, **tables)
+        def told(words: int, valued: bool, file: str, **tables: str) -> exp.Query:
+            made = query(words, valued, file, **tables)
             own = f"sweep_valued/{file}"
-            path = own if self.valued and own in FILES else f"sweep/{file}"
+            path = own if valued and own in FILES else f"sweep/{file}"
             witness._known[render(made)] = path, tables
-            witness.words.add(self.words)
+            witness.words.add(words)
             return made
 
         def sent(self: Stream, sql: str, parameters: Sequence[object] = ()) -> list[Any]:
@@ -283,7 +282,7 @@ class Witness:
             return asked(self, plan, what, where)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Statements, "query", told)
+            patch.setattr(worker, "pass_query", told)
             patch.setattr(Stream, "rows", sent)
             patch.setattr(DuckDB, "keep", kept)
             patch.setattr(DuckDB, "rows", spread)

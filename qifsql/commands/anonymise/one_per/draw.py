@@ -25,9 +25,10 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, InternalError, quoted
+from qifsql.errors import ColumnError, InternalError, no_records, quoted
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step
 from qifsql.query.templates import load
 from qifsql.results import release
 
@@ -111,8 +112,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     keyed = Step("keyed", "One row per record: its key.", _key_of_each(records))
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
-        after = " under the filter (where)" if records.where is not None else ""
-        raise DatasetError(f"{name} has no records{after}; there is nobody to treat")
+        raise no_records(name, "nobody to treat", filtered=records.where is not None)
     if records.key is None:
         row: dict[str, int] = {"records": n, "dropped": 0}
         return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
@@ -121,7 +121,15 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     ((people, surplus, without_key),) = tables.rows(
         load("anonymise/surplus").query, "counting people"
     )
-    steps = (_contenders(records, seed), *map(_step, ("lots", "winners")))
+    numbered = Step("numbered", "One row per record, by its position.", _numbered_records(records))
+    contenders = make_step(
+        "anonymise/contenders",
+        tables={"repeats": f"{LOADED}.main.repeats"},
+        numbers={"wanted_seed": seed},
+        shape={"columns": len(records.columns)},
+    )
+    lots = make_step("anonymise/lots", materialized=True)
+    steps = (numbered, contenders, lots, make_step("anonymise/winners"))
     tables.make("dropped", Plan(steps, load("anonymise/dropped").query), "drawing lots")
     dropped = tables.count("dropped")
     if dropped != surplus:
@@ -159,28 +167,6 @@ def _numbered_records(records: Records) -> exp.Select:
     return exp.select("*").from_(inner).where("meant")
 
 
-def _contenders(records: Records, seed: int) -> Step:
-    parts: list[exp.Expr] = [exp.Literal.string(f"{seed}|")]
-    for i, _ in enumerate(records.columns, 1):
-        cell = exp.cast(exp.column(f"column_{i}"), "VARCHAR")
-        length = exp.Anonymous(this="strlen", expressions=[cell])
-        text = _concat([length, exp.Literal.string(":"), cell.copy()])
-        missing = exp.column(f"column_{i}").is_(exp.null())
-        parts.append(exp.Case().when(missing, exp.Literal.string("-")).else_(text))
-    exact = exp.Collate(this=_concat(parts), expression=exp.Var(this="C"))  # a and A differ
-    query = (
-        exp.select("position", "numbered.key", exp.alias_(exact, "record"))
-        .from_(_numbered_records(records).subquery("numbered"))
-        .join(
-            exp.table_("repeats", db="main", catalog=LOADED, alias="repeats"),
-            on="numbered.key = repeats.key",
-            join_type="semi",
-        )
-    )
-    doc = "One row per record of a person with several: where it stands, the seed and its cells."
-    return Step("contenders", doc, query)
-
-
 def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
     """Return the plan of the records that stay, in input order, for a file of that ending.
 
@@ -199,12 +185,3 @@ def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
         return Plan((), query)
     dropped = exp.select("position").from_(dropped_records()).subquery()
     return Plan((), query.where(exp.not_(exp.In(this=exp.column("position"), query=dropped))))
-
-
-def _concat(parts: Sequence[exp.Expr]) -> exp.Expr:
-    return exp.Anonymous(this="concat", expressions=list(parts))
-
-
-def _step(name: str) -> Step:
-    template = load(f"anonymise/{name}")
-    return Step(name, template.doc, template.query, materialized=name == "lots")

@@ -23,14 +23,12 @@ from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
-from qifsql.engine.settings import Settings
-from qifsql.errors import InputError
+from qifsql.engine.settings import Settings, with_seed
 from qifsql.query import render
 from qifsql.results import release
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
-SEEDS = 2**63  # seeds are below this, so they fit the integers of every format
 UTC = "SET TimeZone = 'UTC'"  # lots contain times as text, which the engine writes in UTC
 
 
@@ -49,7 +47,7 @@ def one_per(
     """
     key, qids, secret = options["one_per"], options["qids"], options["secret"]
     where, drop = options["where"], as_names(options["drop"])
-    settings = _seeded(seed, settings)
+    settings = with_seed(settings, seed, "treat")
     origin = Origin.now(settings, "treat")
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
@@ -108,13 +106,3 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
             "1.5), because the key or the filter is of dates or times; --all-varchar keeps them"
         )
     return [*notes, *(release.note_changed_types(records.columns) if kind == ".parquet" else ())]
-
-
-def _seeded(seed: int, settings: Settings | None) -> Settings:
-    """Return the settings with the seed, for the manifest; InputError if it is not a seed."""
-    settings = settings or Settings()
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
-        raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")
-    if settings.seed not in (None, seed):
-        raise InputError("the settings have another seed; give the seed to treat alone")
-    return replace(settings, seed=seed)

@@ -1,0 +1,276 @@
+"""The compiled walk: the rows of a chunk as arrays for ``kernel.py``, and the sums of its blocks.
+
+All memory is held by the arrays of ``WalkArrays``; their sizes depend on the chunk, not on the
+number of chunks. This module needs ``qifsql[fast]``; ``compiled`` says whether it is used.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from qifsql.commands.sweep import kernel
+from qifsql.commands.sweep.compiled import QUESTIONS, counter_bits, lane_count
+from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.worker import Chunk, Worker, counter_of_block, typed
+from qifsql.engine.connections import Stream
+from qifsql.engine.protocol import LocalEngine
+from qifsql.errors import Interrupted
+from qifsql.query.render import creating, render
+
+LARGE, KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see kernel.py)
+SHARE = 8  # of the memory: the part that may hold people
+OFTEN = 32  # subsets settled in SQL from a table, before its people are held
+STEP = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
+SUMS = "compiled_sums"
+
+
+def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
+    """Settle all subsets that take the chunk's first attribute, into the table ``found``.
+
+    Return False if the walk stopped early because ``going_well`` returned False.
+    """
+    worker.limit_to(chunk)
+    room = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
+    sizes, n = worker.sizes, worker.layout.n
+    while room.counts[kernel.WAITING]:
+        if worker.stream.interrupted.is_set():
+            raise Interrupted("interrupted")
+        if not going_well():
+            return False
+        limit = room.counts[kernel.WORK] + STEP
+        room.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
+    _store(worker.stream, room.answers())
+    worker.summed = True
+    return True
+
+
+def settle_subsets(worker: Worker, subsets: Sequence[tuple["People", int]]) -> None:
+    """Settle subsets, each from the people of a table, into the table ``found``."""
+    settled = SettledBlocks(worker.layout)
+    for people, subset in subsets:
+        if worker.stream.interrupted.is_set():
+            raise Interrupted("interrupted")
+        people.group(settled, subset)
+    _store(worker.stream, settled.answers())
+    worker.summed = True
+
+
+def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
+    """Return the query of the rows of a chunk, in order: ``entry``, ``rest``, lanes."""
+    layout = worker.layout
+    lanes = []
+    for lane in range(lane_count(layout)):
+        both = typed(counter_of_block(layout, 2 * lane), "UBIGINT")
+        if 2 * lane + 1 <= len(layout.counters):
+            high = typed(counter_of_block(layout, 2 * lane + 1), "UBIGINT")
+            half = exp.Literal.number(32)
+            shifted = exp.BitwiseLeftShift(this=exp.paren(high), expression=half)
+            both = exp.BitwiseOr(this=both, expression=exp.paren(shifted))
+        lanes.append(exp.alias_(both, f"lane_{lane + 1}"))
+    query = worker.statements.query("chunk_rows", coded=chunk.table)
+    return query.select(*lanes)
+
+
+def _store(stream: Stream, answers: pa.Table) -> None:
+    """Store the answers in the temporary table ``found``."""
+    with stream.reading(SUMS, answers):
+        stream.rows(creating("found", exp.select("*").from_(SUMS)))
+
+
+class SettledBlocks:
+    """The settled blocks of one task (see ``kernel.settle``), and their sums."""
+
+    def __init__(self, layout: Layout) -> None:
+        width = 1 + lane_count(layout)
+        self.layout = layout
+        self.large: Any = np.empty((LARGE, width + 1), np.uint64)
+        self.kinds: Any = np.zeros(KINDS, np.uint64)
+        self.times: Any = np.zeros(KINDS, np.int64)
+        self.sums = np.zeros((1, width), np.uint64)
+        self.alone = np.zeros((1, width), np.uint64)
+        self.alone[0, 1] = 1
+        self.counts = np.zeros(6, np.int64)
+        self.bits = np.uint64(counter_bits(layout))
+        self._scratch = np.zeros((0, width), np.uint64), np.empty(0, np.int64)
+
+    def scratch(self, rows: int) -> tuple[Any, Any]:
+        """Return an empty table of blocks for so many rows, and a list of places in it."""
+        if len(self._scratch[1]) < rows:
+            blocks = np.zeros((2 << rows.bit_length(), self.sums.shape[1]), np.uint64)
+            self._scratch = blocks, np.empty(rows, np.int64)
+        return self._scratch
+
+    @property
+    def settle_arguments(self) -> tuple[Any, ...]:
+        """Return the last arguments of the functions that settle blocks."""
+        return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
+
+    def reserve(self, blocks: int) -> None:
+        """Make room for so many blocks."""
+        self.large = _extend(self.large, int(self.counts[kernel.LARGE]), blocks)
+        if 2 * self.counts[kernel.KINDS] >= len(self.kinds):
+            kinds, times = (
+                np.zeros(4 * len(self.kinds), a.dtype) for a in (self.kinds, self.times)
+            )
+            kernel.copy_kinds(self.kinds, self.times, kinds, times)
+            self.kinds, self.times = kinds, times
+
+    def answers(self) -> pa.Table:
+        """Return the rows of the table ``found``: the sums of all settled blocks."""
+        layout, first, questions = self.layout, 1, [(0, 0)] if self.layout.owners else []
+        for values in layout.secrets.values():
+            questions.append((first, values))
+            first += values - 1
+        secrets = np.array(questions, np.int64)
+        keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
+        sums = np.zeros((KINDS, 6), np.int64)
+        while True:
+            kernel.sum_up(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
+                          sums, worst, self.counts)  # fmt: skip
+            if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
+                break
+            size = 4 * len(keys)
+            wider, chances = np.zeros(size, np.uint64), np.zeros(size)
+            numbers = np.zeros((size, 6), np.int64)
+            kernel.copy_answers(keys, sums, worst, wider, numbers, chances)
+            keys, sums, worst = wider, numbers, chances
+        there = np.flatnonzero(keys)
+        key, numbers = keys[there].astype(np.int64), sums[there]
+        names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
+        state, question = key >> int(kernel.QUESTION), key >> int(kernel.PERCENT) & QUESTIONS - 1
+        columns = {
+            "state": state,
+            "question": names[question],
+            "bin": (key & (1 << int(kernel.PERCENT)) - 1).astype(np.uint8),
+            **{
+                name: np.ascontiguousarray(numbers[:, i])
+                for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l"))
+            },
+            "worst_case": worst[there],
+        }
+        return pa.table(columns)
+
+
+class WalkArrays(SettledBlocks):
+    """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
+
+    def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
+        super().__init__(layout)
+        bit = 1 << chunk.position
+        later = layout.all_attributes & ~((bit << 1) - 1)
+        n, starts = people.num_rows, _run_starts(people)
+        blocks = len(starts) - 1
+        self.first = np.uint64(bit)
+        self.rows = _row_array(people, n + n // 2 + 4096)
+        self.waiting = np.empty((blocks + 4096, 5), np.int64)
+        waiting = self.waiting[:blocks]
+        waiting[:, kernel.START], waiting[:, kernel.END] = starts[:-1], starts[1:]
+        waiting[:, kernel.TOP], waiting[:, kernel.OPEN] = n, bit
+        waiting[:, kernel.STATE] = chunk.state | layout.state(undecided=later | bit)
+        self.runs = np.empty(4096, np.int64)
+        self.counts[kernel.WAITING] = blocks
+
+    def walk(self, *, greatest: int, spare: int, limit: int) -> None:
+        """Walk on, for about so many rows; make room for the next block first."""
+        self._reserve_next()
+        fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
+        kernel.walk(
+            self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
+            self.sums, *self.settle_arguments,
+        )  # fmt: skip
+
+    def _reserve_next(self) -> None:
+        """Make room for the block that is next, wherever it may need more than there is."""
+        waiting = int(self.counts[kernel.WAITING])
+        start, end, top = self.waiting[waiting - 1, :3]
+        size = int(end - start)
+        self.rows = _extend(self.rows, int(top), 2 * size)
+        self.waiting = _extend(self.waiting, waiting, size // 3 + 2)
+        self.runs = _extend(self.runs, 0, size + 1)
+        self.reserve(3 * size + 3)
+
+
+class People:
+    """The people of a coded table, sorted, for subsets that are settled one by one."""
+
+    def __init__(self, worker: Worker, table: Chunk) -> None:
+        worker.limit_to(table)
+        people = worker.read_columns(_rows_query(worker, table))
+        self.starts, self.rows = _run_starts(people), _row_array(people, people.num_rows)
+        self.longest = int(np.diff(self.starts).max(initial=0))
+
+    def group(self, settled: SettledBlocks, subset: int) -> None:
+        """Settle the blocks of one subset, which has the first attribute of the table."""
+        layout, run, runs = settled.layout, 0, len(self.starts) - 1
+        fields = np.uint64(sum(layout.field(p) for p in range(1, layout.n) if subset >> p & 1))
+        state = np.uint64(layout.state(subset=subset))
+        blocks, places = settled.scratch(self.longest)
+        while run < runs:
+            settled.reserve(int(self.starts[run + 1] - self.starts[run]) + 1)
+            run = kernel.settle_subset(
+                self.rows,
+                self.starts,
+                run,
+                fields,
+                state,
+                blocks,
+                places,
+                *settled.settle_arguments,
+            )
+
+
+class HeldPeople:
+    """The people of the coded tables from which many subsets are settled one by one.
+
+    They are held in an eighth of the engine's memory at most, which is taken from its limit.
+    """
+
+    def __init__(self, engine: LocalEngine) -> None:
+        self._engine = engine
+        self._available = engine.memory // SHARE
+        self._lock = threading.Lock()
+        self._uses: Counter[str] = Counter()
+        self._people: dict[str, People] = {}
+
+    def people_of(self, worker: Worker, table: Chunk) -> People | None:
+        """Return the people of a table; None if they are too many, or few subsets need them."""
+        name = table.table
+        with self._lock:
+            self._uses[name] += 1
+            if name not in self._people and self._uses[name] > OFTEN:
+                rows = worker.stream.count(render(exp.select("count(*)").from_(name)))
+                size = 8 * rows * (1 + lane_count(worker.layout))
+                if size > self._available:
+                    return None
+                self._available -= size
+                self._engine.set_aside(size)
+                self._people[name] = People(worker, table)
+            return self._people.get(name)
+
+
+def _run_starts(people: pa.Table) -> Any:
+    """Return where the rows of each code of the first attribute begin, and the end of the rows."""
+    entry, n = people.column(0).to_numpy(), people.num_rows
+    return np.concatenate(([0], np.flatnonzero(np.diff(entry)) + 1, [n]))[: None if n else 1]
+
+
+def _row_array(people: pa.Table, size: int) -> Any:
+    """Return an array of so many rows, of which the first are those of the people."""
+    rows = np.empty((size, people.num_columns - 1), np.uint64)
+    for i in range(rows.shape[1]):
+        rows[: people.num_rows, i] = people.column(i + 1).to_numpy()
+    return rows
+
+
+def _extend(array: Any, used: int, more: int) -> Any:
+    """Return an array with room for so many more rows after those in use."""
+    if used + more <= len(array):
+        return array
+    longer = np.empty((2 * (used + more), *array.shape[1:]), array.dtype)
+    longer[:used] = array[:used]
+    return longer

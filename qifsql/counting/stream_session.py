@@ -1,0 +1,124 @@
+"""The session of one stream: its variables, and statements from ``sql/`` that it sends many times.
+
+The walks of ``sweep`` and ``suda`` send the same statements thousands of times over one connection
+each; only the variables of the session differ. The text of a statement is written once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+
+from sqlglot import exp
+
+from qifsql.engine.connections import Stream
+from qifsql.query.columns import fold, typed_number
+from qifsql.query.render import creating, macro, render, setting, viewing
+
+
+class Statements:
+    """Statements by the names of their views; ``query`` returns that of a view with its tables."""
+
+    def __init__(self, query: Callable[..., exp.Query]) -> None:
+        self.query = query
+        self._texts: dict[tuple[str, ...], str] = {}
+
+    def table(self, name: str, file: str, **tables: str) -> str:
+        """Return the statement that stores the rows of a view in a temporary table."""
+        return self._cached("table", name, file, tables, partial(creating, name))
+
+    def view(self, name: str, file: str, **tables: str) -> str:
+        """Return the statement that creates a temporary view of the rows of a view."""
+        return self._cached("view", name, file, tables, partial(viewing, name))
+
+    def insert(self, into: str, file: str, **tables: str) -> str:
+        """Return the statement that adds the rows of a view to a table."""
+        return self._cached("insert", into, file, tables, lambda q: render(exp.insert(q, into)))
+
+    def keep(self, table: str, file: str, **tables: str) -> str:
+        """Return the statement that stores the rows of a view in a lasting table."""
+        return self._cached("keep", table, file, tables, partial(creating, table, temporary=False))
+
+    def select(self, file: str, **tables: str) -> str:
+        """Return the query of a view as text."""
+        return self._cached("select", "", file, tables, render)
+
+    def _cached(
+        self,
+        how: str,
+        name: str,
+        file: str,
+        tables: Mapping[str, str],
+        write: Callable[[exp.Query], str],
+    ) -> str:
+        key = (how, name, file, *tables.values())
+        if key not in self._texts:
+            self._texts[key] = write(self.query(file, **tables))
+        return self._texts[key]
+
+
+class StreamSession:
+    """One stream and its session: variables, temporary tables, and the sent statements."""
+
+    def __init__(self, stream: Stream, statements: Statements) -> None:
+        self.stream = stream
+        self.statements = statements
+        self._history: dict[str, None] = {}
+
+    @property
+    def history(self) -> list[str]:
+        """Return the sent statements, each once, except those that set variables."""
+        return list(self._history)
+
+    def set(self, **values: tuple[int, str]) -> None:
+        """Set variables of the session: each a whole number and its type."""
+        self.stream.rows(";".join(_setting(name, *value) for name, value in values.items()))
+
+    def set_lists(self, **values: Sequence[int]) -> None:
+        """Set variables of the session: each a list of whole numbers."""
+        for name, numbers in values.items():
+            items = exp.cast(exp.Array(expressions=[exp.Literal.number(n) for n in numbers]), LIST)
+            self.stream.rows(setting(name, items, variable=True))
+
+    def make_table(self, name: str, file: str, **tables: str) -> int:
+        """Store the rows of a view in a temporary table; return their number."""
+        return self.stream.count(self.record(self.statements.table(name, file, **tables)))
+
+    def make_view(self, name: str, file: str, **tables: str) -> None:
+        """Create a temporary view of the rows of a view."""
+        self.stream.rows(self.record(self.statements.view(name, file, **tables)))
+
+    def add_rows(self, name: str, file: str, **tables: str) -> int:
+        """Add the rows of a view to a table; return their number."""
+        return self.stream.count(self.record(self.statements.insert(name, file, **tables)))
+
+    def rows(self, file: str, **tables: str) -> list[tuple[int, ...]]:
+        """Return the rows of a view, which are few."""
+        return self.stream.rows(self.record(self.statements.select(file, **tables)))
+
+    def record(self, statement: str) -> str:
+        """Enter a statement in the history; return it."""
+        self._history[statement] = None
+        return statement
+
+
+LIST = exp.DataType.build("BIGINT[]", dialect="duckdb")
+
+
+@lru_cache(maxsize=10_000)
+def _setting(name: str, value: int, kind: str) -> str:
+    return setting(name, typed_number(value, kind), variable=True)
+
+
+@cache
+def varying_macro(fields: tuple[tuple[int, int], ...], kind: str) -> str:
+    """Return the macro that turns bits that differ in ``rest`` into a bit for each attribute.
+
+    ``fields`` are the bit of each attribute and the mask of its code in ``rest``, which is of type
+    ``kind``.
+    """
+    terms: list[exp.Expr] = [exp.cast(exp.Literal.number(0), "BIGINT")]
+    for bit, mask in fields:
+        differs = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
+        some = exp.NEQ(this=exp.paren(differs), expression=exp.Literal.number(0))
+        flag = exp.cast(exp.paren(some), "BIGINT")
+        terms.append(exp.Mul(this=flag, expression=exp.Literal.number(bit)))
+    return macro("varying", ("x",), fold(exp.Add, terms))
