@@ -94,11 +94,8 @@ def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:
             values[certain] = row["certain_inference"]
         values[said("singled out, knowing {known}", known=knowledge)] = row["singled_out"]
         for panel, people in values.items():
-            line = {
-                "question": _panel_title(panel),
-                "known": names[len(row["tables"])],
-                "people": people,
-            }
+            title = "\n".join(wrap(panel, 64, max_lines=3, placeholder=" …"))
+            line = {"question": title, "known": names[len(row["tables"])], "people": people}
             if line not in panels.setdefault(panel, []):
                 panels[panel].append(line)
     lines = [line | {"order": k} for k, bars in enumerate(panels.values()) for line in bars]
@@ -170,7 +167,7 @@ def _mark_names() -> dict[str, str]:
 
 
 def cells(detail: pl.DataFrame) -> Chart:
-    """Draw a map of the combinations of a component (``component_cells.CELLS``)."""
+    """Draw a map of the combinations of a component (``breakdown.CELLS``)."""
     alt, _ = extra()
     states = [said("proved: one person"), said("proved"), said("not settled")]
     first = detail.row(0, named=True)
@@ -247,8 +244,3 @@ def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
     panels = chart.facet(facet=facet, data=data(alt, rows), columns=1)
     return panels.resolve_scale(y="independent")
-
-
-def _panel_title(text: str) -> str:
-    """Return the title of a panel, on a few lines."""
-    return "\n".join(wrap(text, 64, max_lines=3, placeholder=" …"))
