@@ -171,7 +171,7 @@ def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
 
 def _distance_titles() -> dict[str, str]:
     """Return the titles of distances."""
-    return {name: said(title) for name, title in NAMES.items()}
+    return {name: said(NAMES[name]) for name in NAMES}
 
 
 def run_title(row: Mapping[str, Any]) -> str:
