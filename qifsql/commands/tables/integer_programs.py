@@ -213,12 +213,8 @@ class Program:
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
             raise OpenError
-
-        def proved(multipliers: Sequence[float]) -> int:
-            return -(-self._scaled_bound(costs, limits, multipliers) // SCALE)
-
         if not self._rows:
-            return proved([]), self._best_corner(costs, limits)
+            return self._proved_bound(costs, limits, []), self._best_corner(costs, limits)
         import highspy
 
         model = self._run_simplex(costs, limits, remaining)
@@ -227,10 +223,10 @@ class Program:
             raise OpenError
         if status == highspy.HighsModelStatus.kOptimal:
             solution = model.getSolution()
-            return proved(solution.row_dual), solution.col_value
+            return self._proved_bound(costs, limits, solution.row_dual), solution.col_value
         if status == highspy.HighsModelStatus.kInfeasible and self._is_refuted(limits):
             return None
-        return proved([0.0] * len(self._rows)), None
+        return self._proved_bound(costs, limits, [0.0] * len(self._rows)), None
 
     def _run_simplex(
         self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]], remaining: float
@@ -278,13 +274,21 @@ class Program:
         self._model = model
         return model
 
-    def _scaled_bound(
+    def _proved_bound(
         self,
         costs: Sequence[int],
         limits: Mapping[int, tuple[int, int]],
         multipliers: Sequence[float],
     ) -> int:
-        """Return a number that no solution is below, times ``SCALE``, for any multipliers."""
+        """Return a number that no solution is below, whatever the multipliers of the rows are."""
+        return -(-self._scale_multipliers(costs, limits, multipliers) // SCALE)
+
+    def _scale_multipliers(
+        self,
+        costs: Sequence[int],
+        limits: Mapping[int, tuple[int, int]],
+        multipliers: Sequence[float],
+    ) -> int:
         reduced = [c * SCALE for c in costs]
         total = 0
         for row, y in zip(self._rows, multipliers, strict=False):
@@ -314,7 +318,8 @@ class Program:
         nothing = [0] * len(self.free)
         unit = [float(y) / largest for y in ray]
         return any(
-            self._scaled_bound(nothing, limits, [sign * y for y in unit]) > 0 for sign in (1, -1)
+            self._scale_multipliers(nothing, limits, [sign * y for y in unit]) > 0
+            for sign in (1, -1)
         )
 
     def _best_corner(
