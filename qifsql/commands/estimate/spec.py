@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
@@ -41,6 +42,7 @@ CAUTIONS = {
 """Cautions, by the condition under which an estimate is out of its range.
 
 Measured: ``benchmarks/population.md``; Dankar et al. 2012 take Pitman's model up to a tenth."""
+_data, _work = (partial(Option, panel=panel) for panel in (DATA, RUN))
 
 
 class EstimateOptions(TypedDict, total=False):
@@ -48,34 +50,28 @@ class EstimateOptions(TypedDict, total=False):
 
     fraction: Annotated[
         float | str | Fraction | None,
-        Option(
+        _data(
             CHANCE,
             "Sampling fraction: 0.01 or 1/100.",
             text='Sampling fraction in (0, 1], a number or a text such as "1/100".',
-            panel=DATA,
         ),
     ]
-    population_size: Annotated[
-        int | None, Option(WHOLE, "Or: number of people in the population.", panel=DATA)
-    ]
+    population_size: Annotated[int | None, _data(WHOLE, "Or: number of people in the population.")]
     sampling_weight: Annotated[
         str | None,
-        Option(TEXT, "Or: sampling weights, people per record.", panel=DATA, formerly="--weight"),
+        _data(TEXT, "Or: sampling weights, people per record.", formerly="--weight"),
     ]
     qids: Required[Annotated[str | Sequence[str], QIDS]]
     null: Null
-    key: Annotated[
-        str | None, Option(TEXT, "With --records: the person key, copied to the output.", panel=RUN)
-    ]
+    key: Annotated[str | None, _work(TEXT, "With --records: the person key, copied to the output.")]
     records: Annotated[
         str | Path | None,
-        Option(
+        _work(
             WRITTEN,
             "Write the risk of each record, in input order: .parquet or .csv.",
             text="Write the risk of each record, in input order, to this .parquet or .csv "
             "file: record (from 1), the key, block_size, population_block (expected people "
             "of the population in the same block) and risk, E(1/F | f).",
-            panel=RUN,
         ),
     ]
     where: Where

@@ -41,7 +41,13 @@ SHOWN = 10  # subsets of a table
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return overlap and uniques, and for each secret what is disclosed and guessed."""
-    page: list[Part] = [Heading(_title(spec))]
+    title = counted(
+        "{n} synthetic release of {people}",
+        "{n} synthetic releases of {people}",
+        len(spec["releases"]),
+        people=words.persons(spec["sizes"]["original"]),
+    )
+    page: list[Part] = [Heading(title)]
     page += [Paragraph(text, strong=i == 0) for i, text in enumerate(sentences(frame, spec))]
     page += [Heading(said("Overlap and uniques")), _overlap(frame)]
     for secret in spec["secrets"]:
@@ -54,15 +60,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     page += _groups(tables.get("groups"), spec)
     page += _subsets(tables.get("subsets"), spec)
     return [*page, Paragraph(limits(spec))]
-
-
-def _title(spec: Spec) -> str:
-    return counted(
-        "{n} synthetic release of {people}",
-        "{n} synthetic releases of {people}",
-        len(spec["releases"]),
-        people=words.persons(spec["sizes"]["original"]),
-    )
 
 
 def _overlap(frame: pl.DataFrame) -> Table:

@@ -111,7 +111,13 @@ def guess(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
     questions = word_questions(frame.with_columns(model=models))
-    names, kinds = _set_labels(frame), _mark_names()
+    names = _set_labels(frame)
+    kinds = {
+        "prior": said("without the tables"),
+        "believed": said("with the tables, as a Bayesian adversary expects"),
+        "actual": said("with the tables, in fact"),
+        "records": said("with the records themselves"),
+    }
     places = {kind: i for i, kind in enumerate(kinds.values())}
     rows, words = [], []
     for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
@@ -154,16 +160,6 @@ def guess(frame: pl.DataFrame) -> Chart:
         "records that agree with the tables, or beyond where these bounds are not sharp."
     )
     return dressed(chart, said("The best guess with published tables"), below, words)
-
-
-def _mark_names() -> dict[str, str]:
-    """Return the names of the marks."""
-    return {
-        "prior": said("without the tables"),
-        "believed": said("with the tables, as a Bayesian adversary expects"),
-        "actual": said("with the tables, in fact"),
-        "records": said("with the records themselves"),
-    }
 
 
 def cells(detail: pl.DataFrame) -> Chart:
