@@ -120,7 +120,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         frames.append(frame.with_columns(**known_records))
         sizes.append(_success_by_size(part).with_columns(**known_records))
     details = {"by_size": pl.concat(sizes)}
-    notes = [*notation.notes, *_notes_on_unnamed(notation.unnamed), *_remarks(swept, attempt)]
+    notes = [*notation.notes, *_remarks(swept, attempt, notation.unnamed)]
     if has_histogram(swept.histogram):
         table, remark = _expected_histogram(swept, weights)
         details |= table
@@ -279,17 +279,15 @@ def _expected_histogram(
     return {"histogram": pl.DataFrame(rows, schema=HISTOGRAM, orient="row")}, []
 
 
-def _notes_on_unnamed(unnamed: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a remark on the attributes that adversaries name nowhere."""
-    return [
+def _remarks(
+    swept: StoredSweep, attempt: Fraction | None, unnamed: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return remarks on attributes that adversaries name nowhere, on the sweep, on attempts."""
+    notes = [
         f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, qids))}: they are not named "
         "(*=0.1 gives all others a chance)"
         for name, qids in unnamed.items()
     ]
-
-
-def _remarks(swept: StoredSweep, attempt: Fraction | None) -> list[str]:
-    notes = []
     if not swept.is_complete:
         n = large(2 ** len(swept.qids) - 1)
         notes.append(

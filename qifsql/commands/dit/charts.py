@@ -48,7 +48,6 @@ def distribution(frame: pl.DataFrame) -> Chart:
         panel=pl.col("distance").replace_strict(_distance_titles()),
         name=pl.Series([run_title(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
     )
-    heads = [name for name in _distance_titles().values() if name in set(rows["panel"])]
     names = list(dict.fromkeys(rows.sort("run")["name"]))
     x = alt.X("point:Q", title=said("distance, at most"))
     x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
@@ -64,9 +63,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     tooltip += hints(alt, {"share:Q": said("share of people")})
     lines = alt.Chart(width=340, height=220).mark_line(strokeWidth=1.6, interpolate="linear")
     lines = lines.encode(x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
-    facet = alt.Facet("panel:N", sort=heads)
-    chart = lines.facet(facet=facet, columns=PER_ROW, data=data(alt, rows))
-    chart = chart.resolve_scale(x="independent")
+    chart = _panels(alt, lines, rows).resolve_scale(x="independent")
     below = said(
         "Share of people whose guess changes by at most this much without their own record. "
         "The further up and left the line, the less guesses depend on the person's own record."
@@ -94,7 +91,6 @@ def summary(frame: pl.DataFrame) -> Chart:
         high=pl.col("mean") + pl.col("std"),
         panel=pl.col("distance").replace_strict(_distance_titles()),
     )
-    heads = [name for name in _distance_titles().values() if name in set(rows["panel"])]
     kinds = list(dict.fromkeys(rows["limits"]))
     middle, largest = said("mean"), said("largest")
     long = pl.concat(
@@ -105,9 +101,7 @@ def summary(frame: pl.DataFrame) -> Chart:
         how="diagonal",
     )
     chart = alt.layer(*_summary_layers(alt, kinds), width=340, height=220)
-    facet = alt.Facet("panel:N", sort=heads)
-    chart = chart.facet(facet=facet, columns=PER_ROW, data=data(alt, long))
-    chart = chart.resolve_scale(y="independent")
+    chart = _panels(alt, chart, long).resolve_scale(y="independent")
     below = said(
         "The mean over all people with its standard deviation, and the largest distance of anyone, "
         "which is the epsilon of the release for this classifier."
@@ -165,6 +159,14 @@ def _axis_of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
     dash = alt.StrokeDash("limits:N", title=None, sort=kinds)
     dash = dash.legend(alt.Legend(orient="bottom", symbolType="stroke") if kinds[1:] else None)
     return alt.X("k:O", title="k").axis(labelAngle=0, grid=False), dash
+
+
+def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
+    """Return a panel for each distance that the rows have."""
+    present = set(rows["panel"])
+    heads = [title for title in _distance_titles().values() if title in present]
+    facet = alt.Facet("panel:N", sort=heads)
+    return chart.facet(facet=facet, columns=PER_ROW, data=data(alt, rows))
 
 
 def _distance_titles() -> dict[str, str]:

@@ -6,14 +6,7 @@ from typing import Unpack
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
-from qifsql.commands.dit import (
-    black_box,
-    classifiers,
-    distances,
-    per_person,
-    stored_batches,
-    targets,
-)
+from qifsql.commands.dit import black_box, distances, posteriors, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import DitOptions, Question, check_plain
@@ -67,7 +60,7 @@ def dit(
     origin = Origin.now(settings, "dit")
     options = complete(options, DitOptions)
     question = Question.of(options, (settings.seed if settings else None) or 0)
-    classifiers.check_classifier(question.classifier)
+    posteriors.check_classifier(question.classifier)
     dataset = Dataset.open(source)
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
@@ -131,7 +124,7 @@ def _run(
         )
         rows = 0
         if out is not None:
-            rows = per_person.write_people(engine, attack.microdata, question, out, origin)
+            rows = distances.write_people(engine, attack.microdata, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
     origin = origin.listing(attack.microdata.columns)
     drawn = _sample_remark(question, people.coded.records)

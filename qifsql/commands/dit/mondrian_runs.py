@@ -78,7 +78,11 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
     If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
     """
-    _make_kinds(passes, scales)
+    rows = [(i, scale.interval, scale.missing) for i, scale in enumerate(scales, 1)]
+    kinds = exp.values(rows, alias="listed", columns=["attribute", "is_interval", "missing"])
+    columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing")
+    interval = exp.column("is_interval").as_("interval", quoted=True)
+    passes.keep("kinds", exp.select(*columns, interval).from_(kinds))
     for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells"):
         passes.make(name, f"dit/{name}")
     _make_beneath(passes)
@@ -88,15 +92,6 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
         return
     for name in ("wanted_cells", "holding", "tallies"):
         passes.make(name, f"dit/{name}")
-
-
-def _make_kinds(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Create ``kinds``: for each quasi-identifier, the kind of its cells and its missing value."""
-    rows = [(i, scale.interval, scale.missing) for i, scale in enumerate(scales, 1)]
-    kinds = exp.values(rows, alias="listed", columns=["attribute", "is_interval", "missing"])
-    columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing")
-    interval = exp.column("is_interval").as_("interval", quoted=True)
-    passes.keep("kinds", exp.select(*columns, interval).from_(kinds))
 
 
 def _make_beneath(passes: Passes) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Required, TypedDict
 
@@ -26,7 +27,6 @@ from qifsql.data.option import (
     TEXTS,
     WHOLE,
     WRITTEN,
-    Form,
     Option,
     as_names,
 )
@@ -41,9 +41,7 @@ TIMEOUT = 60.0  # the default time limit of a command, in seconds
 PANEL = "How releases are made"
 
 
-def _option(form: Form, text: str, *, usual: float | None = None) -> Option:
-    """Return an option in the panel of release methods."""
-    return Option(form=form, help=text, panel=PANEL, usual=usual)
+_option, _detail, _work = (partial(Option, panel=panel) for panel in (PANEL, DETAILS, RUN))
 
 
 class DitOptions(TypedDict, total=False):
@@ -52,7 +50,7 @@ class DitOptions(TypedDict, total=False):
     Each k with each l is a run. ``mdav`` with a limit on the secret suppresses classes that break
     it. A command reads CSV if the input is CSV, else Parquet, and runs once for equal records. The
     default method follows from the other options. Cells of releases from outside are those of
-    ``qifsql.data.cells``. A classifier of scikit-learn (``qifsql.commands.dit.classifiers``) is
+    ``qifsql.data.cells``. A classifier of scikit-learn (``qifsql.commands.dit.posteriors``) is
     trained on every release.
     """
 
@@ -78,48 +76,44 @@ class DitOptions(TypedDict, total=False):
     ]
     hierarchy: Annotated[
         str | Path | Mapping[str, str | Path] | None,
-        Option(
+        _detail(
             OF_SECRETS,
             "SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a "
             "distance along its edges.",
             text='Hierarchy of the secret, also as {"illness": "tree.csv"}; adds a '
             "distance along its edges.",
-            panel=DETAILS,
         ),
     ]
     distance: Annotated[
         float | str | Sequence[float | str] | None,
-        Option(
+        _detail(
             NUMBERS,
             "Count people with a distance above this (default 10^-2.5). Repeatable.",
-            panel=DETAILS,
             formerly="--threshold",
         ),
     ]
     sample_size: Annotated[
         int,
-        Option(
+        _detail(
             WHOLE,
             "Random sample of people, drawn by --seed (0: all).",
-            panel=DETAILS,
             usual=0,
             formerly="--sample",
         ),
     ]
     records: Annotated[
         str | Path | None,
-        Option(WRITTEN, "Write one row per record, in input order: .parquet or .csv.", panel=RUN),
+        _work(WRITTEN, "Write one row per record, in input order: .parquet or .csv."),
     ]
-    key: Annotated[str | None, Option(TEXT, "Person key, copied to --records.", panel=RUN)]
+    key: Annotated[str | None, _work(TEXT, "Person key, copied to --records.")]
     store: Annotated[
         str | Path | None,
-        Option(
+        _work(
             STORE,
             "DuckDB checkpoint file to resume from; contains cell values, readable by you only.",
-            panel=RUN,
         ),
     ]
-    restart: Annotated[bool, Option(FLAG, "Discard the checkpoint and start over.", panel=RUN)]
+    restart: Annotated[bool, _work(FLAG, "Discard the checkpoint and start over.")]
     method: Annotated[
         str | None,
         _option(
@@ -243,12 +237,8 @@ def _parse_numbers(values: int | str | Sequence[int | str] | None, what: str) ->
 def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
     """Return the limits of every run: each k with each l; None for releases from outside."""
     k, l = _parse_numbers(options["k"], "k"), _parse_numbers(options["l"], "l")  # noqa: E741 - it is called l
-    more: dict[str, Any] = {
-        "l_entropy": options["l_entropy"],
-        "l_recursive": options["l_recursive"],
-        "t": options["t"],
-        "t_ordered": options["t_ordered"],
-    }
+    values: Mapping[str, Any] = {**options}
+    more = {name: values[name] for name in ("l_entropy", "l_recursive", "t", "t_ordered")}
     if method in (FILES, COMMAND):
         if k or l or any(limit is not None for limit in more.values()):
             raise InputError("k, l and t are limits of mondrian and mdav; leave them out")

@@ -19,15 +19,9 @@ from qifsql.measures.entropy import entropy
 SCENARIO: dict[str, pl.DataType] = {
     "scenario": pl.String(),
     "correlation": pl.String(),
-    "secret_from_useful": pl.Float64(),
-    "useful_from_secret": pl.Float64(),
-    "entropy_secret": pl.Float64(),
-    "entropy_useful": pl.Float64(),
-    "mutual_information": pl.Float64(),
-    "records": pl.Int64(),
-    "useful_values": pl.Int64(),
-    "secret_values": pl.Int64(),
-    "places": pl.Int64(),
+    **dict.fromkeys(("secret_from_useful", "useful_from_secret", "entropy_secret"), pl.Float64()),
+    **dict.fromkeys(("entropy_useful", "mutual_information"), pl.Float64()),
+    **dict.fromkeys(("records", "useful_values", "secret_values", "places"), pl.Int64()),
 }
 """One row. ``secret_from_useful`` and ``useful_from_secret`` are the shares of uncertainty removed,
 0 to 1. Entropies are in bits. ``places`` is the number of values of the useful attribute between

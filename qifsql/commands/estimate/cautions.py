@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from qifsql.commands.estimate.result import APART
 from qifsql.commands.estimate.sample import Counted, Weights
+from qifsql.commands.estimate.spec import APART
 from qifsql.errors import plural, quoted
 from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
 

@@ -11,9 +11,8 @@ import polars as pl
 
 from qifsql.adversary.spec import Attack
 from qifsql.commands.estimate.cautions import caution_of, cautions, is_even
-from qifsql.commands.estimate.result import ASSUMES, CAUTIONS
 from qifsql.commands.estimate.sample import Counted, Sampled
-from qifsql.commands.estimate.spec import EstimateOptions
+from qifsql.commands.estimate.spec import ASSUMES, CAUTIONS, EstimateOptions
 from qifsql.counting.session import note_left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
@@ -30,22 +29,13 @@ ESTIMATES: dict[str, pl.DataType] = {
     "n_qids": pl.Int64(),
     "method": pl.String(),
     "takes": pl.String(),
-    "records": pl.Int64(),
-    "blocks": pl.Int64(),
-    "singled_out": pl.Int64(),
-    "population": pl.Int64(),
+    **dict.fromkeys(("records", "blocks", "singled_out", "population"), pl.Int64()),
     "fraction": pl.Float64(),
     "converged": pl.Boolean(),
-    "population_uniques": pl.Float64(),
-    "population_share": pl.Float64(),
-    "of_sample_uniques": pl.Float64(),
-    "fitted_alpha": pl.Float64(),
-    "fitted_theta": pl.Float64(),
-    "fitted_beta": pl.Float64(),
+    **dict.fromkeys(("population_uniques", "population_share", "of_sample_uniques"), pl.Float64()),
+    **dict.fromkeys(("fitted_alpha", "fitted_theta", "fitted_beta"), pl.Float64()),
     "fitted_classes": pl.Float64(),
-    "assumes": pl.String(),
-    "remark": pl.String(),
-    "caution": pl.String(),
+    **dict.fromkeys(("assumes", "remark", "caution"), pl.String()),
     "seconds": pl.Float64(),
 }
 """One row per method; ``takes`` is the method that the rule of Dankar et al. uses.
@@ -61,9 +51,7 @@ MOST = 10**15  # people of a population
 
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
-    "expected_reidentified": pl.Float64(),
-    "mean_risk": pl.Float64(),
-    "highest_risk": pl.Float64(),
+    **dict.fromkeys(("expected_reidentified", "mean_risk", "highest_risk"), pl.Float64()),
     "unique_match": pl.Float64(),
 }
 """One row. The risk of a record is the chance that a link with the right block of the population

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.estimate.result import APART, ASSUMES, CAUTIONS
+from qifsql.commands.estimate.spec import APART, ASSUMES, CAUTIONS
 from qifsql.measures.uniqueness import REMARKS
 from qifsql.presentation import words
 from qifsql.presentation.language import counted, number, said

@@ -11,9 +11,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import equal, number
 from qifsql.query.splice import splice
 
-MOST = (
-    2**34
-)  # parts of the distance in one column: their sums, and codes times it, are whole numbers
+MOST = 2**34  # parts of the distance in one column: sums, and codes times it, are whole numbers
 ORDERED = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
 
 

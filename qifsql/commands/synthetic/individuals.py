@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,11 @@ GROUPS: dict[str, pl.DataType] = {
     "control": pl.Int64(),
     **dict.fromkeys(("UiO", "UiOiS", "repU", "iS"), pl.Float64()),
     **dict.fromkeys(("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP"), pl.Float64()),
-    "right_when_certain": pl.Float64(),
-    "success_original": pl.Float64(),
-    "success_original_low": pl.Float64(),
-    "success_original_high": pl.Float64(),
-    "prior_original": pl.Float64(),
-    "success_control": pl.Float64(),
-    "success_control_low": pl.Float64(),
-    "success_control_high": pl.Float64(),
-    "prior_control": pl.Float64(),
-    "individual_leak": pl.Float64(),
-    "individual_leak_low": pl.Float64(),
-    "individual_leak_high": pl.Float64(),
+    **dict.fromkeys(("right_when_certain", "success_original"), pl.Float64()),
+    **dict.fromkeys(("success_original_low", "success_original_high"), pl.Float64()),
+    **dict.fromkeys(("prior_original", "success_control", "success_control_low"), pl.Float64()),
+    **dict.fromkeys(("success_control_high", "prior_control", "individual_leak"), pl.Float64()),
+    **dict.fromkeys(("individual_leak_low", "individual_leak_high"), pl.Float64()),
 }
 """One row per release, secret and group: the measures of its people, as in the result.
 
@@ -95,25 +89,23 @@ def _group_success(
     rows: Sequence[Any], prior: Any, *, people: int, control: int, modal: int
 ) -> dict[str, float]:
     """Return success on a group, and on that of the control where it has people."""
-    right = float(right_guesses(rows, "correct", modal))
-    low, high = wilson(right, people)
-    values = {"success_original": float(right_guesses(rows, "correct", modal) / people)}
-    values |= {"success_original_low": low, "success_original_high": high}
-    values["prior_original"] = prior["original"] / people
+    right = right_guesses(rows, "correct", modal)
+    values = _success("original", right, people, prior["original"])
     if not control:
         return values
     control_right = right_guesses(rows, "control_correct", modal)
-    low, high = wilson(float(control_right), control)
-    values |= {"success_control": float(control_right / control)}
-    values |= {"success_control_low": low, "success_control_high": high}
-    values["prior_control"] = prior["control"] / control
-    low, high = newcombe(right, people, float(control_right), control)
-    leak = right_guesses(rows, "correct", modal) / people - control_right / control
-    return values | {
-        "individual_leak": float(leak),
-        "individual_leak_low": low,
-        "individual_leak_high": high,
-    }
+    low, high = newcombe(float(right), people, float(control_right), control)
+    leak = float(right / people - control_right / control)
+    ends = {"individual_leak": leak, "individual_leak_low": low, "individual_leak_high": high}
+    return values | _success("control", control_right, control, prior["control"]) | ends
+
+
+def _success(file: str, right: Fraction, people: int, usual: int) -> dict[str, float]:
+    """Return success on the people of a file with its interval, and by the most usual value."""
+    low, high = wilson(float(right), people)
+    success = f"success_{file}"
+    ends = {success: float(right / people), f"{success}_low": low, f"{success}_high": high}
+    return ends | {f"prior_{file}": usual / people}
 
 
 def write_records(

@@ -1,6 +1,7 @@
 """The measurements of synthetic releases, on tables of one engine."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,7 @@ WORST: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
     "secret": pl.String(),
-    "rank": pl.Int64(),
-    "correct": pl.Int64(),
-    "people": pl.Int64(),
-    "records": pl.Int64(),
-    "control_correct": pl.Int64(),
+    **dict.fromkeys(("rank", "correct", "people", "records", "control_correct"), pl.Int64()),
     "control": pl.Int64(),
 }
 """The blocks in which a release gives away the secret of most people, ten at most; no values.
@@ -97,7 +94,13 @@ class Measurements:
                 self._measure_secret(coded, secret, cells, priors[release])
             self._tables.drop(table)
             if self._options["sweep"]:
-                walk = Walk(coded, self._files, secret, priors=priors, progress=self._progress)
+                walk = Walk(
+                    coded=coded,
+                    files=self._files,
+                    secret=secret,
+                    priors=priors,
+                    progress=self._progress,
+                )
                 self._subsets += walk.rows()
                 self._more += walk.statements
         self._answer_questions(coded)
@@ -108,9 +111,9 @@ class Measurements:
         if self._options["questions"]:
             seed = self._tables.engine.settings.seed or 0
             questions = Questions(
-                self._tables.doing("singling out"),
-                coded,
-                self._files,
+                tables=self._tables.doing("singling out"),
+                coded=coded,
+                files=self._files,
                 attempts=drawn_attempts(self._options, len(self._files.qids), seed),
                 draws=drawn_links(self._options, seed),
             )
@@ -219,14 +222,8 @@ class Measurements:
 
 
 def _classifier_measures(scores: Scores) -> list[release_measures.Measure]:
-    counts = release_measures.Classified(
-        people=scores.people,
-        right=scores.right,
-        confident=scores.confident,
-        control=scores.control,
-        control_right=scores.control_right,
-        control_confident=scores.control_confident,
-    )
+    names = [field.name for field in fields(release_measures.Classified)]
+    counts = release_measures.Classified(**{name: getattr(scores, name) for name in names})
     return list(release_measures.classified(counts))
 
 

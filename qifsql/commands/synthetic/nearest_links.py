@@ -3,13 +3,13 @@
 Source: M136; Giomi, Boenisch, Wehmeyer and Tasnádi 2023; Gower 1971.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, with_place
-from qifsql.commands.synthetic.some_predicates import numbered
+from qifsql.commands.synthetic.some_predicates import numbered, view_step
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
@@ -18,9 +18,8 @@ from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import LinkKind, Measure
 from qifsql.query.columns import number, union
-from qifsql.query.plan import Plan, Step
+from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
-from qifsql.query.templates import load
 
 SHARE = 64  # one of so many halves is looked at first
 LEAST = 1000  # halves for which it is worth while
@@ -36,70 +35,63 @@ class Draws:
     seed: int
 
 
+@dataclass(kw_only=True)
 class NearestLinks:
     """The drawn people and their halves.
 
-    ``halves`` is the table of the cells of all columns, with a key for each half.
+    ``halves`` are the columns of each half by the name of its key; the table ``halves`` has the
+    cells of all columns, with a key for each half.
     """
 
-    def __init__(
-        self,
-        tables: Tables,
-        coded: Coded,
-        files: Files,
-        *,
-        draws: Draws,
-        halves: Sequence[Sequence[int]],
-    ) -> None:
-        self._tables = tables.doing("linking nearest records")
-        self._coded = coded
-        self._files = files
-        self._draws = draws
-        self._halves = dict(zip((FIRST, SECOND), halves, strict=True))
+    tables: Tables
+    coded: Coded
+    files: Files
+    draws: Draws
+    halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
         """Create the table of the drawn people; the cells are those of all columns."""
         queries = []
-        for file, people in ((self._files.original, "original"), (self._files.control, "control")):
+        for file, people in ((self.files.original, "original"), (self.files.control, "control")):
             if file is None:
                 continue
-            numbers = {"seed": self._draws.seed, "people_count": file.records}
-            lots = splice("synthetic/people_lots", numbers=numbers).limit(self._draws.number)
-            steps = (_step("people_lots", lots), numbered(self._coded, people))
-            query = splice("synthetic/drawn_people", words=self._coded.words)
-            self._tables.make(f"drawn_{people}", Plan(steps, query))
+            numbers = {"seed": self.draws.seed, "people_count": file.records}
+            lots = splice("synthetic/people_lots", numbers=numbers).limit(self.draws.number)
+            steps = (view_step("people_lots", lots), numbered(self.coded, people))
+            query = splice("synthetic/drawn_people", words=self.coded.words)
+            self.tables.make(f"drawn_{people}", Plan(steps, query))
             counts = [number(people == name).as_(name) for name in ("original", "control")]
             queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
         query = exp.select("sum(original)::BIGINT AS original", "sum(control)::BIGINT AS control")
         query = query.select(FIRST, SECOND).from_(union(queries).subquery("everybody"))
-        self._tables.make("people_drawn", query.group_by(FIRST, SECOND))
-        self._tables.drop("drawn_original")
-        if self._files.control is not None:
-            self._tables.drop("drawn_control")
-        self._unit = make_scales(self._tables, self._files.original.microdata.qids)
-        for key in self._halves:
+        self.tables.make("people_drawn", query.group_by(FIRST, SECOND))
+        self.tables.drop("drawn_original")
+        if self.files.control is not None:
+            self.tables.drop("drawn_control")
+        self._unit = make_scales(self.tables, self.files.original.microdata.qids)
+        for key in self.halves:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
         """Yield the measures of a release of so many records."""
-        neighbours = min(self._draws.neighbours, records)
-        for key in self._halves:
+        neighbours = min(self.draws.neighbours, records)
+        for key in self.halves:
             self._find_nearest(release, key, neighbours)
         synthetic = {"synthetic": f"synthetic_{release}"}
         common = splice("synthetic/common_records", columns=synthetic)
-        plan = Plan((_step("common_records", common),), splice("synthetic/link_kinds"))
-        kinds = [LinkKind(**row) for row in rows_of(plan, self._tables)]
-        self._tables.drop("nearest_first", "nearest_second", "first_sizes", "second_sizes")
+        plan = Plan((view_step("common_records", common),), splice("synthetic/link_kinds"))
+        kinds = [LinkKind(**row) for row in rows_of(plan, self.tables)]
+        self.tables.drop("nearest_first", "nearest_second", "first_sizes", "second_sizes")
         yield from measures.nearest_linkability(kinds, records=records, neighbours=neighbours)
 
     def drop(self) -> None:
         """Drop the tables of drawn people."""
-        self._tables.drop("people_drawn", *(f"targets_{key}" for key in self._halves))
-        drop_scales(self._tables, self._files.original.microdata.qids)
+        self.tables.drop("people_drawn", *(f"targets_{key}" for key in self.halves))
+        drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
         """Create the tables of the nearest halves of records, and of their sizes."""
-        tables, half = self._tables, self._halves[key]
+        tables, half = self.tables, self.halves[key]
         name = key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")
         numbers, places = {"neighbours": neighbours}, [i + 1 for i in half]
@@ -115,7 +107,7 @@ class NearestLinks:
             read = {"halves_of_records": halves}
             pairs = splice("synthetic/half_pairs", places=places, tables=read, numbers=scaled)
             query = splice(f"synthetic/{view}", numbers=numbers)
-            tables.make(table, Plan((_step("half_pairs", pairs),), query))
+            tables.make(table, Plan((view_step("half_pairs", pairs),), query))
         sizes = splice("synthetic/half_sizes", tables={"nearest_halves": f"nearest_{name}"})
         tables.make(f"{name}_sizes", sizes)
         tables.drop("halves_of_records", "alike", "targets", "reaches")
@@ -125,11 +117,11 @@ class NearestLinks:
     def _make_sample(self) -> str:
         """Create a table of some of the halves of records, if there are many; return its name."""
         table = "halves_of_records"
-        if self._tables.count(table) < LEAST * SHARE:
+        if self.tables.count(table) < LEAST * SHARE:
             return table
         is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
         query = exp.select("*").from_(table).where(is_drawn)
-        self._tables.make("some_halves", query)
+        self.tables.make("some_halves", query)
         return "some_halves"
 
     def _make_places(self, name: str, table: str, key: str, count: str = "") -> None:
@@ -142,12 +134,8 @@ class NearestLinks:
             keyed = keyed.select(total).where(filled("n > 0", words))
             query = query.select("records")
         query = query.from_(keyed.subquery("keyed"))
-        for i in self._halves[key]:
-            attribute = self._files.original.microdata.qids[i]
-            code = self._coded.code_of_key(i, exp.column("key"))
+        for i in self.halves[key]:
+            attribute = self.files.original.microdata.qids[i]
+            code = self.coded.code_of_key(i, exp.column("key"))
             query = with_place(query, i + 1, attribute, code, self._unit)
-        self._tables.make(name, query)
-
-
-def _step(view: str, query: exp.Select) -> Step:
-    return Step(view, load(f"synthetic/{view}").doc, query)
+        self.tables.make(name, query)

@@ -42,7 +42,9 @@ def questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
                 said("nothing to try")
                 if of_original["value"] is None
                 else words.percent(of_original["value"]),
-                "" if control is None else _percent_or_nothing(control["value"]),
+                ""
+                if control is None or control["value"] is None
+                else words.percent(control["value"]),
                 f"{points(risk['value'])} %" if risk is not None and has_risk else "",
                 said("{low} and {high} %", low=points(risk["low"]), high=points(risk["high"]))
                 if risk is not None and has_risk
@@ -113,7 +115,3 @@ def distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         "original, and one that is near may say nothing about individuals."
     )
     return [Heading(said("Distances")), table, Paragraph(warning)]
-
-
-def _percent_or_nothing(share: float | None) -> str:
-    return "" if share is None else words.percent(share)

@@ -4,6 +4,7 @@ Source: M120 to M122, M135, M136; Giomi, Boenisch, Wehmeyer and Tasnádi 2023 (a
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
@@ -25,83 +26,78 @@ from qifsql.query.splice import splice
 PARTS = 2**60  # of a person whose halves are linked
 
 
+@dataclass(frozen=True, kw_only=True)
 class Questions:
     """The questions about all releases; tables of cells are made once for all of them."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        coded: Coded,
-        files: Files,
-        *,
-        attempts: Attempts | None,
-        draws: Draws | None,
-    ) -> None:
-        self._tables = tables
-        self._coded = coded
-        self._files = files
-        self._attempts = attempts
-        self._draws = draws
-        self._people = files.original.records
-        self._control = 0 if files.control is None else files.control.records
+    tables: Tables
+    coded: Coded
+    files: Files
+    attempts: Attempts | None
+    draws: Draws | None
+
+    @property
+    def _control(self) -> int:
+        """Return the people of the control, 0 without one."""
+        return 0 if self.files.control is None else self.files.control.records
 
     def singling_out(self) -> Iterator[tuple[int, Measure]]:
         """Yield the measures of predicates about one column, some and all, for each release."""
         some = None
-        if self._attempts is not None:
-            some = SomePredicates(self._tables, self._coded, self._files, self._attempts)
-        predicates: dict[int, list[Predicates]] = {r: [] for r in self._coded.releases}
-        for i, attribute in enumerate(self._files.original.microdata.qids):
-            self._tables.make("predicate_cells", self._coded.cells(0, [i]))
-            for release in self._coded.releases:
+        if self.attempts is not None:
+            some = SomePredicates(self.tables, self.coded, self.files, self.attempts)
+        predicates: dict[int, list[Predicates]] = {r: [] for r in self.coded.releases}
+        for i, attribute in enumerate(self.files.original.microdata.qids):
+            self.tables.make("predicate_cells", self.coded.cells(0, [i]))
+            for release in self.coded.releases:
                 predicates[release] += self._equalities(release)
                 if is_ordered(attribute.type):
                     predicates[release] += self._extremes(release, i)
                     if some is not None:
                         some.look_up_middle(release, i)
-            self._tables.drop("predicate_cells")
-        self._tables.make("predicate_cells", self._coded.cells(0))
-        for release in self._coded.releases:
-            sizes = self._people, self._control
+            self.tables.drop("predicate_cells")
+        self.tables.make("predicate_cells", self.coded.cells(0))
+        for release in self.coded.releases:
+            sizes = self.files.original.records, self._control
             kinds = {"one": predicates[release], "all": self._equalities(release)}
             if some is not None:
                 kinds["some"] = some.predicates(release)
             for columns, trials in kinds.items():
                 for measure in measures.singling_out(f"singling_out_{columns}", trials, *sizes):
                     yield release, measure
-        self._tables.drop("predicate_cells")
+        self.tables.drop("predicate_cells")
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
         """Yield how many people are linked who are known by ``names`` and by the other columns."""
-        qids = list(self._files.qids)
+        qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
         keys = [
-            exp.alias_(self._coded.key(subset), name)
+            exp.alias_(self.coded.key(subset), name)
             for subset, name in ((first, FIRST), (second, SECOND))
         ]
-        columns = [exp.column(name) for name in self._coded.counts]
-        self._tables.make("predicate_cells", self._coded.cells(0))
-        self._tables.make("halves", exp.select(*keys, *columns).from_("predicate_cells"))
+        columns = [exp.column(name) for name in self.coded.counts]
+        self.tables.make("predicate_cells", self.coded.cells(0))
+        self.tables.make("halves", exp.select(*keys, *columns).from_("predicate_cells"))
         nearest = None
-        if self._draws is not None:
+        if self.draws is not None:
             nearest = NearestLinks(
-                self._tables,
-                self._coded,
-                self._files,
-                draws=self._draws,
-                halves=(first, second),
+                tables=self.tables.doing("linking nearest records"),
+                coded=self.coded,
+                files=self.files,
+                draws=self.draws,
+                halves={FIRST: first, SECOND: second},
             )
             nearest.make_people(keys)
-        self._tables.drop("predicate_cells")
-        for release in self._coded.releases:
+        self.tables.drop("predicate_cells")
+        for release in self.coded.releases:
             column = f"synthetic_{release}"
             query = splice("synthetic/links", columns={"synthetic": column})
-            row = rows_of(query, self._tables)[0]
+            row = rows_of(query, self.tables)[0]
             total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
-            ((records,),) = self._tables.rows(exp.select(total).from_("halves"))
+            ((records,),) = self.tables.rows(exp.select(total).from_("halves"))
             links = Links(
-                people=self._people,
+                people=self.files.original.records,
                 right=Fraction(row["original"], PARTS),
                 control=self._control,
                 control_right=Fraction(row["control"], PARTS),
@@ -112,7 +108,7 @@ class Questions:
             if nearest is not None:
                 for measure in nearest.measures(release, records):
                     yield release, measure
-        self._tables.drop("halves")
+        self.tables.drop("halves")
         if nearest is not None:
             nearest.drop()
 
@@ -121,19 +117,19 @@ class Questions:
         query = splice("synthetic/predicates", columns=_columns(release), tables=_CELLS)
         return [
             Predicates(original=row["original"], control=row["control"], number=row["predicates"])
-            for row in rows_of(query, self._tables)
+            for row in rows_of(query, self.tables)
         ]
 
     def _extremes(self, release: int, place: int) -> list[Predicates]:
         """Return the predicates of the ends of a column: at most its least value, and so on."""
-        word = f"word_{self._coded.fields[place].word}"
+        word = f"word_{self.coded.fields[place].word}"
         query = splice(
             "synthetic/extremes",
             columns={**_columns(release), "code": word},
-            numbers={"missing_code": self._coded.missing(place) << self._coded.fields[place].shift},
+            numbers={"missing_code": self.coded.missing(place) << self.coded.fields[place].shift},
             tables=_CELLS,
         )
-        row = rows_of(query, self._tables)[0]
+        row = rows_of(query, self.tables)[0]
         ends = (("least_records", "below"), ("greatest_records", "above"))
         return [
             Predicates(original=row[side], control=row[f"{side}_control"], number=1)

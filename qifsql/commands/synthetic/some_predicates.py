@@ -101,7 +101,7 @@ class SomePredicates:
             "fields_of_one": self._attempts.columns,
         }
         steps = (
-            _step("attempts", splice("synthetic/attempts", numbers=numbers)),
+            view_step("attempts", splice("synthetic/attempts", numbers=numbers)),
             numbered(self._coded, f"synthetic_{release}"),
         )
         query = splice("synthetic/drawn_records", words=self._coded.words)
@@ -137,7 +137,7 @@ class SomePredicates:
             Step("drawn_values", "The drawn records, coded.", drawn.where(
                 equal(exp.column("fields"), arrays)
             )),
-            _step("conditions", splice(
+            view_step("conditions", splice(
                 "synthetic/conditions", words=self._coded.words, places=places, numbers=numbers
             )),
         ]  # fmt: skip
@@ -151,13 +151,13 @@ class SomePredicates:
                 "synthetic/matches", words=self._coded.words, places=places, tables=names
             )
             steps.append(Step(names["candidates"], "Tuples, coded.", values))
-            steps.append(_step("matches", query, f"matches_{n}"))
+            steps.append(view_step("matches", query, f"matches_{n}"))
             if table == CELLS:
                 break
             names = {"conditions": conditions, "matches": f"matches_{n}"}
             conditions = f"conditions_{n}"
             steps.append(
-                _step(
+                view_step(
                     "rare_conditions", splice("synthetic/rare_conditions", tables=names), conditions
                 )
             )
@@ -185,8 +185,9 @@ def numbered(coded: Coded, people: str) -> Step:
     query = splice(
         "synthetic/numbered", words=coded.words, columns={"people": people}, tables=tables
     )
-    return _step("numbered", query)
+    return view_step("numbered", query)
 
 
-def _step(view: str, query: exp.Select, name: str = "") -> Step:
+def view_step(view: str, query: exp.Select, name: str = "") -> Step:
+    """Return the step of a view of ``sql/synthetic.sql``."""
     return Step(name or view, load(f"synthetic/{view}").doc, query)

@@ -1,6 +1,7 @@
 """Options of ``synthetic``."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
@@ -22,6 +23,7 @@ from qifsql.data.option import (
 
 CHECKS = "Checks"
 MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
+_detail = partial(Option, panel=DETAILS)
 
 
 class SyntheticOptions(TypedDict, total=False):
@@ -46,88 +48,76 @@ class SyntheticOptions(TypedDict, total=False):
     where: Where
     by: Annotated[
         str | None,
-        Option(
-            GROUPS,
-            "Column of the original and the control whose values are groups of people.",
-            panel=DETAILS,
+        _detail(
+            GROUPS, "Column of the original and the control whose values are groups of people."
         ),
     ]
-    sweep: Annotated[
-        bool, Option(FLAG, "Also measure every subset of the quasi-identifiers.", panel=DETAILS)
-    ]
+    sweep: Annotated[bool, _detail(FLAG, "Also measure every subset of the quasi-identifiers.")]
     questions: Annotated[
         bool,
-        Option(
+        _detail(
             FLAG,
             "Also answer the three questions of WP 216: singling out, linkability "
             "(with --split), inference, each beyond the control.",
-            panel=DETAILS,
         ),
     ]
     split: Annotated[
         str | Sequence[str],
-        Option(
+        _detail(
             NAMES,
             "Quasi-identifiers known from one source; the others are known from a "
             "second one. For linkability; needs --questions.",
-            panel=DETAILS,
         ),
     ]
     attempts: Annotated[
         int | None,
-        Option(
+        _detail(
             WHOLE,
             "Draw this many predicates about some columns, with ranges of numbers. "
             "For singling out; needs --questions (--seed).",
-            panel=DETAILS,
             least=1,
         ),
     ]
     terms: Annotated[
         int | None,
-        Option(
+        _detail(
             WHOLE,
             "Quasi-identifiers of each predicate of --attempts (default: 3, or all if fewer).",
-            panel=DETAILS,
             least=1,
         ),
     ]
     links: Annotated[
         int | None,
-        Option(
+        _detail(
             WHOLE,
             "Draw this many people of the original and of the control and link their "
             "halves by nearest records. For linkability; needs --split (--seed).",
-            panel=DETAILS,
             least=1,
         ),
     ]
     neighbours: Annotated[
         int | None,
-        Option(
+        _detail(
             WHOLE,
             "Nearest records of each half of --links, 1 to 100 (default: 1; Gower distance).",
-            panel=DETAILS,
             least=1,
         ),
     ]
     distances: Annotated[
         int | None,
-        Option(
+        _detail(
             WHOLE,
             "Draw this many records of each release and measure their Gower distances "
             "to people (--seed).",
-            panel=DETAILS,
             least=1,
         ),
     ]
     learner: Annotated[
         str | None,
-        Option(
+        _detail(
             TEXT,
             "Let a classifier learn from each release, too (qifsql\\[ml]): "
             "decision-tree, random-forest, gradient-boosting, logistic-regression.",
-            panel=DETAILS,
         ),
     ]
     rapid: Annotated[float | str | None, RAPID]
@@ -143,10 +133,9 @@ class SyntheticOptions(TypedDict, total=False):
     ]
     records: Annotated[
         str | Path | None,
-        Option(
+        _detail(
             WRITTEN,
             "Also write what each release says of each person: .parquet or .csv.",
-            panel=DETAILS,
             studied=False,
         ),
     ]

@@ -5,6 +5,7 @@ most subsets lack these, so most tables are small.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -36,28 +37,23 @@ and ``secret`` are those of the result. NULL where a measure is about a secret o
 there is none. Ends of intervals end in ``_low`` and ``_high``."""
 
 
+@dataclass(kw_only=True)
 class Walk:
     """The walk over all subsets for one secret; ``secret`` is its number, 0 for none.
 
     ``priors`` are those of each release, which are the same for all subsets.
     """
 
-    def __init__(
-        self,
-        coded: Coded,
-        files: Files,
-        secret: int,
-        *,
-        priors: Mapping[int, Row],
-        progress: Progress,
-    ) -> None:
-        self._coded = coded
-        self._files = files
-        self._secret = secret
-        self._priors = priors
-        self._progress = progress
-        self._tables = Tables(coded.tables.engine, "sweeping", coded.tables.where)
-        self._order = sorted(range(len(coded.values)), key=lambda i: (-coded.values[i], i))
+    coded: Coded
+    files: Files
+    secret: int
+    priors: Mapping[int, Row]
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self._tables = Tables(self.coded.tables.engine, "sweeping", self.coded.tables.where)
+        values = self.coded.values
+        self._order = sorted(range(len(values)), key=lambda i: (-values[i], i))
         self._wide = self._make_wide_cells()
         self._done = 0
 
@@ -73,19 +69,19 @@ class Walk:
 
     def _make_wide_cells(self) -> WideCells | None:
         """Return how the cells of a secret of few values are counted; None for many values."""
-        values = self._coded.secret_values[self._secret - 1] if self._secret else 1
-        has_control = self._files.control is not None
-        if not WideCells.fit(values, len(self._coded.releases), has_control=has_control):
+        values = self.coded.secret_values[self.secret - 1] if self.secret else 1
+        has_control = self.files.control is not None
+        if not WideCells.fit(values, len(self.coded.releases), has_control=has_control):
             return None
         modal, typical = {}, []
-        for release in self._coded.releases:
-            table = modes_table(self._secret, release)
+        for release in self.coded.releases:
+            table = modes_table(self.secret, release)
             rows = self._tables.rows(exp.select("secret", "modal", "typical").from_(table))
             modal[release] = [code for code, is_modal, _ in rows if is_modal]
             typical = [code for code, _, is_typical in rows if is_typical]
         return WideCells(
-            coded=self._coded,
-            secret=self._secret,
+            coded=self.coded,
+            secret=self.secret,
             values=values,
             modal=modal,
             typical=typical,
@@ -94,14 +90,14 @@ class Walk:
 
     def _sizes(self) -> dict[str, int]:
         """Return the number of people or records that each column of counts adds up to."""
-        files = self._files
+        files = self.files
         sizes = {"original": files.original.records}
         if files.control is not None:
             sizes["control"] = files.control.records
         records = [file.records for file in files.releases]
         return sizes | {
             f"synthetic_{r}": sum(records) if r == POOLED_RELEASE else records[r - 1]
-            for r in self._coded.releases
+            for r in self.coded.releases
         }
 
     def _walk_below(
@@ -122,34 +118,34 @@ class Walk:
         if self._wide is not None:
             self._wide.make(tables, name, subset, None if first else table)
             return
-        query = self._coded.cells(self._secret, subset, table)
+        query = self.coded.cells(self.secret, subset, table)
         tables.make(name, query)
 
     def _measure_subset(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
         first = not self._done
-        for release in self._coded.releases:
+        for release in self.coded.releases:
             tables = self._tables if first else self._silent_tables()
-            modes = modes_table(self._secret, release)
+            modes = modes_table(self.secret, release)
             totals = (
-                Cells(tables, table, modes, self._coded.words, release).totals()
+                Cells(tables, table, modes, self.coded.words, release).totals()
                 if self._wide is None
                 else rows_of(self._wide.totals(table, release), tables)
             )
             measures = release_risks(totals)
-            if self._secret:
-                measures += secret_risks(totals, self._priors[release])
+            if self.secret:
+                measures += secret_risks(totals, self.priors[release])
             yield self._row(release, members, measures)
         self._done += 1
         total = 2 ** len(self._order) - 1
-        self._progress("sweeping", self._done / total, f"{self._done:,} of {total:,} subsets")
+        self.progress("sweeping", self._done / total, f"{self._done:,} of {total:,} subsets")
 
     def _row(
         self, release: int, members: Sequence[int], measures: Sequence[Measure]
     ) -> dict[str, Any]:
-        names = self._files.qids
+        names = self.files.qids
         row: dict[str, Any] = {
             "file": release,
-            "secret": self._files.secrets[self._secret - 1] if self._secret else None,
+            "secret": self.files.secrets[self.secret - 1] if self.secret else None,
             "subset": sum(1 << i for i in members),
             "n_qids": len(members),
             "qids": [names[i] for i in sorted(members)],

@@ -36,9 +36,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "file": pl.Int64(),
     "measure": pl.String(),
     "secret": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64()),
     "count": pl.Int64(),
     "people": pl.Int64(),
 }

@@ -15,6 +15,7 @@ from qifsql.commands.synthetic.sentences import (
     releases,
     sentences,
 )
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
@@ -40,7 +41,13 @@ SHOWN = 10  # subsets of a table
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return overlap and uniques, and for each secret what is disclosed and guessed."""
-    page: list[Part] = [Heading(_title(spec))]
+    title = counted(
+        "{n} synthetic release of {people}",
+        "{n} synthetic releases of {people}",
+        len(spec["releases"]),
+        people=words.persons(spec["sizes"]["original"]),
+    )
+    page: list[Part] = [Heading(title)]
     page += [Paragraph(text, strong=i == 0) for i, text in enumerate(sentences(frame, spec))]
     page += [Heading(said("Overlap and uniques")), _overlap(frame)]
     for secret in spec["secrets"]:
@@ -53,15 +60,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     page += _groups(tables.get("groups"), spec)
     page += _subsets(tables.get("subsets"), spec)
     return [*page, Paragraph(limits(spec))]
-
-
-def _title(spec: Spec) -> str:
-    return counted(
-        "{n} synthetic release of {people}",
-        "{n} synthetic releases of {people}",
-        len(spec["releases"]),
-        people=words.persons(spec["sizes"]["original"]),
-    )
 
 
 def _overlap(frame: pl.DataFrame) -> Table:
@@ -92,9 +90,7 @@ def _guessed(frame: pl.DataFrame, spec: Spec) -> Table:
     table = Table.of([*heads, said("without the release")], (2, 4))
     for file, release in releases(frame):
         values = by_measure(frame, file)
-        names = {"original": said("the original")}
-        names |= {"control": said("the control")} if spec["control"] else {}
-        for name, text in names.items():
+        for name, text in _guessed_files(spec).items():
             success = values[f"success_{name}"]
             table.add_row(
                 release,
@@ -105,14 +101,21 @@ def _guessed(frame: pl.DataFrame, spec: Spec) -> Table:
             )
         if spec["control"]:
             leak, gain = values["individual_leak"], values["population_knowledge"]
-            for text, row in (
-                (said("individual leak"), leak),
-                (said("population knowledge"), gain),
-            ):
-                change = said("{points} pp", points=points(row["value"]))
-                ends = said("{low} and {high}", low=points(row["low"]), high=points(row["high"]))
-                table.add_row(release, text, change, ends)
+            table.add_row(release, said("individual leak"), *_change(leak))
+            table.add_row(release, said("population knowledge"), *_change(gain))
     return table
+
+
+def _guessed_files(spec: Spec) -> dict[str, str]:
+    """Return the titles of the files about whose people is guessed, by name."""
+    names = {"original": said("the original")}
+    return names | ({"control": said("the control")} if spec["control"] else {})
+
+
+def _change(row: Row) -> tuple[str, str]:
+    """Return a difference in percentage points, and its interval."""
+    ends = {"low": points(row["low"]), "high": points(row["high"])}
+    return said("{points} pp", points=points(row["value"])), said("{low} and {high}", **ends)
 
 
 def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
@@ -124,9 +127,7 @@ def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     table = Table.of([*heads, level, said("between")], (2, 4))
     for file, release in releases(frame):
         values = by_measure(frame, file)
-        names = {"original": said("the original")}
-        names |= {"control": said("the control")} if spec["control"] else {}
-        for name, text in names.items():
+        for name, text in _guessed_files(spec).items():
             right, rapid = values[f"classifier_{name}"], values[f"rapid_{name}"]
             table.add_row(
                 release,
@@ -137,10 +138,8 @@ def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
                 between(rapid),
             )
         if spec["control"]:
-            leak = values["classifier_leak"]
-            change = said("{points} pp", points=points(leak["value"]))
-            ends = said("{low} and {high}", low=points(leak["low"]), high=points(leak["high"]))
-            table.add_row(release, said("individual leak"), change, ends)
+            change = _change(values["classifier_leak"])
+            table.add_row(release, said("individual leak"), *change)
     title = said("What a classifier learns ({learner})", learner=spec["learner"])
     return [Heading(title, 2), table]
 
@@ -170,12 +169,10 @@ def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
     heads += [said("right"), said("individual leak"), said("between")]
     table = Table.of(heads, (3, 4, 5, 6, 7))
     for row in groups.iter_rows(named=True):
-        leak = row["individual_leak"]
-        ends = ["", ""]
-        if leak is not None:
-            low, high = row["individual_leak_low"], row["individual_leak_high"]
-            ends = [said("{points} pp", points=points(leak))]
-            ends += [said("{low} and {high}", low=points(low), high=points(high))]
+        change = ("", "")
+        if row["individual_leak"] is not None:
+            ends = {"low": row["individual_leak_low"], "high": row["individual_leak_high"]}
+            change = _change({"value": row["individual_leak"], **ends})
         table.add_row(
             release_name(row["file"], row["release"]),
             words.missing() if row["group"] is None else escaping.cell(row["group"]),
@@ -184,7 +181,7 @@ def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
             percent(row["repU"]),
             percent(row["DiSCO"]),
             percent(row["success_original"]),
-            *ends,
+            *change,
         )
     return [Heading(said("By {column}", column=spec["by"])), table]
 

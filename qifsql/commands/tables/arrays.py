@@ -220,12 +220,11 @@ def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fractio
 
 def best_values(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
     """Return the values of the secret with the largest mean, by what is known."""
-    guesses: dict[Cell, list[int]] = {}
-    largest: dict[Cell, Fraction] = {}
+    by_block: dict[Cell, dict[int, Fraction]] = defaultdict(dict)
     for (*block, value), mean in means.items():
-        key = tuple(block)
-        if key not in largest or mean > largest[key]:
-            largest[key], guesses[key] = mean, [value]
-        elif mean == largest[key]:
-            guesses[key].append(value)
-    return guesses
+        by_block[tuple(block)][value] = mean
+    largest = {block: max(values.values()) for block, values in by_block.items()}
+    return {
+        block: [value for value, mean in values.items() if mean == largest[block]]
+        for block, values in by_block.items()
+    }

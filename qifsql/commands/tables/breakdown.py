@@ -1,4 +1,7 @@
-"""The harm by table, by group of people and by component, and where tables overlap."""
+"""The harm by table, by group of people and by component, and where tables overlap.
+
+Of the worst component also the combinations, with the bounds of each count.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,26 +12,23 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.tables.dimensions import value_texts
-from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import Published, place, places
+from qifsql.commands.tables.hypergraph import Edge, maximal_edges
+from qifsql.commands.tables.margins import Published, has_at_most, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
-from qifsql.commands.tables.proofs import JOINT, Question, sure_cells
+from qifsql.commands.tables.proofs import JOINT, Question, clique_cells, is_complete, sure_cells
 from qifsql.commands.tables.question_rows import right_people
+from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.expressions import filled
 from qifsql.query.columns import number
 from qifsql.query.splice import splice
 
 WORST = 20  # components that are listed
+JOINED = 10_000  # combinations that are looked at
 
 CHECKS: dict[str, pl.DataType] = {
     "table": pl.String(),
     "protection": pl.String(),
-    "cells": pl.Int64(),
-    "hidden": pl.Int64(),
-    "undone": pl.Int64(),
-    "small": pl.Int64(),
-    "ones": pl.Int64(),
-    "twos": pl.Int64(),
+    **dict.fromkeys(("cells", "hidden", "undone", "small", "ones", "twos"), pl.Int64()),
 }
 """One row per table: its published ``cells``, the ``hidden`` ones among them, and of these the
 ``undone`` ones, whose count follows from the tables. ``small`` cells show a count from 1 to less
@@ -53,13 +53,8 @@ OVERLAPS: dict[str, pl.DataType] = {
 somebody, and fewer people than the named number (differencing)."""
 
 GROUPS: dict[str, pl.DataType] = {
-    "secret": pl.String(),
-    "by": pl.String(),
-    "group": pl.String(),
-    "people": pl.Int64(),
-    "reconstructed": pl.Int64(),
-    "singled_out": pl.Int64(),
-    "certain_inference": pl.Int64(),
+    **dict.fromkeys(("secret", "by", "group"), pl.String()),
+    **dict.fromkeys(("people", "reconstructed", "singled_out", "certain_inference"), pl.Int64()),
     "actual": pl.Float64(),
 }
 """One row per question and group of people. ``people`` and ``actual`` are NULL without records;
@@ -68,14 +63,23 @@ GROUPS: dict[str, pl.DataType] = {
 COMPONENTS: dict[str, pl.DataType] = {
     "secret": pl.String(),
     "component": pl.String(),
-    "people": pl.Int64(),
-    "reconstructed": pl.Int64(),
-    "singled_out": pl.Int64(),
-    "certain_inference": pl.Int64(),
+    **dict.fromkeys(("people", "reconstructed", "singled_out", "certain_inference"), pl.Int64()),
     "lowest": pl.Float64(),
     "highest": pl.Float64(),
 }
 """One row per question and component, such as a school: those in which most people are proved."""
+
+CELLS: dict[str, pl.DataType] = {
+    **dict.fromkeys(("component", "row_dimensions", "row"), pl.List(pl.String())),
+    "column_dimension": pl.String(),
+    "column": pl.String(),
+    **dict.fromkeys(("lower", "upper", "people"), pl.Int64()),
+}
+"""One row per combination that may hold somebody, of the component in which most people are proved
+(``component``: its values; NULL: all people), at most 200. Its count is from ``lower`` to
+``upper``, which may be outer bounds; ``people`` is the true count (NULL without records).
+``column`` is the value of one dimension, the secret if there is one, ``row`` are those of the
+others."""
 
 
 def checks(measured: Measured, small: int) -> pl.DataFrame:
@@ -279,3 +283,80 @@ def _component_text(measured: Measured, codes: Mapping[int, int]) -> str:
     """Return the values of a component as a text; ``codes`` are by attribute."""
     texts = (value_texts(measured.margins, i, [code])[code] for i, code in codes.items())
     return ", ".join(text or "" for text in texts)
+
+
+def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
+    """Return the detail ``cells`` (``CELLS``), or add a note if the combinations are too many."""
+    margins = measured.margins
+    every = margins.domain.every
+    component = None
+    inner = every - margins.shared
+    if inner and (first := worst_components(measured, question)[:1]):
+        component = first[0]
+    inner = every if component is None else inner
+    bounds = _bounded_combinations(measured, question, component)
+    if bounds is None:
+        measured.notes.append("the combinations of the worst component are too many to list")
+        return {}
+    secret = question.secret if question.secret in inner else None
+    column = min(inner, key=lambda i: (margins.domain.sizes[i], -i)) if secret is None else secret
+    rows = sorted(inner - {column})
+    order = [*(place(i) for i in rows), place(column)]
+    bounds.sort(key=lambda cell: [cell[name] for name in order])
+    texts = {
+        i: value_texts(margins, i, {cell[place(i)] for cell in bounds[:CELLS_LISTED]})
+        for i in inner
+    }
+    values: list[str | None] | None = None
+    if component is not None:
+        of_component = [(i, component[place(i)]) for i in sorted(margins.shared)]
+        values = [value_texts(margins, i, [code])[code] for i, code in of_component]
+    lines = [
+        {
+            "component": values,
+            "row_dimensions": [margins.domain.names[i] for i in rows],
+            "row": [texts[i][cell[place(i)]] for i in rows],
+            "column_dimension": margins.domain.names[column],
+            "column": texts[column][cell[place(column)]],
+            "lower": cell["lower"],
+            "upper": cell["upper"],
+            "people": cell["people"],
+        }
+        for cell in bounds[:CELLS_LISTED]
+    ]
+    return {"cells": pl.DataFrame(lines, schema=CELLS)}
+
+
+def _bounded_combinations(
+    measured: Measured, question: Question, component: dict[str, Any] | None
+) -> list[dict[str, Any]] | None:
+    """Return the codes, bounds and true counts of the combinations of a component."""
+    margins = measured.margins
+    every = margins.domain.every
+    edges = maximal_edges(margins.edges)
+    query = clique_cells(margins, every)
+    if every in margins.nodes and is_complete(margins, every):
+        edges = [every]
+        query = exp.select("component", *places(every)).from_(margins.nodes[every])
+        query = query.where("upper > 0")
+    if component is not None:
+        query = exp.select("*").from_(query.subquery("possible"))
+        query = query.where(in_components([component["component"]]))
+    if not has_at_most(margins, query, JOINED):
+        return None
+    records = measured.release.records
+    tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
+    tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
+    tables |= {} if records is None else {"truth": records.truth(every)}
+    bounded = splice(
+        "tables/component_cells",
+        tables=tables,
+        shape={"every": every, "edges": edges, "has_records": records is not None},
+    )
+    rows = margins.rows(bounded)
+    for row in rows:
+        solution = measured.solved[question].get(row["component"])
+        cell = tuple(row[place(i)] for i in sorted(every))
+        if solution is not None and cell in solution.lines:
+            row["lower"], row["upper"] = solution.lines[cell]
+    return rows

@@ -94,11 +94,8 @@ def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:
             values[certain] = row["certain_inference"]
         values[said("singled out, knowing {known}", known=knowledge)] = row["singled_out"]
         for panel, people in values.items():
-            line = {
-                "question": _panel_title(panel),
-                "known": names[len(row["tables"])],
-                "people": people,
-            }
+            title = "\n".join(wrap(panel, 64, max_lines=3, placeholder=" …"))
+            line = {"question": title, "known": names[len(row["tables"])], "people": people}
             if line not in panels.setdefault(panel, []):
                 panels[panel].append(line)
     lines = [line | {"order": k} for k, bars in enumerate(panels.values()) for line in bars]
@@ -114,7 +111,13 @@ def guess(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
     questions = word_questions(frame.with_columns(model=models))
-    names, kinds = _set_labels(frame), _mark_names()
+    names = _set_labels(frame)
+    kinds = {
+        "prior": said("without the tables"),
+        "believed": said("with the tables, as a Bayesian adversary expects"),
+        "actual": said("with the tables, in fact"),
+        "records": said("with the records themselves"),
+    }
     places = {kind: i for i, kind in enumerate(kinds.values())}
     rows, words = [], []
     for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
@@ -159,18 +162,8 @@ def guess(frame: pl.DataFrame) -> Chart:
     return dressed(chart, said("The best guess with published tables"), below, words)
 
 
-def _mark_names() -> dict[str, str]:
-    """Return the names of the marks."""
-    return {
-        "prior": said("without the tables"),
-        "believed": said("with the tables, as a Bayesian adversary expects"),
-        "actual": said("with the tables, in fact"),
-        "records": said("with the records themselves"),
-    }
-
-
 def cells(detail: pl.DataFrame) -> Chart:
-    """Draw a map of the combinations of a component (``component_cells.CELLS``)."""
+    """Draw a map of the combinations of a component (``breakdown.CELLS``)."""
     alt, _ = extra()
     states = [said("proved: one person"), said("proved"), said("not settled")]
     first = detail.row(0, named=True)
@@ -247,8 +240,3 @@ def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
     panels = chart.facet(facet=facet, data=data(alt, rows), columns=1)
     return panels.resolve_scale(y="independent")
-
-
-def _panel_title(text: str) -> str:
-    """Return the title of a panel, on a few lines."""
-    return "\n".join(wrap(text, 64, max_lines=3, placeholder=" …"))

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.commands.tables.dimensions import Records, find_dimension, rows_as_text
+from qifsql.commands.tables.dimensions import Records, find_dimension
 from qifsql.commands.tables.margins import Domain, Published, place, places
 from qifsql.data.dataset import Dataset
+from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import csv_row
+from qifsql.data.readers import relation
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural, quoted
@@ -124,13 +126,16 @@ def read_combinations(
     edge = frozenset(columns)
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-    texts = Step("listed", "One row per line: texts.", rows_as_text(dataset, columns))
+    texts = [exp.cast(column(c), "VARCHAR").as_(f"value_{i}") for i, c in sorted(columns.items())]
+    rows = relation(dataset, frozenset(c.source_name for c in columns.values()))
+    rows = exp.alias_(rows, SOURCE, table=True)
+    listed = Step("listed", "One row per line: texts.", exp.select(*texts).from_(rows))
     query = splice(
         "tables/listed_combinations",
         numbers={"all_people": domain.people},
         shape={"edge": edge},
     )
-    tables.make("possible", Plan((texts,), query))
+    tables.make("possible", Plan((listed,), query))
     if records is not None:
         truth = exp.select("count(*)").from_(records.truth(edge))
         unlisted = truth.join("possible", using=tuple(places(edge)), join_type="anti")

@@ -285,7 +285,9 @@ class Scope:
         component = self.component
         if len(self.links) == 1:
             return sum(component.occurs(Count([c])) for c in self.inside[0].values()), True
-        present = {j for cells in self.inside for (j,) in cells.values() if self._occurs(j)}
+        present = {
+            j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
+        }
         sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
         for k in range(len(self.links) - 1, 0, -1):
             link, parent = self.links[k], self.links[k].parent or 0
@@ -297,9 +299,6 @@ class Scope:
                     _part_of_cell(cell, self.links[parent].edge, link.shared)
                 ]
         return sum(sizes[0].values()), self._all_occur(present)
-
-    def _occurs(self, column: int) -> bool:
-        return self.component.occurs(Count([[column]]))
 
     def _all_occur(self, present: Collection[int]) -> bool:
         """Return whether in one solution all columns that may hold somebody do so."""

@@ -4,7 +4,7 @@ Attributes are numbered from 1 in the order in which tables name them; ``values_
 table of the values of attribute i with their codes, from 1 in their order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -15,9 +15,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import Margins
 from qifsql.counting.release_columns import typed
-from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import SOURCE, column
-from qifsql.data.readers import relation
+from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
@@ -105,13 +103,6 @@ class Records:
     def _plan(self, query: exp.Select) -> Plan:
         steps = microdata_steps.steps(self.microdata)
         return microdata_steps.plan(self.microdata, steps, query)
-
-
-def rows_as_text(dataset: Dataset, columns: Mapping[int, Column]) -> exp.Select:
-    """Return the rows of a file with its columns as texts, by the numbers of attributes."""
-    texts = [exp.cast(column(c), "VARCHAR").as_(f"value_{i}") for i, c in sorted(columns.items())]
-    rows = relation(dataset, frozenset(c.source_name for c in columns.values()))
-    return exp.select(*texts).from_(exp.alias_(rows, SOURCE, table=True))
 
 
 def value_texts(

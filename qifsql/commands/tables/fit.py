@@ -1,11 +1,12 @@
 """The Bayesian adversary: expected counts over all assignments that agree with the tables.
 
+Her best guess of a secret is the value with the largest expected count.
 The expected counts of a decomposable set of exact tables are a product of its cliques over its
 separators. Of others they are estimated by the array of greatest entropy within the intervals: each
 table has a factor for each of its cells, which is moved until the table holds. The steps are those
 of ``sql/tables/fit.sql``.
 
-Source: M101 to M103.
+Source: M101 to M104.
 """
 
 from collections.abc import Callable
@@ -13,16 +14,23 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import Edge, Link, join_tree, maximal_edges, triangulated
-from qifsql.commands.tables.margins import Margins, places
-from qifsql.commands.tables.proofs import bounded_clique
+from qifsql.commands.tables.hypergraph import (
+    Edge,
+    Link,
+    join_tree,
+    maximal_edges,
+    prune_tree,
+    triangulated,
+)
+from qifsql.commands.tables.margins import Margins, has_at_most, places
+from qifsql.commands.tables.proofs import Question, bounded_clique
 from qifsql.data.expressions import filled
 from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-WHAT = "fitting expected counts"
+WHAT, GUESSING = "fitting expected counts", "looking for the best guess"
 ROUNDS = 300  # of fitting
 CHECKED = 5  # rounds, after which it is seen what still moves
 CLOSE = 1e-8  # people of a component that are moved in a round, in parts of all
@@ -267,3 +275,37 @@ def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") ->
 def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:
     chosen = exp.select("component").from_(components).where(condition).subquery("chosen")
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")
+
+
+def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] | None:
+    """Return the expected counts of what the best guess depends on, and these attributes.
+
+    The table has the columns ``component``, the places, the secret's among them, and ``mean``. None
+    if there are too many combinations.
+    """
+    assert question.secret is not None  # noqa: S101 - asked of secrets only
+    links = prune_tree(fit.links, question.scope, question.secret)
+    used = frozenset().union(*(link.edge for link in links))
+    edge = used & question.scope
+    cliques = {link.edge: name for link, name in zip(fit.links, fit.cliques, strict=True)}
+    tables = {f"clique_{k}": cliques[link.edge] for k, link in enumerate(links)}
+    members: Shape = [[link.edge, link.shared] for link in links]
+    shape = {"edge": edge, "cliques": members, "added": False}
+    combinations = splice("tables/expected_counts", tables=tables, shape=shape)
+    if len(links) > 1 and not has_at_most(margins, combinations, CELLS):
+        return None
+    counts = margins.make(
+        "expected_counts", tables, GUESSING, edge=edge, cliques=members, added=edge != used
+    )
+    return counts, edge
+
+
+def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
+    """Return the table of the best guesses: a row per combination of what is known and best value.
+
+    ``ties`` is the number of the values that are as good.
+    """
+    tables, knowledge = {"expected_counts": table}, edge - {secret}
+    return margins.make(
+        "best_guesses", tables, GUESSING, edge=edge, knowledge=knowledge, exact=exact
+    )

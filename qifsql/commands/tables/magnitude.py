@@ -48,15 +48,8 @@ MAGNITUDES: dict[str, pl.DataType] = {
     "table": pl.String(),
     "number": pl.String(),
     "dimensions": pl.List(pl.String()),
-    "without_number": pl.Int64(),
-    "cells": pl.Int64(),
-    "contributors": pl.Int64(),
-    "one_or_two": pl.Int64(),
-    "small": pl.Int64(),
-    "dominated": pl.Int64(),
-    "p_percent": pl.Int64(),
-    "either": pl.Int64(),
-    "failing": pl.Int64(),
+    **dict.fromkeys(("without_number", "cells", "contributors", "one_or_two", "small"), pl.Int64()),
+    **dict.fromkeys(("dominated", "p_percent", "either", "failing"), pl.Int64()),
 }
 """One row per table of sums: its text, the ``number`` and the ``dimensions``. The ``contributors``
 are records with a number; the ``without_number`` others are in no cell. The rest are numbers of

@@ -59,11 +59,6 @@ class Proofs:
     support: str | None
 
 
-def covered_parts(margins: Margins, scope: Edge) -> list[Edge]:
-    """Return what each table has of a set of attributes, without what another one has, too."""
-    return maximal_edges(e & scope for e in margins.edges)
-
-
 def free_attributes(margins: Margins, scope: Edge) -> Edge:
     """Return the attributes that no table has."""
     return scope - frozenset().union(*margins.edges)
@@ -210,31 +205,25 @@ def _proved_people(margins: Margins, cells: str) -> int | None:
 def prove(margins: Margins, question: Question) -> Proofs:
     """Return what the bounds prove about a question."""
     every = margins.domain.every
-    all_lines = sure_cells(margins, every)
-    scope = all_lines if question.scope == every else sure_cells(margins, question.scope)
-    knowledge = scope if question.secret is None else _block_lines(margins, question, scope)
-    sure = None if question.secret is None else _sure_secrets(margins, question, knowledge)
-    return Proofs(
-        all_lines,
-        knowledge,
-        sure,
-        _bracket(margins, question),
-        count_support(margins, every),
-    )
-
-
-def _block_lines(margins: Margins, question: Question, scope: str) -> str:
-    """Return the lines of what is known: joined tables, and sums over the secret."""
-    names = {"lines_alone": sure_cells(margins, question.knowledge), "lines": scope}
-    numbers = {"all_people": margins.domain.people}
-    return margins.make("block_lines", names, numbers=numbers, knowledge=question.knowledge)
+    lines = sure_cells(margins, every)
+    block_lines = lines if question.scope == every else sure_cells(margins, question.scope)
+    sure = None
+    if question.secret is not None:  # joined tables, and sums over the secret
+        names = {"lines_alone": sure_cells(margins, question.knowledge), "lines": block_lines}
+        people, knowledge = {"all_people": margins.domain.people}, question.knowledge
+        block_lines = margins.make("block_lines", names, numbers=people, knowledge=knowledge)
+        sure = _sure_secrets(margins, question, block_lines)
+    bracket, support = _bracket(margins, question), count_support(margins, every)
+    return Proofs(lines, block_lines, sure, bracket, support)
 
 
 def _sure_secrets(margins: Margins, question: Question, knowledge: str) -> str:
     """Return the people whose secret is proved, by what is known of them."""
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret = frozenset([question.secret])
-    excluding = [e for e in _possible_secrets(margins, question) if e & secret]
+    scope, is_listed = question.scope, is_complete(margins, question.scope)
+    parts = [scope] if scope in margins.nodes and is_listed else margins.edges
+    excluding = [e for e in maximal_edges(e & scope for e in parts) if e & secret]
     if not excluding and margins.domain.sizes[question.secret] > 1:
         return margins.make("nobody_sure", {"block_lines": knowledge}, knowledge=question.knowledge)
     tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
@@ -246,13 +235,6 @@ def _sure_secrets(margins: Margins, question: Question, knowledge: str) -> str:
         knowledge=question.knowledge,
         margins=joined,
     )
-
-
-def _possible_secrets(margins: Margins, question: Question) -> list[Edge]:
-    """Return the margins that exclude values of the secret."""
-    if question.scope in margins.nodes and is_complete(margins, question.scope):
-        return [question.scope]
-    return covered_parts(margins, question.scope)
 
 
 def _bracket(margins: Margins, question: Question) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlglot import exp
 
-from qifsql.commands.tables import arrays, best_guesses
+from qifsql.commands.tables import arrays, fit
 from qifsql.commands.tables.dimensions import Records
 from qifsql.commands.tables.fit import SCALE, Fit
 from qifsql.commands.tables.hypergraph import NOTHING
@@ -185,12 +185,12 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     margins = measured.margins
-    relevant = best_guesses.expected_counts(margins, counts, question)
+    relevant = fit.expected_counts(margins, counts, question)
     if relevant is None:
         return None
     table, edge = relevant
     exact = not counts.estimate
-    best = best_guesses.best_guesses(margins, table, edge, question.secret, exact=exact)
+    best = fit.best_guesses(margins, table, edge, question.secret, exact=exact)
     measured.best[question] = best, edge
     query = splice(
         "tables/believed_people",

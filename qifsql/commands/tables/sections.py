@@ -349,7 +349,7 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
         if row["actual"] is not None:
             guess = (said("best guess in fact"), percent("actual"))
         columns: list[Column] = [
-            (said("remedy"), _remedy),
+            (said("remedy"), lambda line: remedy_in_words(line["remedy"])),
             (said("counts lost"), number("cells_lost")),
             *_proved_columns(row),
             guess,
@@ -367,10 +367,6 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
     )
     content = _by_question(said("What would help"), detail, rows, draw)
     return [*content, Paragraph(said(message)), *map(Paragraph, choice(detail, spec))]
-
-
-def _remedy(line: Row) -> str:
-    return remedy_in_words(line["remedy"])
 
 
 def remedy_in_words(text: str | None) -> str:

@@ -1,6 +1,7 @@
 """Options of ``tables``."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -25,6 +26,9 @@ SMALL = 5
 DOMINANCE = (1.0, 85.0)
 P_PERCENT = 10.0
 CELLS_LISTED = 200  # combinations of the worst component
+_published, _check, _remedy, _detail = (
+    partial(Option, panel=panel) for panel in (PUBLISHED, CHECKS, REMEDIES, DETAILS)
+)
 
 
 class TableOptions(TypedDict, total=False):
@@ -32,66 +36,48 @@ class TableOptions(TypedDict, total=False):
 
     table: Annotated[
         str | Sequence[str],
-        Option(
+        _published(
             TEXTS,
             "Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; "
             "also round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. "
             "Repeatable.",
-            panel=PUBLISHED,
         ),
     ]
     published: Annotated[
         str | Path | Sequence[str | Path],
-        Option(
-            TEXTS,
-            "Published table: FILE[:PROTECTION], such as 'a.csv:round:5'. Repeatable.",
-            panel=PUBLISHED,
+        _published(
+            TEXTS, "Published table: FILE[:PROTECTION], such as 'a.csv:round:5'. Repeatable."
         ),
     ]
     count: Annotated[
         int | None,
-        Option(WHOLE, "Number of people, where no exact table tells it.", panel=PUBLISHED, least=1),
+        _published(WHOLE, "Number of people, where no exact table tells it.", least=1),
     ]
     across: Annotated[
         str | None,
-        Option(
+        _published(
             NAME,
             "The dimension whose values are the columns of wide published tables: "
             "sex, or sex=male,female.",
-            panel=PUBLISHED,
         ),
     ]
     counts: Annotated[
         str | None,
-        Option(
-            NAME,
-            "Column of the counts in published tables with one count per line.",
-            panel=PUBLISHED,
-        ),
+        _published(NAME, "Column of the counts in published tables with one count per line."),
     ]
     total: Annotated[
         str | Sequence[str],
-        Option(
-            TEXTS,
-            "Label of the lines and columns with totals in published tables.",
-            panel=PUBLISHED,
-        ),
+        _published(TEXTS, "Label of the lines and columns with totals in published tables."),
     ]
     nested: Annotated[
         str | Sequence[str],
-        Option(
-            TEXTS,
-            "INNER,OUTER: each value of INNER lies in one of OUTER (city,state). Repeatable.",
-            panel=PUBLISHED,
+        _published(
+            TEXTS, "INNER,OUTER: each value of INNER lies in one of OUTER (city,state). Repeatable."
         ),
     ]
     possible: Annotated[
         str | Path | None,
-        Option(
-            FILE,
-            "File of the combinations that can occur; its columns are dimensions.",
-            panel=PUBLISHED,
-        ),
+        _published(FILE, "File of the combinations that can occur; its columns are dimensions."),
     ]
     known: Annotated[
         str | Sequence[str],
@@ -104,98 +90,71 @@ class TableOptions(TypedDict, total=False):
         secret_option("Secrets: dimensions to infer; without one only re-identification."),
     ]
     where: Where
-    by: Annotated[
-        str | None, Option(GROUPS, "Dimension whose values are groups of people.", panel=DETAILS)
-    ]
-    progressive: Annotated[
-        bool, Option(FLAG, "Add a row for the first table, the first two, ...", panel=DETAILS)
-    ]
-    leave_one_out: Annotated[
-        bool, Option(FLAG, "Also measure the tables without each of them.", panel=DETAILS)
-    ]
+    by: Annotated[str | None, _detail(GROUPS, "Dimension whose values are groups of people.")]
+    progressive: Annotated[bool, _detail(FLAG, "Add a row for the first table, the first two, ...")]
+    leave_one_out: Annotated[bool, _detail(FLAG, "Also measure the tables without each of them.")]
     show_cells: Annotated[
         bool,
-        Option(
-            FLAG,
-            "Also list the combinations of the component with most people proved: values.",
-            panel=DETAILS,
+        _detail(
+            FLAG, "Also list the combinations of the component with most people proved: values."
         ),
     ]
     time_budget: Annotated[
         float,
-        Option(
-            SECONDS,
-            "Seconds for exact solutions of components, the smallest first.",
-            panel=DETAILS,
-            usual=BUDGET,
+        _detail(
+            SECONDS, "Seconds for exact solutions of components, the smallest first.", usual=BUDGET
         ),
     ]
     resume: Annotated[
         str | Path | None,
-        Option(
-            FILE,
-            "DuckDB file of solved components to resume from, readable by you only.",
-            panel=DETAILS,
-        ),
+        _detail(FILE, "DuckDB file of solved components to resume from, readable by you only."),
     ]
-    small: Annotated[
-        int, Option(WHOLE, "Cells below this are small.", panel=CHECKS, usual=SMALL, least=1)
-    ]
+    small: Annotated[int, _check(WHOLE, "Cells below this are small.", usual=SMALL, least=1)]
     magnitude: Annotated[
         str | Sequence[str],
-        Option(
+        _check(
             TEXTS,
             "NUMBER:DIMENSIONS: table of sums, such as 'turnover:region,industry'. Repeatable.",
-            panel=CHECKS,
         ),
     ]
     dominance: Annotated[
         str | Sequence[float],
-        Option(
+        _check(
             NUMBERS,
             "N,K: the N largest contributors give more than K percent of a sum.",
-            panel=CHECKS,
             usual=DOMINANCE,
         ),
     ]
     p_percent: Annotated[
         float,
-        Option(
+        _check(
             NUMBERS,
             "P: the second largest contributor can estimate the largest within P percent.",
-            panel=CHECKS,
             usual=P_PERCENT,
         ),
     ]
     remedies: Annotated[
         bool,
-        Option(
-            FLAG,
-            "Also measure what dropping, suppressing, rounding or coarsening would help.",
-            panel=REMEDIES,
+        _remedy(
+            FLAG, "Also measure what dropping, suppressing, rounding or coarsening would help."
         ),
     ]
     change: Annotated[
         str | Sequence[str],
-        Option(NAMES, "Coarser dimensions to try, such as age:10.", panel=REMEDIES),
+        _remedy(NAMES, "Coarser dimensions to try, such as age:10."),
     ]
     require: Annotated[
         str | Sequence[str],
-        Option(
+        _check(
             TEXTS,
             "Exit with 4 unless this holds, such as 'reconstructed<=0'. Repeatable.",
             text='Bounds on measures, such as "reconstructed<=0"; the result is false '
             "where one does not hold for all tables together.",
-            panel=CHECKS,
         ),
     ]
     until: Annotated[
         str | Sequence[str],
-        Option(
-            TEXTS,
-            "Find remedies until this holds, such as 'reconstructed<=0'. Repeatable.",
-            panel=REMEDIES,
-        ),
+        _remedy(TEXTS, "Find remedies until this holds, such as 'reconstructed<=0'. Repeatable."),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.tables import breakdown, component_cells, contradictions, dimensions
+from qifsql.commands.tables import breakdown, dimensions
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.margins import ContradictionError, Domain
 from qifsql.commands.tables.measured import Measured
@@ -15,7 +15,7 @@ from qifsql.commands.tables.question_rows import question_row
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import Release
-from qifsql.commands.tables.table_sets import Budget, measure_tables
+from qifsql.commands.tables.table_sets import Budget, contradiction_error, measure_tables
 from qifsql.data.option import as_names, as_tuple
 from qifsql.errors import InputError, quoted
 
@@ -52,7 +52,7 @@ class TableAttack:
         try:
             return measure_tables(self.release, chosen, self.questions, self.budget, pairs)
         except ContradictionError as e:
-            raise contradictions.contradiction_error(self.release, chosen) from e
+            raise contradiction_error(self.release, chosen) from e
 
     def rows(self, measured: Measured) -> list[dict[str, Any]]:
         """Return the row of each question, with what is known in the order of the request."""
@@ -78,7 +78,7 @@ class TableAttack:
         if by is not None:
             answer.details["groups"] = breakdown.groups(measured, self.questions, by)
         if options["show_cells"]:
-            answer.details |= component_cells.cell_details(measured, self.questions[0])
+            answer.details |= breakdown.cell_details(measured, self.questions[0])
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows)]
         self._judge(answer)
         measured.margins.close()

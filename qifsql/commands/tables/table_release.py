@@ -1,6 +1,7 @@
 """The release to attack: its tables, made of records as an office would, or read from files."""
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,9 +77,10 @@ class ReleaseMaker:
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people, if it is named."""
-        numbers = _dimension_numbers(read)
-        raws = {t.cells: self._raw_cells(t, numbers) for t in read if t.dims}
-        sizes = dimensions.list_values(self.tables, _value_sources(read, numbers, raws))
+        names = dict.fromkeys(name for table in read for name in table.dims)
+        numbers = {name: i for i, name in enumerate(names, 1)}
+        raws, sources = self._raw_tables(read, numbers)
+        sizes = dimensions.list_values(self.tables, sources)
         people = self._count_people(read, count)
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
         published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
@@ -112,8 +114,8 @@ class ReleaseMaker:
         }
         numbers = {name: i for i, name in enumerate(columns_of.values(), 1)}
         read = [replace(t, dims=tuple(columns_of[d] for d in t.dims)) for t in read]
-        raws = {t.cells: self._raw_cells(t, numbers) for t in read if t.dims}
-        records, _, sizes = self._count_tables(microdata, dims, _value_sources(read, numbers, raws))
+        raws, sources = self._raw_tables(read, numbers)
+        records, _, sizes = self._count_tables(microdata, dims, sources)
         people = records.people
         if count is not None and count != people:
             raise InputError(
@@ -151,14 +153,25 @@ class ReleaseMaker:
             records.code(edge, raw, records.counted[edge])
         return records, edges, sizes
 
-    def _raw_cells(self, table: PublishedTable, numbers: Mapping[str, int]) -> str:
-        """Return the cells of a published table with its values by the numbers of dimensions."""
-        query = exp.select("line", "published", "lower", "upper", "hidden")
-        for k, name in enumerate(table.dims, 1):
-            query = query.select(exp.column(f"value_{k}").as_(f"value_{numbers[name]}"))
-        name = f"raw_{table.cells}"
-        self.tables.make(name, query.from_(table.cells))
-        return name
+    def _raw_tables(
+        self, read: Sequence[PublishedTable], numbers: Mapping[str, int]
+    ) -> tuple[dict[str, str], dict[int, list[str]]]:
+        """Return the cells of published tables with their values by the numbers of dimensions.
+
+        These are engine tables by that of the cells, and, by dimension, those that have it.
+        """
+        raws: dict[str, str] = {}
+        sources: dict[int, list[str]] = defaultdict(list)
+        for table in read:
+            if table.dims:
+                raws[table.cells] = name = f"raw_{table.cells}"
+                query = exp.select("line", "published", "lower", "upper", "hidden")
+                for k, dimension in enumerate(table.dims, 1):
+                    value = exp.column(f"value_{k}").as_(f"value_{numbers[dimension]}")
+                    query = query.select(value)
+                    sources[numbers[dimension]].append(name)
+                self.tables.make(name, query.from_(table.cells))
+        return raws, sources
 
     def _coded_table(
         self, table: PublishedTable, numbers: Mapping[str, int], raw: str, people: int
@@ -272,28 +285,12 @@ class ReleaseMaker:
         return Release(self.tables, domain, published, records, possible, structural)
 
 
-def _dimension_numbers(read: Sequence[PublishedTable]) -> dict[str, int]:
-    """Return the numbers of all dimensions, in the order in which tables have them."""
-    names = dict.fromkeys(name for table in read for name in table.dims)
-    return {name: i for i, name in enumerate(names, 1)}
-
-
-def _value_sources(
-    read: Sequence[PublishedTable], numbers: Mapping[str, int], raws: Mapping[str, str]
-) -> dict[int, list[str]]:
-    sources: dict[int, list[str]] = {}
-    for table in read:
-        for name in table.dims:
-            sources.setdefault(numbers[name], []).append(raws[table.cells])
-    return sources
-
-
 def _with_distinct_titles(published: Sequence[Published]) -> list[Published]:
     """Return tables with different titles; of two with the same text the second has a number."""
-    titles: dict[str, int] = {}
+    times: Counter[str] = Counter()
     result = []
     for table in published:
-        titles[table.title] = titles.get(table.title, 0) + 1
-        n = titles[table.title]
+        times[table.title] += 1
+        n = times[table.title]
         result.append(table if n == 1 else replace(table, title=f"{table.title} ({n})"))
     return result

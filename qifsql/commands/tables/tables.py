@@ -33,18 +33,12 @@ SCHEMA: dict[str, pl.DataType] = {
     "people": pl.Int64(),
     "bounds": pl.String(),
     "sharp": pl.Boolean(),
-    "reconstructed": pl.Int64(),
-    "reconstructed_ones": pl.Int64(),
-    "cells_proved": pl.Int64(),
-    "singled_out": pl.Int64(),
-    "certain_inference": pl.Int64(),
+    **dict.fromkeys(("reconstructed", "reconstructed_ones", "cells_proved"), pl.Int64()),
+    **dict.fromkeys(("singled_out", "certain_inference"), pl.Int64()),
     "lowest": pl.Float64(),
     "highest": pl.Float64(),
     "bracket_sharp": pl.Boolean(),
-    "prior": pl.Float64(),
-    "believed": pl.Float64(),
-    "actual": pl.Float64(),
-    "records": pl.Float64(),
+    **dict.fromkeys(("prior", "believed", "actual", "records"), pl.Float64()),
     "estimate": pl.Boolean(),
     "components": pl.Int64(),
     "components_proved": pl.Float64(),
@@ -68,9 +62,9 @@ are proved, and ``components_open`` the number of those whose bounds may not be 
 
 WITHOUT: dict[str, pl.DataType] = {
     "without": pl.String(),
-    **{name: SCHEMA[name] for name in ("secret", "reconstructed", "singled_out")},
-    **{name: SCHEMA[name] for name in ("certain_inference", "lowest", "highest")},
-    **{name: SCHEMA[name] for name in ("believed", "actual")},
+    "secret": SCHEMA["secret"],
+    **{name: SCHEMA[name] for name in ("reconstructed", "singled_out", "certain_inference")},
+    **{name: SCHEMA[name] for name in ("lowest", "highest", "believed", "actual")},
 }
 """One row per table that is left out and secret: the measures of the other tables."""
 
