@@ -42,10 +42,11 @@ class Members:
 
 @dataclass(frozen=True)
 class Begun:
-    """Texts of a length that begin in a way."""
+    """Texts of a length that begin in a way; of any length, where nobody's text is so."""
 
     prefix: str
     length: int
+    any_length: bool = False
 
 
 Cell = Everything | Interval | Members | Begun
@@ -61,7 +62,7 @@ def holds(cell: Cell, value: Any) -> bool:
     if isinstance(cell, Begun):
         return (
             value is not None
-            and len(str(value)) == cell.length
+            and (cell.any_length or len(str(value)) == cell.length)
             and str(value).startswith(cell.prefix)
         )
     if value is None:

@@ -254,7 +254,7 @@ def test_the_command_shows_writes_and_draws(tmp_path: Path) -> None:
     done = run(*asked, "--format", "json")
     assert done.code == 0, done.err
     document = json.loads(done.out)
-    assert list(document["results"][0]) == list(SCHEMA)
+    assert list(document["results"][0]) == ["unit", *SCHEMA]
     assert list(document["columns"][0]) == list(COLUMNS)
     table = run(*asked, "--format", "table")
     assert table.code == 0

@@ -1,5 +1,6 @@
 """The intersection attack against an oracle of sets and fractions, and the examples of sources."""
 
+import dataclasses
 import datetime
 import json
 import tempfile
@@ -217,7 +218,17 @@ def plain_text(case: Case) -> list[str]:
 
 
 def meaning(case: Case) -> Case:
-    """The case where ``plain`` columns mean their text in every release."""
+    """The case where ``plain`` columns mean their text in every release.
+
+    A prefix of text that nobody's text of its length begins with is one of texts of any length.
+    """
+
+    def beginning(cell: Cell, column: int) -> Cell:
+        if not isinstance(cell, Begun) or case.kinds[column] != "text":
+            return cell
+        fits = any(oracle.holds(cell, person[column]) for person in case.people)
+        return cell if fits else dataclasses.replace(cell, any_length=True)
+
     plain = plain_text(case)
     releases = []
     for release, forms in zip(case.releases, case.forms, strict=True):
@@ -229,7 +240,9 @@ def meaning(case: Case) -> Case:
         rows = tuple(
             (
                 tuple(
-                    Members((oracle.written(c),)) if at in changed else c
+                    Members((oracle.written(c),))
+                    if at in changed
+                    else beginning(c, release.columns[at])
                     for at, c in enumerate(row)
                 ),
                 s,
