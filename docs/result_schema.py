@@ -44,12 +44,14 @@ class Rows:
 ATTACKED = "results.assessment.SCHEMA"
 INDIVIDUAL = "results.assessment.INDIVIDUAL"
 GAIN = "results.assessment.GAIN"
+PEOPLE = "results.assessment.PEOPLE"
+UNIT = {"unit": pl.String()}  # records or people, if the rows are about a file's records
 KEYLESS = "commands.attack.keyless.keyless.KEYLESS"
 LEARNED = "commands.attack.learning.learning.LEARNED"
 NOISY = "commands.attack.noisy.noisy.NOISY"
 OF_ATTACK = Rows(
     columns=[ATTACKED],
-    more=[INDIVIDUAL, GAIN, KEYLESS, LEARNED, NOISY, "results.assessment.MEASURES"],
+    more=[INDIVIDUAL, GAIN, PEOPLE, KEYLESS, LEARNED, NOISY, "results.assessment.MEASURES"],
     plain={"attack_id": pl.String()},
 )
 ANY = Rows(open=True)
@@ -70,7 +72,9 @@ KINDS: dict[str, dict[str, Rows]] = {
     },
     "blocks": {"results": ANY},
     "check": {
-        "results": Rows(columns=["commands.check.result.SCHEMA"]),
+        "results": Rows(
+            columns=["commands.check.result.SCHEMA"], more=["commands.check.result.READING"]
+        ),
         "uncovered": Rows(columns=["results.uncovered.SCHEMA"]),
         "columns": Rows(
             plain={"name": pl.String(), "role": pl.String(), "covered": pl.Boolean()}, open=True
@@ -105,7 +109,9 @@ KINDS: dict[str, dict[str, Rows]] = {
     "explain": {"results": Rows(columns=["commands.explain.result.SCHEMA"])},
     "hyper": {"results": ANY},
     "levels": {
-        "results": Rows(columns=["commands.levels.grading.SCHEMA"]),
+        "results": Rows(
+            columns=["commands.levels.grading.SCHEMA"], more=["commands.levels.grading.PEOPLE"]
+        ),
         "attacks": Rows(columns=["commands.levels.attacks.ATTACKS"]),
         "worst": ANY,
     },
@@ -125,7 +131,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "sweep": {
         "results": Rows(
             columns=["commands.sweep.result.SWEPT"],
-            more=["commands.sweep.samples.ERRORS", GAIN],
+            more=["commands.sweep.samples.ERRORS", GAIN, PEOPLE],
             plain={"attack_id": pl.String()},
         ),
         "histogram": Rows(columns=["commands.sweep.result.HISTOGRAMS"]),
@@ -138,7 +144,10 @@ KINDS: dict[str, dict[str, Rows]] = {
         "subsets": Rows(columns=["commands.synthetic.subsets.SUBSETS"]),
     },
     "adversaries": {
-        "results": Rows(columns=["commands.adversaries.adversaries.SCHEMA"]),
+        "results": Rows(
+            columns=["commands.adversaries.adversaries.SCHEMA"],
+            plain={"known_records": pl.String()},
+        ),
         "by_size": Rows(columns=["commands.adversaries.adversaries.BY_SIZE"]),
         "histogram": Rows(columns=["commands.adversaries.adversaries.HISTOGRAM"]),
     },
@@ -217,7 +226,11 @@ def document(*, closed: bool = False) -> Schema:
 def _envelope(tables: Mapping[str, Rows], more: Mapping[str, Schema], *, closed: bool) -> Schema:
     """Return the schema of a whole document with these tables and further entries."""
     entries = {
-        name: {"type": "array", "items": _row(rows, closed=closed)} for name, rows in tables.items()
+        name: {
+            "type": "array",
+            "items": _row(rows, UNIT if name == "results" else {}, closed=closed),
+        }
+        for name, rows in tables.items()
     }
     return {
         "type": "object",
@@ -231,12 +244,12 @@ def _envelope(tables: Mapping[str, Rows], more: Mapping[str, Schema], *, closed:
     }
 
 
-def _row(rows: Rows, *, closed: bool) -> Schema:
-    """Return the schema of one row."""
+def _row(rows: Rows, more: Columns, *, closed: bool) -> Schema:
+    """Return the schema of one row, with columns that it may have besides."""
     needed: dict[str, pl.DataType] = reduce(or_, map(_declared, rows.columns), {})
     needed |= rows.plain if not rows.columns else {}
     optional: dict[str, pl.DataType] = reduce(or_, map(_declared, rows.more), {})
-    optional |= rows.plain
+    optional |= {**rows.plain, **more}
     properties = {name: _type(kind) for name, kind in (optional | needed).items()}
     schema: Schema = {"type": "object"}
     if properties:
