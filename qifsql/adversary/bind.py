@@ -41,6 +41,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
     notes = (*_notes(models, qids, secrets, identifying), *map(of_records, repeated))
+    notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
     by_member = membership and not models[0].individual
@@ -326,6 +327,24 @@ def _repeated(
     columns = catalog.schema.columns
     names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
     return catalog.repeats(names, where)
+
+
+def _notes_on_words(
+    attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
+) -> tuple[str, ...]:
+    """Return notes on words that often mean a missing value, where missing is not a value."""
+    if (attack.null == "distinct" and not attack.any_value) or attack.of_collection:
+        return ()
+    columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
+    notes = []
+    for name, (words, records) in catalog.usual_words(columns, where).items():
+        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
+        option = shlex.quote(",".join(words)) if words != [""] else '""'
+        notes.append(
+            f"{quoted(name)} has {texts} in {plural(records, 'record')}, which is a value here and "
+            f"not missing: if it means missing, say so with --na {option}"
+        )
+    return tuple(notes)
 
 
 def of_records(repeated: Repeated) -> str:

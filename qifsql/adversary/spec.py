@@ -32,7 +32,8 @@ class Attack:
     ``drop`` (its record is left out). ``gains`` are gain functions (``qifsql.adversary.gains``),
     ``prior`` is a file of the adversary's beliefs before the release, ``by`` the column whose
     values are groups. ``wave`` splits one long table into a collection; ``key`` identifies people.
-    ``person`` is the column of people whose records are sets, ``household`` that of households.
+    ``person`` is the column of people who have several records, ``household`` that of households.
+    ``any_value``: a missing value may be anything, which is bounded from ``distinct``.
     """
 
     models: tuple[str, ...]
@@ -55,6 +56,7 @@ class Attack:
     keys: tuple[str, ...] = ()
     person: str | None = None
     household: str | None = None
+    any_value: bool = False
 
     @classmethod
     def of(
@@ -64,6 +66,7 @@ class Attack:
         *,
         person: str | None = None,
         household: str | None = None,
+        any_value: bool = False,
         **options: Unpack[Options],
     ) -> "Attack":
         """Return the spec from user input: one or several names, and paths or datasets."""
@@ -91,6 +94,7 @@ class Attack:
             keys,
             person,
             household,
+            any_value,
         )
 
     @property

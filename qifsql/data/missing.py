@@ -9,6 +9,14 @@ OF_COLUMN = re.compile(r'("(?:[^"]|"")*"|[^"=,]+)=(.*)', re.DOTALL)
 """Words of one column: its name, in double quotes if it has a comma or sign, and the words."""
 
 
+USUAL = (
+    *("", ".", "-", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None"),
+    *("missing", "Missing", "unknown", "Unknown", "not stated", "Not stated", "refused", "Refused"),
+    *("don't know", "Don't know", "ignorado", "Ignorado", "-9", "-99", "-999"),
+)
+"""Words that often mean a missing value. They are values unless the user says so."""
+
+
 @dataclass(frozen=True)
 class MissingValues:
     """Values of one column that are missing.

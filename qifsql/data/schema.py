@@ -19,6 +19,11 @@ class Catalog(Protocol):
     def remarks(self) -> tuple[str, ...]:
         """Return notes on the spelling of fields in the columns that were used so far."""
 
+    def usual_words(
+        self, names: Sequence[str], where: exp.Expr | None
+    ) -> dict[str, tuple[list[str], int]]:
+        """Return the usual words for missing values in columns, with the number of records."""
+
     def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records."""
 

@@ -20,8 +20,9 @@ from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies, mixed_ends
 from qifsql.data.formats import partition_columns
+from qifsql.data.missing import USUAL
 from qifsql.data.readers import header_line, relation
-from qifsql.data.types import NUMBERS, comparable, family, nested
+from qifsql.data.types import INTEGERS, NUMBERS, comparable, family, nested
 from qifsql.engine import growth, missing_words
 from qifsql.engine.csv_types import read_writings, remarks
 from qifsql.engine.functions import ALLOWED, functions_of, parsed
@@ -42,6 +43,7 @@ DELIMITERS = (",", ";", "\t", "|")
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
 MANY = 200_000  # rows beyond which values are looked for in parts first
 COUNTED = "SELECT count(DISTINCT field), count(field), count(*) FROM rows"
+WORDED = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 AGAIN = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
 MOST = 5_000_000  # rows in which the first values are looked for: a tenth of a second
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
@@ -174,6 +176,31 @@ class Catalog:
             raise ExpressionError(
                 f"{what} is of type {family(type_)}, not a condition; compare it with something"
             )
+
+    def usual_words(
+        self, names: Sequence[str], where: exp.Expr | None
+    ) -> dict[str, tuple[list[str], int]]:
+        """Return the usual words for missing values in columns, with the number of records.
+
+        Columns without any are left out.
+        """
+        columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
+        if not columns:
+            return {}
+        words = [exp.Literal.string(word) for word in USUAL]
+        counted = []
+        for i, column in enumerate(columns):
+            text = exp.cast(_column(column), "VARCHAR")
+            used = exp.Where(this=text.isin(*words))
+            every = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
+            counted.append(exp.alias_(exp.Filter(this=every, expression=used), f"words_{i}"))
+            number = exp.Filter(this=exp.Count(this=exp.Star()), expression=used.copy())
+            counted.append(exp.alias_(number, f"records_{i}"))
+        query = exp.select(*counted).from_(exp.alias_(relation(self.dataset), SOURCE, table=True))
+        query = query if where is None else query.where(where.copy())
+        (row,) = self.engine.query(query, self.dataset.name)
+        found = zip(columns, row[::2], row[1::2], strict=True)
+        return {c.name: (sorted(words), int(n)) for c, words, n in found if n}
 
     def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records.

@@ -106,3 +106,22 @@ def test_the_shared_cases(shared: Path) -> None:
     assert qifsql.attack("crs", file, **options).rows()[0]["records"] == 30
     rows = qifsql.describe(Dataset.open(cases / "quoted_empty.csv", na="")).rows()
     assert {row["column"]: row["missing"] for row in rows} == {"sex": 0, "occup": 10, "income": 10}
+
+
+@pytest.mark.parametrize("command", ["attack", "levels", "suda"])
+@pytest.mark.parametrize("rule", ["drop", "match-any"])
+def test_a_usual_word_is_told_where_missing_is_no_value(
+    command: str, rule: str, tmp_path: Path
+) -> None:
+    """Once per column with its records; not where a missing value is a value, nor with --na."""
+    file = tmp_path / "people.csv"
+    file.write_text('sex,edu,age\nf,NA,1\nm,.,-9\nf,"",2\nm,low,3\nm,"NA ",4\n')
+    words = (command, file, "-q", "sex,edu,age")
+    done = run(*words, "--null", rule)
+    assert done.code == 0
+    told = [line for line in done.err.splitlines() if "is a value here" in line]
+    assert len(told) == 2
+    assert '"edu" has the empty text, ".", "NA" in 3 records' in told[0]
+    assert told[1].startswith('note: "age" has "-9" in 1 record')
+    assert "is a value here" not in run(*words).err
+    assert "is a value here" not in run(*words, "--null", rule, "--na", ",.,NA,-9").err

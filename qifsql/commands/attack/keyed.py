@@ -55,6 +55,7 @@ def specified(
         completion_bounds.check_options(options)
         adversary["null"] = "distinct"
     units: Any = {name: options.get(name) for name in ("person", "household")}
+    units["any_value"] = options.get("null") == MATCH_ANY
     spec = Attack.of(model, source, **units, **cast("Options", adversary))
     population = options.get("population")
     if population is not None and spec.of_membership:

@@ -128,6 +128,7 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
         where=options["where"],
         null="drop" if options["null"] == "drop" else "distinct",
         person=options["person"],
+        any_value=options["null"] == MATCH_ANY,
     )
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")

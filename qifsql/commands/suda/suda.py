@@ -340,6 +340,7 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
         where=options["where"],
         null="drop" if options["null"] == "drop" else "distinct",
         by=options["by"],
+        any_value=options["null"] == MATCH_ANY,
     )
 
 
