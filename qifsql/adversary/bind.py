@@ -24,6 +24,8 @@ from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
+RECORDS_COUNTED = "records are counted, not people"
+
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """Return the attack bound to the columns of its dataset, with everything checked.
@@ -351,9 +353,9 @@ def of_records(repeated: Repeated) -> str:
     """Return the note that a column numbers people, and records are counted."""
     numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     return (
-        f"records are counted, not people: {quoted(repeated.column)} has "
-        f"{numbers if repeated.records else 'the same value in several records'}; people are "
-        f"counted with --person {shlex.quote(repeated.column)}"
+        f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
+        f"{numbers if repeated.records else 'the same value in several records'}; attack, "
+        f"sweep, levels and check count people with --person {shlex.quote(repeated.column)}"
     )
 
 

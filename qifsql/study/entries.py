@@ -19,14 +19,15 @@ WHOLE = "study"  # the name of the table of all entries
 REQUIRED = {"attack": ("model",), "synthetic": ("releases",)}
 """Keys that an entry of a kind must have besides its name."""
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
+NO_RECORDS = ("weight", "wave", "null", "person")
 ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
-    "tables": ("tables count", "tables are made of one dataset", ("weight", "wave", "null")),
+    "tables": ("tables count", "tables are made of one dataset", NO_RECORDS),
     "synthetic": (
         "synthetic releases are compared by counting",
         "releases are made from one dataset",
-        ("weight", "wave", "null"),
+        NO_RECORDS,
     ),
-    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave")),
+    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave", "person")),
 }
 """Entries that count every record once: their words, and the roles that they cannot use."""
 NAME = re.compile(r"\w[\w-]*")

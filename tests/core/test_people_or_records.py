@@ -124,3 +124,30 @@ def test_names_say_whose_number_it_is() -> None:
         "event_id",
     )
     assert [name for name in (*people, *others) if numbers_people(name)] == [*people]
+
+
+def test_a_beginner_attacks_people(visits: Path, tmp_path: Path) -> None:
+    """The study of ``start``, what it says to do next, and the command of ``describe``."""
+    done = run("start", visits, "--yes", "--folder", tmp_path / "begun")
+    assert done.code == 0
+    study = (tmp_path / "begun" / "study.toml").read_text()
+    assert 'person = "patient_id"' in study
+    assert "8 of 8 people are singled out" in done.out
+    assert "--preset k5 --qids age --secret" in done.out
+    assert done.out.count("--person patient_id") == 1
+    assert NOTE not in done.err
+    assert "--person patient_id" in run("describe", visits, "--format", "table").out
+
+
+@pytest.mark.parametrize("kind", ["suda", "tables"])
+def test_a_study_counts_no_records_of_people_as_people(
+    kind: str, visits: Path, tmp_path: Path
+) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f'[datasets.visits]\npath = "{visits}"\nqids = ["age", "ward"]\nperson = "patient_id"\n'
+        f'[[{kind}]]\nname = "x"\n' + ('tables = ["age,ward"]\n' if kind == "tables" else "")
+    )
+    done = run("run", study)
+    assert done.code == 2
+    assert "every record once, and the dataset has person" in done.err

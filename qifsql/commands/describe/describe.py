@@ -116,7 +116,7 @@ def describe(
     details = {"values": common} if values else {}
     notes = (
         *_first_line(catalog.schema),
-        *_repeated(rows),
+        *map(of_records, _repeated(rows)),
         *_spelt(spellings),
         *catalog.remarks,
     )
@@ -147,14 +147,20 @@ def _first_line(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return notes on columns that number people, some of whom have several records."""
+def person_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the column that says whose record it is, if people have several; None if unclear."""
+    columns = _repeated(rows)
+    return columns[0].column if len(columns) == 1 else None
+
+
+def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
+    """Return the columns that number people, some of whom have several records."""
     numbering = [row for row in rows if numbers_people(row["column"]) and row["distinct"]]
     columns = [
         Repeated(row["column"], row["distinct"], row["records"] - row["missing"])
         for row in numbering
     ]
-    return [of_records(column) for column in columns if column.of_people]
+    return [column for column in columns if column.of_people]
 
 
 def _spelt(spellings: Mapping[str, Spellings]) -> list[str]:

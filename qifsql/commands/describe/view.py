@@ -119,10 +119,13 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     return qids[:QIDS], secrets[:SECRETS]
 
 
-def command(rows: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> str | None:
+def command(
+    rows: Sequence[Mapping[str, Any]], arguments: Sequence[str], person: str | None
+) -> str | None:
     """Return the attack on the suggested roles as a command line; None without any to know.
 
-    ``arguments`` are the file and how it is read.
+    ``arguments`` are the file and how it is read; ``person`` is the column of people with several
+    records.
     """
     qids, secrets = proposal(rows)
     if not qids:
@@ -130,6 +133,7 @@ def command(rows: Sequence[Mapping[str, Any]], arguments: Sequence[str]) -> str 
     models = "crs,cas" if secrets else "crs"
     names = ",".join(map(field, qids))
     options = [word for name in secrets for word in ("--secret", field(name))]
+    options += [] if person is None else ["--person", person]
     return shlex.join(["qifsql", "attack", models, *arguments, "--qids", names, *options])
 
 

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any, Unpack
 
 from qifsql.commands.describe import view
-from qifsql.commands.describe.describe import describe
+from qifsql.commands.describe.describe import describe, person_of
 from qifsql.commands.init.spec import InitOptions
 from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
@@ -127,8 +127,15 @@ def _role_lines(
         "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
         "secret": _listing("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
+        "person": f"{_person_line(columns):<30}# whose record it is, if people have several",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
+
+
+def _person_line(columns: Sequence[Mapping[str, Any]]) -> str:
+    """Return the line of the column that says whose record it is; an example, if none does."""
+    person = person_of(columns)
+    return '#person = "patient_id"' if person is None else f"person = {toml(person)}"
 
 
 def _study(

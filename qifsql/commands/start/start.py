@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from qifsql.adversary.bind import RECORDS_COUNTED
 from qifsql.commands.describe import view as described_columns
-from qifsql.commands.describe.describe import describe
+from qifsql.commands.describe.describe import describe, person_of
 from qifsql.commands.describe.view import field
 from qifsql.commands.init.init import init
 from qifsql.commands.run.result import StudyResult
@@ -109,7 +110,10 @@ def start(
         )
     described = describe(dataset, settings=settings)
     qids, secrets = _choose_roles(dataset, described, questions, settings, told or silent)
-    seconds = sweep.expected_seconds(dataset, settings, **_adversary_options(qids, secrets))
+    person = person_of(described.rows())
+    seconds = sweep.expected_seconds(
+        dataset, settings, person=person, **_adversary_options(qids, secrets)
+    )
     many = seconds > LONG and len(qids) > int(SMALL[-1])
     sizes = SMALL if many and questions.small(seconds) else None
     _announce_duration(seconds, sizes, told or silent)
@@ -120,6 +124,8 @@ def start(
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
+    of_records = () if person is None else (RECORDS_COUNTED,)  # people are counted
+    notes = [note for note in described.notes if not note.startswith(of_records)]
     spec = {
         "dataset": dataset.name,
         **roles,
@@ -127,13 +133,13 @@ def start(
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
         "commands": _commands([text, *typed(reading)], study, described, roles),
-        "steps": _next_steps([text, *typed(reading)], study, qids, secrets),
+        "steps": _next_steps([text, *typed(reading)], study, (qids, secrets), person),
     }
     return Beginning(
         frame=results.frame,
         origin=origin.about(spec, (*dataset.paths, str(study))),
         details={**results.details, "roles": described.frame},
-        notes=(*described.notes, *(n for n in results.notes if n not in described.notes)),
+        notes=(*notes, *(n for n in results.notes if n not in notes)),
         met=results.met,
         results=results,
         study=study,
@@ -206,12 +212,15 @@ def _commands(file: list[str], study: Path, described: Result, roles: dict[str, 
     return [shlex.join(words) for words in lines]
 
 
-def _next_steps(file: list[str], study: Path, qids: Names, secrets: Names) -> list[str]:
+def _next_steps(
+    file: list[str], study: Path, roles: tuple[Names, Names], person: str | None
+) -> list[str]:
     """Return three command lines to go on with."""
-    options = _role_words(qids, secrets)
+    options = _role_words(*roles)
+    of_people = [] if person is None else ["--person", person]
     steps = [
         ["qifsql", "run", str(study)],
-        ["qifsql", "check", *file, "--preset", "k5", *options],
+        ["qifsql", "check", *file, "--preset", "k5", *options, *of_people],
         ["qifsql", "compare", *file, *options, "--until", "k>=5"],
     ]
     return [shlex.join(words) for words in steps]

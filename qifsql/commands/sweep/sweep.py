@@ -110,14 +110,18 @@ def sweep(
 
 
 def expected_seconds(
-    source: Source, settings: Settings | None = None, **options: Unpack[Options]
+    source: Source,
+    settings: Settings | None = None,
+    *,
+    person: str | None = None,
+    **options: Unpack[Options],
 ) -> float:
     """Return the seconds that a sweep of all subsets is expected to take, without sweeping.
 
     Infinite if the subsets have to be attacked one by one.
     """
     model = "crs,cas" if options.get("secret") else "crs"
-    attack = Attack.of(model, source, **options).fitting()
+    attack = Attack.of(model, source, person=person, **options).fitting()
     with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
         return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
 

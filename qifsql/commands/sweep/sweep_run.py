@@ -96,6 +96,9 @@ class SweepRun:
 
     def expected_seconds(self) -> float:
         """Return the expected seconds before anything is measured."""
+        if self.bound.microdata.person is not None:
+            records = check_records(self.engine, self.bound.microdata)
+            return records * self.strategy.subsets * PER_RECORD
         qids, secrets = self._spreads()
         layouts = list(plan_passes(qids, secrets, qids[0].people))
         return (
