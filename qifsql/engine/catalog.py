@@ -199,8 +199,8 @@ class Catalog:
         query = exp.select(*counted).from_(exp.alias_(relation(self.dataset), SOURCE, table=True))
         query = query if where is None else query.where(where.copy())
         (row,) = self.engine.query(query, self.dataset.name)
-        found = zip(columns, row[::2], row[1::2], strict=True)
-        return {c.name: (sorted(words), int(n)) for c, words, n in found if n}
+        counts = zip(columns, row[::2], row[1::2], strict=True)
+        return {c.name: (sorted(words), int(n)) for c, words, n in counts if n}
 
     def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records.

@@ -137,7 +137,7 @@ def test_the_command_prints_what_python_gives(source: Path) -> None:
         drop=["list", "pay"],
     )
     (row,), (right,) = found["results"], again.frame.to_dicts()
-    assert {**row, "seconds": 0} == {**right, "seconds": 0}
+    assert {**row, "seconds": 0} == {"unit": "records", **right, "seconds": 0}
     assert found["quasi_identifiers"] == again.details["quasi_identifiers"].to_dicts()
     assert f"6 records written to {out}" in talk
     made = pq.read_table(out)

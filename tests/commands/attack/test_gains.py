@@ -178,7 +178,7 @@ def test_tries_and_penalties_at_owners_and_secrets(drawn: Release, data: st.Data
             f"penalty:{cost}": ch.penalty(known, F(cost)),
         }
         check(row, numbers(joints[asked], gains[text]), exact=drawn.exact)
-        assert (row["secret"], row["gain"], row["unit"]) == (asked, text, "BRL")
+        assert (row["secret"], row["gain"], row["gain_unit"]) == (asked, text, "BRL")
         assert [row[c] for c in SAME] == [rows[3 * bool(asked)][c] for c in SAME]
 
 
@@ -352,7 +352,9 @@ def test_several_gains_say_what_each_says_alone(
 
         together = frame(texts)
         alone = pl.concat([frame([text]) for text in texts], how="diagonal")
-    assert_frame_equal(together.drop("gain", "unit"), alone.drop("gain", "unit"), check_exact=True)
+    assert_frame_equal(
+        together.drop("gain", "gain_unit"), alone.drop("gain", "gain_unit"), check_exact=True
+    )
     assert together["gain"].to_list() == texts
 
 
@@ -398,7 +400,7 @@ def test_the_example_of_the_paper(samples: Path) -> None:
     dollars, careful = result.rows()
     assert [dollars["prior_probabilistic"], dollars["posterior_probabilistic"]] == [2.0, 3.0]
     assert (dollars["degradation_probabilistic"], dollars["leakage_additive"]) == (1.5, 1.0)
-    assert (dollars["worst_case"], dollars["gain"], dollars["unit"]) == (4.0, "worth:4", "USD")
+    assert (dollars["worst_case"], dollars["gain"], dollars["gain_unit"]) == (4.0, "worth:4", "USD")
     assert [careful["prior_probabilistic"], careful["posterior_probabilistic"]] == [0.0, 0.5]
     assert careful["degradation_probabilistic"] is careful["min_entropy_leakage"] is None
     losses, undefined = result.notes

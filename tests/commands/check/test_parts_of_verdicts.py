@@ -13,7 +13,7 @@ from qifsql.adversary.models import model
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.commands.check import check, comparison, coverage, view
 from qifsql.commands.check.comparison import Comparison
-from qifsql.commands.check.result import SCHEMA, Verdict, refused
+from qifsql.commands.check.result import READING, SCHEMA, Verdict, refused
 from qifsql.commands.check.spec import _rules
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError
@@ -289,7 +289,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
     columns = ("rule", "model", "secret", "value", "success", "attempt", "low", "high")
     levels = check._levels_of_rows(found, found.rules[0], "crs", rows, last)
-    assert all(list(row) == list(SCHEMA) for row in levels)
+    assert all(list(row) == [*SCHEMA, *READING] for row in levels)
     return [{name: row[name] for name in (*columns, "baseline", "met")} for row in levels]
 
 

@@ -57,7 +57,7 @@ from qifsql.counting import losses
 from qifsql.errors import InputError
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
-from qifsql.reference import microdata, naive_bayes
+from qifsql.reference import microdata, naive_bayes, people_with_records
 from qifsql.reference import published_tables as pt
 from qifsql.reference import quasi_identifier_sets as su
 from qifsql.reference import sample_estimates as se
@@ -747,9 +747,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "quantiles": lambda: oracle.quantile(successes, Fraction(1, 2)),
         "groups": gap,
         "households": lambda: oracle_households.risks(rows, "g", ["k"], None)["risk"],
-        "person": lambda: oracle_households.success(oracle_households.sets(rows, "g", ["k"], None))[
-            "posterior_probabilistic"
-        ],
+        "person": lambda: people_with_records.attack(rows, "g", ["k"])["posterior_probabilistic"],
         "bounds": completed,
         "k": lambda: min(Counter(row["k"] for row in rows).values()),
         "l": lambda: min(len(of_block(row["k"])) for row in rows),

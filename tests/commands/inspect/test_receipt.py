@@ -64,8 +64,8 @@ def test_a_receipt_as_data(samples: Path) -> None:
     )  # fmt: skip
     document = json.loads(done.out)
     assert document["results"] == [
-        {"reveals": None, "n_qids": 1, "qids": ["age"], "matches": 1},
-        {"reveals": "illness", "n_qids": 1, "qids": ["age"], "matches": 1},
+        {"unit": "records", "reveals": None, "n_qids": 1, "qids": ["age"], "matches": 1},
+        {"unit": "records", "reveals": "illness", "n_qids": 1, "qids": ["age"], "matches": 1},
     ]
     assert [r["posterior_probabilistic"] for r in document["learnt"]] == [1.0, 1.0]
 
