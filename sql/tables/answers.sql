@@ -94,7 +94,7 @@ FROM (
 
 -- One row per combination of a component that may hold somebody: its bounds, from the margins
 -- `edges` and from what is proved, and its people.
-{# component_cells(every=[1, 2], edges=[[1], [2]], has_records=True), component_cells(every=[1], edges=[[1]], has_records=False) #}
+{# component_cells(every=[1, 2], edges=[[1, 2], [1, 2]], has_records=True), component_cells(every=[1], edges=[[1]], has_records=False) #}
 CREATE OR REPLACE VIEW component_cells AS
 SELECT
     cells.component,

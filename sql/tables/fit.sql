@@ -185,7 +185,7 @@ SELECT
     {% for side in ("one", "other") %}
     coalesce(open_{{ side }}.people, 0) AS people_{{ side }},
     coalesce(open_{{ side }}.slope, 0) AS slope_{{ side }},
-    coalesce(open_{{ side }}.least, 0) AS least_{{ side }},
+    coalesce(open_{{ side }}.bottom, 0) AS least_{{ side }},
     coalesce(open_{{ side }}.most, 0) AS most_{{ side }},
     seams.settled_{{ side }},
     {% endfor %}
@@ -199,7 +199,7 @@ LEFT JOIN (
         sum((greatest(least(loose, upper), lower) * parts_of_one)::HUGEINT)::DOUBLE / parts_of_one AS people,
         sum((CASE WHEN loose > lower AND loose < upper THEN loose ELSE 0 END * parts_of_one)::HUGEINT)::DOUBLE
         / parts_of_one AS slope,
-        sum((lower * parts_of_one)::HUGEINT)::DOUBLE / parts_of_one AS least,
+        sum((lower * parts_of_one)::HUGEINT)::DOUBLE / parts_of_one AS bottom,
         sum((upper * parts_of_one)::HUGEINT)::DOUBLE / parts_of_one AS most
     FROM clique_{{ side }}
     GROUP BY ALL
