@@ -328,7 +328,7 @@ def _repeated(
         return ()
     columns = catalog.schema.columns
     names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
-    return catalog.repeats(names, where)
+    return catalog.repeats(names, where, keys)
 
 
 def _notes_on_words(

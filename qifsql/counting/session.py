@@ -11,7 +11,6 @@ from sqlglot import exp
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.counting.join import with_joined_people
-from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
 from qifsql.data.readers import relation
@@ -23,7 +22,7 @@ from qifsql.engine.protocol import Engine, LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, WeightError, plural, quoted
 from qifsql.query import compiler
-from qifsql.query.microdata_steps import keys_plan, records_plan, weights_plan
+from qifsql.query.microdata_steps import records_plan, weights_plan
 from qifsql.query.plan import Plan
 
 WAVES = 100  # releases in one long table, at most
@@ -162,22 +161,6 @@ def note_left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
         for only in (False, True)
     )
     return note_dropped(records, people)
-
-
-def note_repeated_key(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
-    """Return a note if people have several records in a release, by its key."""
-    key = microdata.key
-    if key is None or microdata.person is not None or isinstance(microdata.dataset, Collection):
-        return ()
-    where = microdata.dataset.name
-    ((records, people),) = engine.rows(keys_plan(microdata, key), "counting keys", where)
-    if records == people:
-        return ()
-    return (
-        f"{people:,} people by the key {quoted(key.name)} have {records:,} records, and each "
-        "record counts as a person: make one set of them with attack --person, or choose one "
-        "record per person with qifsql anonymise --one-per",
-    )
 
 
 def note_dropped(records: int, people: int) -> tuple[str, ...]:

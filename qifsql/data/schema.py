@@ -1,6 +1,6 @@
 """The interface for questions about one dataset, which the engine answers during binding."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol
 
 from sqlglot import exp
@@ -24,7 +24,9 @@ class Catalog(Protocol):
     ) -> dict[str, tuple[list[str], int]]:
         """Return the usual words for missing values in columns, with the number of records."""
 
-    def repeats(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+    def repeats(
+        self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]
+    ) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records."""
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:

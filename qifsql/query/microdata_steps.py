@@ -262,15 +262,6 @@ def records_plan(microdata: Microdata, *, people: bool = False) -> Plan:
     return plan(microdata, (), _from_source(microdata, [counted], people=people))
 
 
-def keys_plan(microdata: Microdata, key: Attribute) -> Plan:
-    """Return the plan that counts the records with a key, and the different keys."""
-    columns = [
-        exp.alias_(exp.Count(this=key.expression.copy()), "records"),
-        exp.alias_(exp.Count(this=exp.Distinct(expressions=[key.expression.copy()])), "people"),
-    ]
-    return plan(microdata, (), _from_source(microdata, columns))
-
-
 def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan:
     """Return the plan of steps and their result, with statements that open the files first."""
     zone = ["SET TimeZone = 'UTC'"] if microdata.zoned else []

@@ -57,6 +57,14 @@ def test_a_key_of_any_name_is_one_of_people(visits: Path) -> None:
     assert f'{NOTE}: "x"' in run("attack", visits, "-q", "age,ward", "--key", "x").err
 
 
+def test_a_key_with_few_values_is_one_of_people_all_the_same(visits: Path) -> None:
+    """The user says so; a column that is only named like one may number something else."""
+    pl.DataFrame({"patient_id": [1, 2] * 20, "sex": ["f"] * 40}).write_parquet(visits)
+    assert NOTE not in run("attack", visits, "-q", "sex").err
+    done = run("attack", visits, "-q", "sex", "--key", "patient_id")
+    assert f'{NOTE}: "patient_id" has 2 values in 40 records' in done.err
+
+
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_it_is_told_if_and_only_if_somebody_has_several_records(ids: list[int]) -> None:
     """Not if the values are fewer than the root of the records: they number something else."""

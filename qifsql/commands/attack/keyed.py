@@ -16,7 +16,7 @@ from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import known_records, missing_patterns, secret_values
 from qifsql.counting.counts import Counts, Store
-from qifsql.counting.session import note_repeated_key, opened, population_plan
+from qifsql.counting.session import opened, population_plan
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
@@ -195,8 +195,7 @@ class _Run:
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
-        repeated = note_repeated_key(self.counts.engine, bound.microdata)
-        notes = [*bound.microdata.notes, *repeated, *notes]
+        notes = [*bound.microdata.notes, *notes]
         notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
         notes += findings.remarks(self.counts, self.extras, self.after)
         notes += [*self._note_on_empty_groups(details), *self._note_on_sets(everybody)]

@@ -1,0 +1,279 @@
+"""The columns of datasets as files name and type them: delimiter, header, parts of a collection.
+
+DuckDB ignores case in names and renames the second of ``ID`` and ``id``. The original names are
+read from the file, so that both columns can be used.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import zip_longest
+
+from sqlglot import exp
+
+from qifsql.data.collection import Collection, together
+from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.expressions import identifier
+from qifsql.data.files import mixed_ends
+from qifsql.data.formats import partition_columns
+from qifsql.data.readers import header_line, relation
+from qifsql.data.types import comparable, family, nested
+from qifsql.engine import missing_words
+from qifsql.engine.csv_types import read_writings
+from qifsql.engine.protocol import Engine
+from qifsql.errors import ColumnError, DatasetError, QifError, did_you_mean, plural, quoted
+
+DELIMITERS = (",", ";", "\t", "|")
+HEADER = 100  # lines that the names of columns may take, if they contain line breaks
+
+
+def _read_schema(
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
+) -> tuple[Dataset, Schema]:
+    """Return the dataset, with the delimiter found in its header, and its columns."""
+    dataset = replace(dataset, missing=(), names=())
+    if dataset.format == "csv":
+        return _read_csv_schema(engine, dataset, mentions)
+    if dataset.format == "parquet" and len(dataset.paths) > 1:
+        _check_same_schema(engine, dataset)
+    described = engine.describe(relation(dataset), dataset.name)
+    names = _parquet_names(engine, dataset) if dataset.format == "parquet" else []
+    if dataset.frame is not None:
+        names = list(dataset.frame.column_names)
+    names += [source for source, _ in described[len(names) :]]  # those of folders
+    dataset, described = _without_words(engine, dataset, names, described)
+    columns = (Column(n, source, kind) for n, (source, kind) in zip(names, described, strict=False))
+    return dataset, Schema(dataset.name, tuple(columns))
+
+
+def _read_csv_schema(
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
+) -> tuple[Dataset, Schema]:
+    """Return the dataset with its delimiter, and its columns by the names in its first line."""
+    dataset, header, doubtful = _header(engine, dataset)
+    described = engine.describe(relation(dataset), dataset.name)
+    fields = len(described) - _count_partitions(dataset, header)
+    if header and len(header) != fields:
+        raise DatasetError(
+            f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
+            f"other lines {fields}; correct the file or name its --delimiter"
+        )
+    pairs = zip(described, header, strict=False)
+    nameless = [source for (source, _), name in pairs if not name.strip()]
+    if len(nameless) > 1:
+        _check_nameless(engine, dataset, nameless)
+    names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
+    dataset, described = _without_words(engine, dataset, names, described)
+    used = [
+        pair
+        for pair, name in zip(described[:fields], header, strict=True)
+        if mentions is None or mentions(name)
+    ]
+    fields_read = [name for name, _ in described[:fields]]
+    dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
+    types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
+    columns = tuple(
+        Column(name, source, types[source], writings.get(source, ""))
+        for name, (source, _) in zip(names, described, strict=False)
+    )
+    return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
+
+
+def _without_words(
+    engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
+) -> tuple[Dataset, list[tuple[str, str]]]:
+    """Return a dataset without the user's words for missing values, its columns and types."""
+    if not dataset.na:
+        return dataset, described
+    dataset = missing_words.resolve(engine, dataset, names, described)
+    return dataset, engine.describe(relation(dataset), dataset.name)
+
+
+def read_columns(
+    engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
+) -> tuple[Dataset, Schema]:
+    """Return a dataset and its columns; lines of CSV may end in two ways.
+
+    A quoted field may hold such an end in a file that is read as it is.
+    """
+    if dataset.format == "csv" and mixed_ends(dataset.paths):
+        try:
+            as_it_is, schema = _read_schema(engine, dataset, mentions)
+            engine.query(exp.select("count(*)").from_(relation(as_it_is)), dataset.name)
+        except QifError:
+            return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
+        return as_it_is, schema
+    return _read_schema(engine, dataset, mentions)
+
+
+def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) -> None:
+    """Refuse several columns that have values and no name; empty ones are left in peace."""
+    counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
+    (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
+    if (valued := sum(map(bool, values))) > 1:
+        raise DatasetError(
+            f"{dataset.name}: {plural(valued, 'column')} with values have no name in its first "
+            "line; if that line is a title, delete it, otherwise write names"
+        )
+
+
+def _count_partitions(dataset: Dataset, names: Sequence[str]) -> int:
+    """Return the number of columns from the names of folders that are not in the files, too."""
+    columns = partition_columns(dataset.paths[0]) if dataset.hive else ()
+    return len({c.casefold() for c in columns} - {name.casefold() for name in names})
+
+
+def read_collection(
+    engine: Engine, collection: Collection, mentions: Callable[[str], bool] | None
+) -> tuple[Collection, Schema]:
+    """Return the collection with its keys looked up, and the columns of all its datasets."""
+    datasets, schemas, keys = [], [], []
+    for member, key in zip_longest(collection.datasets, collection.keys):
+        source = find_table(engine, member) if member.format == "duckdb" else member
+        dataset, schema = read_columns(engine, source, mentions)
+        datasets.append(dataset)
+        schemas.append(schema)
+        keys += [_key_column(schema, key, collection.keys)] if key is not None else []
+    for i, key in enumerate(keys):
+        if nested(key.type):
+            raise ColumnError(
+                f"key {quoted(key.name)} of {datasets[i].name} is nested; name another column"
+            )
+        if comparable(key.type) != comparable(keys[0].type):
+            for dataset in (datasets[0], datasets[i]):
+                _check_records(engine, dataset)  # without records, the types of CSV mean nothing
+            raise ColumnError(
+                f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
+                f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
+                "the text 007 is not the number 7; write both with one type (CSV: "
+                "--all-varchar)"
+            )
+        if key.writing:
+            engine.written[datasets[i].name, key.name] = key.writing
+    collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
+    return collection, together(collection, schemas)
+
+
+def _key_column(schema: Schema, name: str, names: Sequence[str]) -> Column:
+    """Return the key column of one dataset of a collection, whose keys are ``names``."""
+    try:
+        return schema[name]
+    except ColumnError as e:
+        if len(names) > 1 and len(set(names)) == 1:
+            hint = "; where its key has another name, name one for each dataset, as in --key a,b"
+            raise ColumnError(f"{e}{hint}") from e
+        raise
+
+
+def _check_records(engine: Engine, dataset: Dataset) -> None:
+    if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
+        raise DatasetError(f"{dataset.name} has no records; name another file")
+
+
+def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
+    """Return the names in the first line of CSV, and whether they may be values of a record.
+
+    The delimiter is the one that gives most names.
+    """
+    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
+    split = {d: _lines(engine, dataset, d) for d in candidates}
+    best = max(candidates, key=lambda d: len(split[d][0]))
+    names, *records = split[best]
+    for path in dataset.paths[1:]:
+        file_names = _lines(engine, replace(dataset, paths=(path,)), best)[0]
+        if file_names != names:
+            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
+            how = "other names" if len(file_names) == len(names) else counts
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their first lines: {path} has {how}"
+            )
+    return replace(dataset, delimiter=best), names, _may_be_record(names, records)
+
+
+def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
+    """Return the fields in the first lines of the first file, split by a delimiter."""
+    query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
+    lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
+    if not lines or not lines[0].strip():
+        raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
+    lines[0] = lines[0].removeprefix("\ufeff")
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        rows = [next(reader)]
+    except csv.Error as e:
+        raise DatasetError(f"{dataset.name} has no readable first line of names") from e
+    with suppress(csv.Error):  # of a later line: the engine says what is wrong there
+        rows += reader
+    return rows
+
+
+def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Return whether a field of the first line is a number or date, or a value of its column."""
+    columns = dict(enumerate(map(set, zip_longest(*records))))
+    return any(
+        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in columns.get(i, ()))
+        for i, name in enumerate(names)
+    )
+
+
+def find_table(engine: Engine, dataset: Dataset) -> Dataset:
+    """Return the dataset with its table found by its name or ``schema.table``, else in any case.
+
+    DatasetError if it is a view: the author of the file decides what a view reads.
+    """
+    stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
+    views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
+    inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
+    query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
+    tables = engine.query(query, dataset.name)
+    for same in (str, str.casefold):
+        name = same(dataset.table)
+        for schema, table, stored_ in tables:
+            if name not in (same(table), same(f"{schema}.{table}")):
+                continue
+            if not stored_:
+                raise DatasetError(
+                    f"{quoted(dataset.table)} in {dataset.paths[0]} is a view, which may read "
+                    "anything; store its rows in a table or a Parquet file, and name that"
+                )
+            return replace(dataset, schema=schema, table=table)
+    hint = did_you_mean(dataset.table, (table for _, table, stored_ in tables if stored_))
+    raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
+
+
+def _check_same_schema(engine: Engine, dataset: Dataset) -> None:
+    """Refuse Parquet files that differ in names or types: DuckDB would cast to the first file's.
+
+    The order of the columns may differ, unless names differ only in case: DuckDB distinguishes
+    such columns by position.
+    """
+    first: list[tuple[str, str]] = []
+    for path in dataset.paths:
+        part = replace(dataset, paths=(path,), hive=False)
+        types = [type_ for _, type_ in engine.describe(relation(part), dataset.name)]
+        columns = list(zip(_parquet_names(engine, part), types, strict=True))
+        if len({name.casefold() for name, _ in columns}) == len(columns):
+            columns.sort()
+        first = first or columns
+        if columns != first:
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their columns or types, so values could be "
+                "changed when they are read together; write them again with one schema"
+            )
+
+
+def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
+    """Return the names of the top-level columns in the first file."""
+    first = replace(dataset, paths=dataset.paths[:1], wave=None)
+    arguments = relation(first).this.expressions[:1]
+    source = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=arguments))
+    rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
+    names: list[str] = []
+    skip = 0
+    for name, children in rows[1:]:
+        if skip == 0:
+            names.append(name)
+        skip = max(0, skip - 1) + (children or 0)
+    return names
