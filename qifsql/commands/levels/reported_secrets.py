@@ -14,6 +14,7 @@ import polars as pl
 
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import Answer, Run
+from qifsql.commands.levels.worst_blocks import table_of_blocks
 from qifsql.data.hierarchy import Hierarchy
 
 Row = Mapping[str, Any]
@@ -51,30 +52,29 @@ def _smaller(answer: Answer, reported: Answer) -> Answer:
     ``people`` and ``blocks`` stay those of all. A worst block is that of the level that is taken;
     an attack is on those of whom more succumb.
     """
-    by_level = {(r["measure"], r["secret"]): r for r in reported.rows if r["secret"] is not None}
     totals = {name: answer.rows[0][name] for name in ("people", "blocks")}
-    rows = [
-        by_level[level] | totals
-        if (level := (r["measure"], r["secret"])) in by_level
-        and _protection(by_level[level]) < _protection(r)
-        else r
-        for r in answer.rows
-    ]
-    replaced = {
-        (new["measure"], new["secret"])
-        for new, old in zip(rows, answer.rows, strict=True)
-        if new is not old
+    of_reported = {_level(r): r | totals for r in reported.rows if r["secret"] is not None}
+    smaller = {
+        _level(row): of_reported[_level(row)]
+        for row in answer.rows
+        if _level(row) in of_reported and _protection(of_reported[_level(row)]) < _protection(row)
     }
-    details = {"attacks": _more(answer.details["attacks"], reported.details["attacks"])}
+    rows = [smaller.get(_level(row), row) for row in answer.rows]
+    details = {"attacks": _worse_attacks(answer.details["attacks"], reported.details["attacks"])}
     if "worst" in answer.details:
-        tables = answer.details["worst"], reported.details["worst"]
-        old, new = ({(r["measure"], r["secret"]): r for r in t.to_dicts()} for t in tables)
-        chosen = [new[level] if level in replaced else row for level, row in old.items()]
-        details["worst"] = pl.DataFrame(chosen, schema=tables[0].schema)
+        worst = answer.details["worst"].to_dicts()
+        worst_reported = {_level(r): r for r in reported.details["worst"].to_dicts()}
+        chosen = [worst_reported[_level(r)] if _level(r) in smaller else r for r in worst]
+        details["worst"] = table_of_blocks(chosen)
     return Answer(rows, details, (*answer.plans, *reported.plans))
 
 
-def _more(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
+def _level(row: Row) -> tuple[str, str | None]:
+    """Return what a row is the level of: its measure and secret."""
+    return row["measure"], row["secret"]
+
+
+def _worse_attacks(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
     """Return each attack on all people, or on those with a reported secret if more succumb."""
     rows = attacks.to_dicts()
     by_attack = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}

@@ -1,6 +1,7 @@
 """The worst blocks, the size of a release, and the check of a population."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
@@ -71,7 +72,23 @@ def worst_block_table(
             rows = [(*(STAR for _ in qids), int(level.value))]
         lines.append((name, secret.name if secret and name != "k" else None, *rows[0]))
     names = unique(["measure", "secret", *(q.name for q in qids), "size"])
-    return pl.DataFrame(lines, schema=names, orient="row", infer_schema_length=None)
+    return table_of_blocks([dict(zip(names, line, strict=True)) for line in lines])
+
+
+def table_of_blocks(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table; a column is text if one of its values is, such as ``*``."""
+    return pl.DataFrame({name: _column([row[name] for row in rows]) for name in rows[0]})
+
+
+def _column(values: Sequence[Any]) -> pl.Series:
+    numbers = [None if isinstance(value, str) else value for value in values]
+    if all(number is None for number in numbers):
+        return pl.Series(values, dtype=pl.String)
+    column = pl.Series(numbers, strict=False)
+    if not any(isinstance(value, str) for value in values):
+        return column
+    pairs = zip(values, column.cast(pl.String), strict=True)
+    return pl.Series([value if isinstance(value, str) else text for value, text in pairs])
 
 
 def _shown_columns(tables: Tables, table: str) -> list[exp.Expr]:

@@ -1,5 +1,6 @@
 """Levels: suppressed records, populations, bad input, and the command line."""
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from qifsql.commands.levels import secret_blocks
 from qifsql.commands.levels.levels import levels, unmet_levels
 from qifsql.commands.levels.view import _level_text
 from qifsql.commands.levels.view import parts as view
+from qifsql.commands.levels.worst_blocks import table_of_blocks
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
@@ -360,3 +362,24 @@ def test_enforced_levels_are_named_each() -> None:
     assert run("levels", PEOPLE, "-q", "age", "--k", "1", "--enforce").code == 0
     recursive = ("-s", "illness", "--l-recursive", "4,2", "--enforce")
     assert run("levels", PEOPLE, "-q", "gender", *recursive).code == 0
+
+
+def test_a_worst_block_of_reported_secrets_may_have_values_of_another_type(tmp_path: Path) -> None:
+    """The worst block of all has no income, that of the people with a reported secret has one."""
+    people = [("a", None, "x"), ("a", None, "y"), ("b", 5, "x"), ("b", 5, None), ("b", 5, "x")]
+    path = write(
+        tmp_path / "p.parquet",
+        [{"town": town, "income": income, "s": s} for town, income, s in people],
+    )
+    result = levels(path, qids="town,income", secret="s", show_blocks=True)
+    worst = {row["measure"]: row for row in result.details["worst"].to_dicts()}
+    assert worst["k"]["income"] is None
+    assert (worst["l_distinct"]["town"], worst["l_distinct"]["income"]) == ("b", 5)
+
+
+def test_a_column_of_worst_blocks_is_text_if_one_of_them_is_everyone() -> None:
+    """``*`` stands beside values of every type, as text."""
+    day = datetime.date(2020, 1, 1)
+    everyone = dict.fromkeys(("day", "n", "flag"), "*") | {"size": 9}
+    table = table_of_blocks([{"day": day, "n": 5, "flag": True, "size": 1}, everyone])
+    assert table.rows() == [("2020-01-01", "5", "true", 1), ("*", "*", "*", 9)]
