@@ -85,19 +85,20 @@ class Counts:
         self.plans: list[Plan] = []
         self.values: dict[int, int] = {}
         path = store.path if store else None
-        held = engine.open_kept(path)
-        self._opening = attaching(str(path) if held else ":memory:", STORE)
-        self.catalogs = dict.fromkeys(held - {ledger.LEDGER}, STORE)
+        stored_tables = engine.open_kept(path)
+        self._opening = attaching(str(path) if stored_tables else ":memory:", STORE)
+        self.catalogs = dict.fromkeys(stored_tables - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
         self.records: int
-        if store and held:
-            self.records = self._read_signature(store, held)["records"]
+        if store and stored_tables:  # an earlier run has counted
+            self.records = self._read_signature(store, stored_tables)["records"]
             return
         self.records = check_records(engine, bound.microdata)
-        if self._ledger is not None:  # only now, so that a refused attack leaves an empty file
-            ledger.begin(self._ledger)
-        self._keep_cells(again or store is not None, tallied=tallied and store is None)
-        if store:
+        if self._ledger is None:
+            self._keep_cells(again, tallied=tallied)
+        else:
+            ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
+            self._keep_cells(True, tallied=False)  # later runs may ask anything
             self._store_question()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:

@@ -78,11 +78,11 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Lines]:
     name = path_text(path)
     text = _read(Path(name))
     try:
-        return tomllib.loads(text), Lines(name, _Located(text).numbers)
+        return tomllib.loads(text), Lines(name, _PartLines(text).numbers)
     except RecursionError as e:
         raise InputError(f"{name} is nested too deeply") from e
     except ValueError as e:  # a TOMLDecodeError, or a number with thousands of digits
-        line, complaint = _trouble(str(e), text)
+        line, complaint = _line_and_complaint(str(e), text)
         raise InputError(f"{name}, line {line}: this is no TOML: {complaint}") from e
 
 
@@ -101,7 +101,7 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}, line {line}: this is not UTF-8; save the file as UTF-8") from e
 
 
-def _trouble(message: str, text: str) -> tuple[int, str]:
+def _line_and_complaint(message: str, text: str) -> tuple[int, str]:
     """Return the line in a message of ``tomllib``, and the message without its place."""
     match = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", message, re.S)
     if not match:
@@ -127,58 +127,57 @@ def _tokens(text: str) -> Iterator[_Token]:
         line += match[0].count("\n")
 
 
-class _Located:
+class _PartLines:
     """The lines of all parts of a valid file, found in one pass over its tokens."""
 
     def __init__(self, text: str) -> None:
         self.numbers: dict[Route, int] = {}
-        self.lists: dict[Route, int] = {}  # of tables: the number of the last one so far
+        self.lists: dict[Route, int] = {}  # of tables: the number of the last table so far
         self.tokens = deque(_tokens(text))
         table: Route = ()
         while self.tokens:
-            if self._next("newline"):
+            if self._skip("newline"):
                 continue
             if self.tokens[0].text == "[":
-                table = self._header()
+                table = self._read_header()
             else:
-                self._pair(table)
+                self._read_pair(table)
 
-    def _next(self, kind: str) -> bool:
+    def _skip(self, kind: str) -> bool:
         """Consume the next token if its kind or text is ``kind``; return whether it was."""
         is_next = bool(self.tokens) and kind in (self.tokens[0].kind, self.tokens[0].text)
         if is_next:
             self.tokens.popleft()
         return is_next
 
-    def _header(self) -> Route:
+    def _read_header(self) -> Route:
         """Consume ``[a.b]`` or ``[[a.b]]``; return the path of the table that begins."""
         line = self.tokens.popleft().line
-        many = self._next("[")
-        *around, last = self._keys("]")
-        self.tokens.popleft()
-        if many:
-            self.tokens.popleft()
-        table = self._down((), around, line)
-        if not many:
-            table = self._down(table, [last], line)
-        else:
+        of_list = self._skip("[")
+        *around, last = self._read_names("]")
+        for _ in range(2 if of_list else 1):
+            self._skip("]")
+        table = self._route_to((), around, line)
+        if of_list:
             table += (last,)
             self.numbers.setdefault(table, line)
-            n = self.lists[table] = self.lists.get(table, -1) + 1
-            table += (n,)
+            self.lists[table] = self.lists.get(table, -1) + 1
+            table += (self.lists[table],)
+        else:
+            table = self._route_to(table, [last], line)
         self.numbers[table] = line
         return table
 
-    def _pair(self, table: Route) -> None:
+    def _read_pair(self, table: Route) -> None:
         """Consume ``a.b = value`` of a table, and record its line."""
         line = self.tokens[0].line
-        *around, last = self._keys("=")
+        *around, last = self._read_names("=")
         self.tokens.popleft()
-        route = (*self._down(table, around, line), last)
+        route = (*self._route_to(table, around, line), last)
         self.numbers[route] = line
-        self._value(route)
+        self._read_value(route)
 
-    def _keys(self, end: str) -> list[str]:
+    def _read_names(self, end: str) -> list[str]:
         """Consume a dotted key up to the mark ``end``; return its names without quotes."""
         written = []
         while self.tokens[0].text != end:
@@ -190,8 +189,8 @@ class _Located:
             names.append(name)
         return names
 
-    def _down(self, table: Route, names: list[str], line: int) -> Route:
-        """Return the path from a table by names to an inner one; of a list, to its last table."""
+    def _route_to(self, table: Route, names: list[str], line: int) -> Route:
+        """Return the path to an inner table, by its names; of a list of tables, to the last."""
         for name in names:
             table += (name,)
             self.numbers.setdefault(table, line)
@@ -199,18 +198,19 @@ class _Located:
                 table += (self.lists[table],)
         return table
 
-    def _value(self, route: Route) -> None:
-        if self._next("["):
+    def _read_value(self, route: Route) -> None:
+        """Consume a value, and record the lines of what is in it."""
+        if self._skip("["):
             n = 0
-            while not self._next("]"):
-                if not (self._next("newline") or self._next(",")):
+            while not self._skip("]"):
+                if not (self._skip("newline") or self._skip(",")):
                     self.numbers[*route, n] = self.tokens[0].line
-                    self._value((*route, n))
+                    self._read_value((*route, n))
                     n += 1
-        elif self._next("{"):
-            while not self._next("}"):
-                if not (self._next("newline") or self._next(",")):
-                    self._pair(route)
+        elif self._skip("{"):
+            while not self._skip("}"):
+                if not (self._skip("newline") or self._skip(",")):
+                    self._read_pair(route)
         else:
             while self.tokens and self.tokens[0].kind in ("bare", "text"):
                 self.tokens.popleft()

@@ -62,20 +62,23 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
     """
     remove_outputs(folder)
     while True:
-        if path is None:
-            handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
-            file = Path(name)
-        else:
-            file = path
-            handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        handle, file = _create_file(folder, suffix, path)
         if not lock_file(handle, wait=True) or _is_at(file, handle):
             break
-        os.close(handle)
+        os.close(handle)  # before it was locked, another process removed it as abandoned
     try:
         yield file
     finally:
         file.unlink(missing_ok=True)
         os.close(handle)
+
+
+def _create_file(folder: Path, suffix: str, path: Path | None) -> tuple[int, Path]:
+    """Create a private file; return its handle and its path, a random one if none is named."""
+    if path is not None:
+        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), path
+    handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
+    return handle, Path(name)
 
 
 def remove_outputs(folder: Path) -> None:

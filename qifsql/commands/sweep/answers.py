@@ -331,20 +331,19 @@ def release_contributions(
     ``frame`` has at least the subsets of ``release_subsets``; ``names`` are those of all datasets.
     Columns: ``RELEASES``.
     """
-    place = {
+    datasets = {  # of the quasi-identifiers of datasets, these as bits: the first auxiliary is 1
         _subset_of_datasets(numbers, chosen): sum(1 << number - 2 for number in chosen)
         for chosen in _auxiliary_sets(len(names))
     }
-    rows = frame.filter(pl.col("subset").is_in(list(place)))
-    moved = rows.with_columns(pl.col("subset").replace_strict(place, return_dtype=pl.UInt32))
-    alone = moved.filter(pl.col("subset") == 0)
-    if alone.height:
-        focal = alone.select(
-            "model", "secret", *(pl.col(p.replace("prior", "posterior")).alias(p) for p in PRIORS)
-        )
-        moved = moved.drop(PRIORS).join(focal, on=["model", "secret"], nulls_equal=True)
+    rows = frame.filter(pl.col("subset").is_in(list(datasets)))
+    rows = rows.with_columns(pl.col("subset").replace_strict(datasets, return_dtype=pl.UInt32))
+    focal = rows.filter(pl.col("subset") == 0)
+    if focal.height:  # the game begins with what the focal dataset alone reveals
+        before = [pl.col(p.replace("prior", "posterior")).alias(p) for p in PRIORS]
+        start = focal.select("model", "secret", *before)
+        rows = rows.drop(PRIORS).join(start, on=["model", "secret"], nulls_equal=True)
     auxiliary = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
-    contributions = shapley_values(moved.filter(pl.col("subset") > 0), auxiliary)
+    contributions = shapley_values(rows.filter(pl.col("subset") > 0), auxiliary)
     return contributions.rename({"qid": "dataset"})
 
 

@@ -1,7 +1,7 @@
 """Options of ``sweep``, and the subsets that they name."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -33,6 +33,33 @@ class SweepSpec:
     explain: bool = False
     walk: str = "auto"
     tell: Tell = lambda _line: None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], **run: Any) -> "SweepSpec":
+        """Return the settings in the options of a sweep; ``run``: its workspace and messages.
+
+        Raises InputError where a value is out of range, or where two exclude each other.
+        """
+        settings = {name: options[name] for name in cls.__dataclass_fields__ if name in options}
+        sizes, subsets = settings.get("sizes"), settings.get("subsets") or ()
+        settings["sizes"] = None if sizes is None else str(sizes)
+        settings["subsets"] = (subsets,) if isinstance(subsets, str) else tuple(subsets)
+        spec = cls(**settings, **run)
+        threshold, budget = spec.threshold, spec.time_budget
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise InputError("a threshold (--threshold) is a success, from 0 to 1")
+        if spec.search and threshold is None:
+            raise InputError(
+                "a search looks for subsets that reach a success; say which: --threshold"
+            )
+        if spec.releases and (sizes is not None or subsets or spec.search or spec.sample):
+            raise InputError(
+                "releases are sets of datasets; leave sizes, subsets, search, sample out"
+            )
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | float)):
+            problem = f"time_budget is a number of seconds, and {quoted(str(budget))} is none"
+            raise InputError(problem)
+        return spec
 
     def as_plain_data(self) -> dict[str, Any]:
         """Return the settings other than the attack as plain data for manifests."""

@@ -1,5 +1,6 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -17,11 +18,9 @@ from qifsql.engine.masks import private
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
-from qifsql.errors import EngineError, InputError, Interrupted, quoted
+from qifsql.errors import EngineError, Interrupted
 from qifsql.results.storage import Origin
 
-GIVEN_SUBSETS = ("sizes", "subsets", "search", "sample")
-RELEASES = "releases are sets of datasets; leave sizes, subsets, search, sample out"
 OF_RECORDS = ("search", "sample", "releases", "weight")
 REFUSED = ("target", "member", "gain", "prior", "by", "thresholds", "quantiles")
 
@@ -69,44 +68,27 @@ def sweep(
     """
     refuse(options, "a sweep", *REFUSED)
     check_names({n: v for n, v in options.items() if n not in REFUSED}, SweepOptions)
-    sizes, subsets = options.get("sizes"), options.get("subsets") or ()
-    threshold, search = options.get("threshold"), options.get("search", False)
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise InputError("a threshold (--threshold) is a success, from 0 to 1")
-    compiled.check_walk(options.get("walk", "auto"))
-    if search and threshold is None:
-        raise InputError("a search looks for subsets that reach a success; say which: --threshold")
+    spec = SweepSpec.of(
+        options,
+        workspace=None if workspace is None else follow_link(Path(workspace)),
+        keep=keep,
+        tell=told or silent,
+    )
+    compiled.check_walk(spec.walk)
+    return run(_attack(source, options).fitting(), spec, settings)
+
+
+def _attack(source: Source, options: Mapping[str, Any]) -> Attack:
+    """Return the attack on all quasi-identifiers; refuse what no sweep of such data can do."""
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if options.get("secret") else "crs"
     person = options.get("person")
-    attack = Attack.of(model, source, person=person, **cast("Options", adversary)).fitting()
+    attack = Attack.of(model, source, person=person, **cast("Options", adversary))
     if person is not None:
         refuse(options, "a sweep of people with several records (person)", *OF_RECORDS)
-    if attack.key and not attack.of_collection:
+    if not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
-    sample, releases = options.get("sample"), options.get("releases", False)
-    if releases and (sizes is not None or subsets or search or sample):
-        raise InputError(RELEASES)
-    budget = options.get("time_budget")
-    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | float)):
-        raise InputError(f"time_budget is a number of seconds, and {quoted(str(budget))} is none")
-    spec = SweepSpec(
-        sizes=None if sizes is None else str(sizes),
-        subsets=(subsets,) if isinstance(subsets, str) else tuple(subsets),
-        releases=releases,
-        threshold=threshold,
-        search=search,
-        sample=sample,
-        histogram=options.get("histogram", False),
-        workspace=None if workspace is None else follow_link(Path(workspace)),
-        keep=keep,
-        restart=options.get("restart", False),
-        time_budget=budget,
-        explain=options.get("explain", False),
-        walk=options.get("walk", "auto"),
-        tell=told or silent,
-    )
-    return run(attack, spec, settings)
+    return attack
 
 
 def expected_seconds(
@@ -128,17 +110,9 @@ def expected_seconds(
 
 def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:
     """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
-    adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
-    model = "crs,cas" if "secret" in options else "crs"
-    person = options.get("person")
-    attack = Attack.of(model, source, person=person, **cast("Options", adversary))
-    if not attack.of_collection:
-        refuse(options, "a sweep of one dataset", "key")
+    attack = _attack(source, options)
     with opened(attack.fitting(), settings, joined=False, command="sweep") as (_, bound):
-        if options.get("releases") and any(name in options for name in GIVEN_SUBSETS):
-            raise InputError(RELEASES)
-        names = ("releases", *GIVEN_SUBSETS)
-        strategy_for(bound.microdata, SweepSpec(**{n: options[n] for n in names if n in options}))
+        strategy_for(bound.microdata, SweepSpec.of(options))
 
 
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:

@@ -120,22 +120,20 @@ def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     csv = {**(spec.get("csv") or {}), "na": spec.get("na") or ()}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
-    names = list(collection.get("datasets") or [spec["dataset"]])
-    paths = list(inputs.paths)
-    if collection.get("wave"):
-        names = [spec["dataset"]]
-    elif collection:
-        sources = [
-            _open_dataset(name, [inputs.paths[_path(name, paths)]], csv, hive) for name in names
-        ]
+    files = list(inputs.paths)  # as the manifest names them
+    if collection and not collection.get("wave"):  # waves are in one dataset
+        names = list(collection.get("datasets") or [spec["dataset"]])
+        now = [inputs.paths[_path(name, files)] for name in names]
+        sources = [_open_dataset(n, [path], csv, hive) for n, path in zip(names, now, strict=True)]
         keys = collection.get("keys") or None
         return Collection.of(sources, key=keys, absent=collection.get("absent", "null"))
-    aside = _side_files(spec)
-    files = [file for file in paths if file not in aside and Path(file).name not in aside] or paths
-    return _open_dataset(str(names[0]), [inputs.paths[file] for file in files], csv, hive)
+    beside = _side_files(spec)
+    attacked = [file for file in files if not {file, Path(file).name} & beside] or files
+    return _open_dataset(str(spec["dataset"]), [inputs.paths[f] for f in attacked], csv, hive)
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
+    """Return a dataset read as it was; ``name`` is that of a file, or table@file."""
     table, at, _ = name.rpartition("@")
     first = f"{table}@{paths[0]}" if at and Path(paths[0]).name != name else paths[0]
     dataset = Dataset.open(
