@@ -3,7 +3,19 @@
 -- for each. The walk goes through chunks of records. A block is all records that agree on a subset,
 -- which it took; it is known by a number that holds the subset and the attributes that are open:
 -- those after it that vary in the block. Records that agree on all that is open are one row without
--- a record (-1): nothing that may still be taken tells them apart.
+-- a record (-1): nothing that may still be taken tells them apart. Of people with several records the
+-- number of a record is that of its person, so that what singles out is had by one person alone.
+
+-- One row per person and different record of hers: the number of the person, and how many of her
+-- records are like it. People are those of whom one record is known.
+CREATE OR REPLACE VIEW individuals AS
+SELECT
+    dense_rank() OVER (ORDER BY person, alone) AS record,
+    person,
+    alone,
+    alike,
+    qid
+FROM microdata;
 
 -- One row per record: the code of its first quasi-identifier by position; those of the others, each
 -- at its bits of a number; a bit for each position whose value is missing. `order` has the number of
@@ -31,7 +43,7 @@ CREATE OR REPLACE VIEW first_coded AS
 SELECT
     entry,
     rest,
-    CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+    CASE WHEN min(record) = max(record) THEN max(record) ELSE -1 END AS record
 FROM numbered
 GROUP BY
     entry,
@@ -44,7 +56,7 @@ CREATE OR REPLACE VIEW next_coded AS
 SELECT
     (rest >> asked.shift)::INTEGER AS entry,
     rest & asked.later AS rest,
-    CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+    CASE WHEN min(record) = max(record) THEN max(record) ELSE -1 END AS record
 FROM coded CROSS JOIN asked
 GROUP BY ALL
 ORDER BY entry;
@@ -72,30 +84,33 @@ GROUP BY chunk
 ORDER BY least;
 
 -- One row: all records, those alone in their block by all quasi-identifiers, those in blocks of two,
--- and the largest position of a record.
+-- and the largest number of a record. People count by the smallest block of their records.
 CREATE OR REPLACE VIEW totals AS
 SELECT
-    coalesce(sum(size), 0)::BIGINT AS records,
-    count(*) FILTER (WHERE size = 1) AS uniques,
-    2 * count(*) FILTER (WHERE size = 2) AS paired,
-    coalesce(max(last), 0)::BIGINT AS last
+    count(*) AS individuals,
+    count(*) FILTER (WHERE smallest = 1) AS uniques,
+    count(*) FILTER (WHERE smallest = 2) AS paired,
+    coalesce(max(record), 0)::BIGINT AS last
 FROM (
     SELECT
-        count(*) AS size,
-        max(record) AS last
-    FROM numbered
-    GROUP BY
-        entry,
-        rest
-) AS blocks;
+        record,
+        min(size) AS smallest
+    FROM (
+        SELECT
+            record,
+            count(*) OVER (PARTITION BY entry, rest) AS size
+        FROM numbered
+    ) AS sized
+    GROUP BY record
+) AS counted;
 
--- One row per block of the first quasi-identifier in a chunk: its rows, a record of it (-1 where it
--- has none), and what is open.
+-- One row per block of the first quasi-identifier in a chunk: its rows (1 where all are of one
+-- person), a record of it (-1 where it has none), and what is open.
 CREATE OR REPLACE VIEW entered_blocks AS
 SELECT
     entry AS block,
     getvariable('bit') AS taken,
-    count(*) AS size,
+    CASE WHEN min(record) = max(record) THEN 1 ELSE count(*) END AS size,
     max(record) AS record,
     varying(xor(bit_or(rest), bit_and(rest))) AS "open"
 FROM coded
@@ -115,7 +130,7 @@ FROM (
     SELECT
         block,
         rest & getvariable('field') AS code,
-        count(*) AS size,
+        CASE WHEN min(record) = max(record) THEN 1 ELSE count(*) END AS size,
         max(record) AS record,
         varying(xor(bit_or(rest), bit_and(rest))) & getvariable('after') AS "open"
     FROM live
@@ -192,7 +207,7 @@ FROM (
             SELECT
                 block & ~getvariable('bit') AS block,
                 rest & getvariable('later') AS rest,
-                CASE WHEN count(*) = 1 THEN max(record) ELSE -1 END AS record
+                CASE WHEN min(record) = max(record) THEN max(record) ELSE -1 END AS record
             FROM live
             WHERE turn = getvariable('bit')
             GROUP BY ALL
@@ -221,6 +236,13 @@ FROM (
     FROM live
     WHERE turn >= getvariable('ending') AND record >= 0
 ) AS ending;
+
+-- One row per person and subset that was noted, by however many of her records.
+CREATE OR REPLACE VIEW noted AS
+SELECT DISTINCT
+    record,
+    taken
+FROM candidates;
 
 -- One row: the rows in blocks in which this attribute is the first that is open, and all that go on.
 CREATE OR REPLACE VIEW turns AS
@@ -369,8 +391,8 @@ GROUP BY bin
 ORDER BY bin;
 
 -- One row per record, in the order of the input, with its position from 0: its minimal sample uniques
--- and its scores.
-{# scores_of_records(key=True, text=True), scores_of_records(key=False, text=False) #}
+-- and its scores, or those of its person.
+{# scores_of_records(key=True, text=True, person=False), scores_of_records(key=False, text=False, person=True) #}
 CREATE OR REPLACE VIEW scores_of_records AS
 SELECT
     everybody.record - 1 AS record,
@@ -381,8 +403,17 @@ SELECT
     coalesce(chance_of.score, 0) AS score,
     chance_of.smallest,
     coalesce(chance_of.chance, 0::DOUBLE) AS dis_suda
+{% if person %}
+FROM (SELECT *, row_number() OVER (ORDER BY record) AS position FROM everybody) AS everybody
+INNER JOIN records ON everybody.position = records.record
+INNER JOIN (SELECT DISTINCT record, person, alone FROM individuals) AS owners
+    ON records.person IS NOT DISTINCT FROM owners.person
+    AND CASE WHEN records.person IS NULL THEN records.record END IS NOT DISTINCT FROM owners.alone
+LEFT JOIN chance_of ON owners.record = chance_of.record
+{% else %}
 FROM everybody
 LEFT JOIN chance_of ON everybody.record = chance_of.record
+{% endif %}
 ORDER BY everybody.record;
 
 -- One row per value of a quasi-identifier, over all ranges of records.

@@ -71,6 +71,11 @@ def qids_option(summary: str, text: str = "") -> Option:
     return Option(NAMES, summary, text=text, flags=("--qids", "-q"))
 
 
+def person_option(summary: str, text: str) -> Option:
+    """Return the option for people with several records, with the help text ``summary``."""
+    return Option(NAME, summary, text=text, panel=DATA)
+
+
 def secret_option(summary: str, text: str = "") -> Option:
     """Return the option for secrets, with the help text ``summary``."""
     return Option(NAMES, summary, text=text, flags=("--secret", "-s"))
@@ -180,13 +185,11 @@ class Sets(TypedDict, total=False):
 
     person: Annotated[
         str | None,
-        Option(
-            NAME,
+        person_option(
             "Whose record it is; several are one set.",
-            text="Column or named expression that says whose record it is. The records of "
+            "Column or named expression that says whose record it is. The records of "
             "a person are then one set, and the attack is on people; a missing person is "
             "one of its own.",
-            panel=DATA,
         ),
     ]
 

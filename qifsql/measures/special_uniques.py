@@ -7,8 +7,6 @@ Sources: Elliot, Manning and Ford 2002 (scores); Elliot, Manning, Mayes, Gurd an
 import math
 from fractions import Fraction
 
-from qifsql.measures.uniqueness import Sizes, unique_match
-
 
 def score_of_size(n: int, limit: int, size: int) -> int:
     """Return the score of one minimal sample unique of that size (M142).
@@ -29,9 +27,12 @@ def intrusion(uniques: int, paired: int, fraction: Fraction) -> float | None:
     """Return DIS, the chance that a match with a unique record is right, in [0, 1] (M144).
 
     ``paired`` are records in blocks of two, ``fraction`` is the sampling fraction; None without
-    uniques and pairs, or without uniques in a whole population.
+    uniques and pairs, or without uniques in a whole population. People with several records count
+    by the smallest of their blocks.
     """
-    return unique_match(Sizes({1: uniques, 2: paired // 2}, fraction))
+    right = uniques * fraction
+    matches = right + paired * (1 - fraction)
+    return float(right / matches) if matches else None
 
 
 def odds(paired: int, fraction: Fraction) -> float:

@@ -1,4 +1,4 @@
-"""Minimal sample uniques and their scores (SUDA), subset by subset (M140 to M145).
+"""Minimal sample uniques and their scores (SUDA), subset by subset (M140 to M145, M190).
 
 Everything is a set or a fraction, but for DIS-SUDA, which has a power with a broken exponent.
 """
@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import combinations
 from math import factorial
 
-from qifsql.reference.microdata import Names, Rows, sizes, value
+from qifsql.reference.microdata import Names, Rows, key, sizes, value
+from qifsql.reference.people_with_records import records_of
 
 Unique = frozenset[str]
 
@@ -22,10 +23,31 @@ def minimal_uniques(
     unique: list[set[Unique]] = [set() for _ in rows]
     for size in range(1, len(qids) + 1):
         for subset in combinations(qids, size):
-            keys = [tuple(cell[q] for q in subset) for cell in cells]
-            times = Counter(keys)
-            for place, key in enumerate(keys):
-                if times[key] == 1 and not (omit_missing and None in key):
+            tuples = [tuple(cell[q] for q in subset) for cell in cells]
+            times = Counter(tuples)
+            for place, block in enumerate(tuples):
+                if times[block] == 1 and not (omit_missing and None in block):
+                    unique[place].add(frozenset(subset))
+    return [
+        {s for s in sets if len(s) <= max_size and not any(t < s for t in sets)} for sets in unique
+    ]
+
+
+def minimal_uniques_of_people(
+    rows: Rows, person: str, qids: Names, max_size: int
+) -> list[set[Unique]]:
+    """Return for every person the sets by which one of her records singles her out (M190).
+
+    Nobody else has a record that equals it there, and no smaller part of the set does.
+    """
+    people = records_of(rows, person)
+    unique: list[set[Unique]] = [set() for _ in people]
+    for size in range(1, len(qids) + 1):
+        for subset in combinations(qids, size):
+            tuples = [{key(row, subset) for row in records} for records in people]
+            owners = Counter(block for blocks in tuples for block in blocks)
+            for place, blocks in enumerate(tuples):
+                if any(owners[block] == 1 for block in blocks):
                     unique[place].add(frozenset(subset))
     return [
         {s for s in sets if len(s) <= max_size and not any(t < s for t in sets)} for sets in unique
@@ -51,15 +73,23 @@ def contributions(
     }
 
 
-def alone_and_paired(rows: Rows, qids: Names) -> tuple[int, int]:
-    """Return the records alone in their block, and those in blocks of two."""
-    blocks = Counter(sizes(rows, qids).values())
-    return blocks[1], 2 * blocks[2]
+def alone_and_paired(rows: Rows, qids: Names, person: str | None = None) -> tuple[int, int]:
+    """Return the records alone in their block, and those in blocks of two.
+
+    With a ``person`` they are people, by the fewest people of a block of one of her records.
+    """
+    if person is None:
+        blocks = Counter(sizes(rows, qids).values())
+        return blocks[1], 2 * blocks[2]
+    people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
+    owners = Counter(block for blocks in people for block in blocks)
+    smallest = Counter(min(owners[block] for block in blocks) for blocks in people)
+    return smallest[1], smallest[2]
 
 
-def intrusion(rows: Rows, qids: Names, f: Fraction) -> Fraction | None:
+def intrusion(rows: Rows, qids: Names, f: Fraction, person: str | None = None) -> Fraction | None:
     """Compute DIS (M144): U f / (U f + P (1 - f)); P are records in blocks of two."""
-    u, p = alone_and_paired(rows, qids)
+    u, p = alone_and_paired(rows, qids, person)
     below = u * f + p * (1 - f)
     return u * f / below if below else None
 
@@ -74,15 +104,17 @@ def sum_of_inverses(powers: Sequence[float]) -> float:
     return sum(1 / power for power in powers)
 
 
-def dis_suda(scores: Sequence[Fraction], rows: Rows, qids: Names, f: Fraction) -> list[float]:
-    """Compute DIS-SUDA of each record (M145), 0 without a score.
+def dis_suda(
+    scores: Sequence[Fraction], rows: Rows, qids: Names, f: Fraction, person: str | None = None
+) -> list[float]:
+    """Compute DIS-SUDA of each record, or of each person (M145), 0 without a score.
 
     It is 1 / (1 + (U / DIS - U) / (score^Q sum score^-Q)).
     """
-    dis = intrusion(rows, qids, f)
+    dis = intrusion(rows, qids, f, person)
     if not dis:
         return [0.0] * len(scores)
-    u, _ = alone_and_paired(rows, qids)
+    u, _ = alone_and_paired(rows, qids, person)
     total = sum_of_inverses(powers(scores, len(qids)))
     gap = float(u / dis - u)
     return [1 / (1 + gap / (powers([s], len(qids))[0] * total)) if s else 0.0 for s in scores]

@@ -68,23 +68,29 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
 
 
 def sizes(by_size: pl.DataFrame) -> Chart:
-    """Draw the records by the number of attributes that suffice to single them out."""
+    """Draw the records or people by the number of attributes that suffice to single them out."""
     alt, _ = extra()
-    tips = {"size:O": said("attributes needed"), "individuals:Q": said("records")}
-    rows = by_size.select("size", individuals="records")
+    of_people = "people" in by_size.columns
+    unit = said("people") if of_people else said("records")
+    tips = {"size:O": said("attributes needed"), "individuals:Q": unit}
+    rows = by_size.select("size", individuals="people" if of_people else "records")
     bars = (
         alt.Chart(data(alt, rows), width={"step": 44}, height=240)
         .mark_bar(color=ORANGE)
         .encode(
             x=alt.X("size:O", title=said("attributes needed"), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("individuals:Q", title=said("records"), axis=alt.Axis(format=",d")),
+            y=alt.Y("individuals:Q", title=unit, axis=alt.Axis(format=",d")),
             tooltip=hints(alt, tips),
         )
     )
     below = said("Each record is counted at its smallest minimal sample unique.")
+    if of_people:
+        below = said("Each person is counted at her smallest minimal sample unique.")
     lines = [
         said("{size}: {n}", size=row["size"], n=count(row["individuals"]))
         for row in rows.iter_rows(named=True)
     ]
     title = said("How many attributes suffice to single out a record")
+    if of_people:
+        title = said("How many attributes of a record suffice to single out a person")
     return dressed(bars, title, below, lines)

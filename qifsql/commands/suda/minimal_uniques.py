@@ -15,7 +15,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import WIDE, Packing
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
-from qifsql.counting.scales import Spread, make_dictionary, own_name
+from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
@@ -39,9 +39,12 @@ Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream doe
 
 @dataclass(frozen=True)
 class Totals:
-    """Records, those alone by all quasi-identifiers, those in blocks of two, the last position."""
+    """Records, those alone by all quasi-identifiers, those in blocks of two, the last number.
 
-    records: int
+    With a person they are people, who count by the smallest of their blocks.
+    """
+
+    individuals: int
     uniques: int
     paired: int
     last: int
@@ -53,6 +56,8 @@ class MinimalUniques:
 
     ``size_limit`` is the size of the largest subset, ``scores`` the score of a subset by its size.
     ``mark_missing``: records have a mark for each value that they miss, also if these count.
+    With a person in ``microdata``, of whom one record is known, the number of a record is that of
+    its person.
     ``history`` are the statements of the streams.
     """
 
@@ -75,8 +80,9 @@ class MinimalUniques:
         """Find all minimal sample uniques; create the tables of scores and counts."""
         streams = self._streams()
         self.engine.set_aside(FREED_LATE)
+        steps = [self._number_people()] if self.by_person else None
         spreads = [
-            make_dictionary(self.engine, self.microdata, f"qid_{i}")
+            make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
             for i, _ in enumerate(self.microdata.qids, 1)
         ]
         self.packing = Packing.of(spreads)
@@ -96,10 +102,24 @@ class MinimalUniques:
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded_name(position))
+            if self.by_person:  # several records of a person may be alone by the same subset
+                self.tables.repeatable("candidates", self._query("noted"))()
             self._work(walkers, 2, "comparing", self._ranges(totals.last))
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
         return totals
+
+    @property
+    def by_person(self) -> bool:
+        """Return whether people are counted, who may have several records."""
+        return self.microdata.person is not None
+
+    def count_records(self, individuals: int) -> int:
+        """Return the number of records of all individuals."""
+        if not self.by_person:
+            return individuals
+        records = exp.select("sum(alike)").from_(own_table("individuals"))
+        return int(self.tables.rows(records)[0][0])
 
     def drop(self) -> None:
         """Drop all tables, so that others of these names can be made."""
@@ -147,12 +167,21 @@ class MinimalUniques:
         self.tables.make("members", microdata_steps.plan(self.microdata, [everybody], query))
         return self.tables.answer(self._query("group_sums"))
 
+    def _number_people(self) -> Step:
+        """Create the table of people and their different records; return the step that reads it."""
+        steps = microdata_steps.steps(self.microdata)
+        query = splice("suda/individuals", width=len(self.microdata.qids))
+        self.tables.make("individuals", microdata_steps.plan(self.microdata, steps, query))
+        rows = exp.select("*").from_(own_table("individuals"))
+        return Step("microdata", "One row per person and different record of hers.", rows)
+
     def _numbered(self) -> Plan:
         """Return the plan of a row per record: its position and codes, and what it misses."""
         packing = self.packing
+        tables = {f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)}
         query = splice(
             "suda/numbered_records",
-            tables={f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)},
+            tables=tables | ({"everybody": own_name("individuals")} if self.by_person else {}),
             shape={
                 "order": [i + 1 for i in packing.order],
                 "shifts": [packing.shift(p) for p in range(packing.n)],
@@ -160,8 +189,8 @@ class MinimalUniques:
                 "missing": self.omit_missing or self.mark_missing,
             },
         )
-        everybody = microdata_steps.everybody(self.microdata)
-        return microdata_steps.plan(self.microdata, [everybody], query)
+        steps = [] if self.by_person else [microdata_steps.everybody(self.microdata)]
+        return microdata_steps.plan(self.microdata, steps, query)
 
     def _cut(self) -> None:
         """Create the coded tables: of all quasi-identifiers, and without the first ones."""

@@ -28,7 +28,7 @@ completion in which missing is one value more. A bound that is not sharp holds, 
 completion attains it."""
 ENDS: dict[str, pl.DataType] = {"low": pl.Float64(), "high": pl.Float64()}
 """Further columns of the rows with match-any: the bounds, NULL for measures without bounds."""
-REFUSED = ("omit_missing", "values", "by", "records", "key")
+REFUSED = ("omit_missing", "values", "by", "records", "key", "person")
 NOTES = (
     "low and high hold for every value that a missing one may have; the other numbers take a "
     "missing value as one value more, which is one of its completions",

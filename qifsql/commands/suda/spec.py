@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import AnyNull, Where, qids_option
+from qifsql.adversary.options import AnyNull, Where, person_option, qids_option
 from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, RUN, TEXT, WHOLE, WRITTEN, Option
 
 MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
@@ -49,6 +49,16 @@ class SudaOptions(TypedDict, total=False):
     ]
     where: Where
     null: AnyNull
+    person: Annotated[
+        str | None,
+        person_option(
+            "Whose record it is; counts people, of whom one record is known.",
+            "Column or named expression that says whose record it is. People are then counted, of "
+            "whom the adversary knows one record: a set of quasi-identifiers singles out a person "
+            "if one of her records has values in it that no record of anybody else has. A missing "
+            "person is one of its own.",
+        ),
+    ]
     values: Annotated[
         bool,
         Option(

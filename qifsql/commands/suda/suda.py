@@ -1,7 +1,7 @@
 """Minimal sample uniques and SUDA: who is singled out by how little, and which attributes do it.
 
-Source: M140 to M147; Elliot, Manning and Ford 2002; Elliot, Manning, Mayes, Gurd and Bane 2005;
-Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
+Source: M140 to M147 and M190; Elliot, Manning and Ford 2002; Elliot, Manning, Mayes, Gurd and Bane
+2005; Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,14 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
+from qifsql.counting.scales import own_name
 from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.data.types import family
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError
+from qifsql.errors import InputError, plural
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
 from qifsql.query.columns import native_types, with_names
@@ -39,7 +40,14 @@ blocks of two; ``records_with_msu``, with a minimal sample unique of a size that
 ``special_uniques``, with one that leaves out a quasi-identifier. ``msus`` is the number of pairs of
 a record and a minimal sample unique of it. ``dis`` is the chance in [0, 1] that a match with a
 unique record is right; NULL if there is neither a unique nor a pair. ``mean_dis_suda`` over all
-records and ``highest_dis_suda`` are in [0, 1]."""
+records and ``highest_dis_suda`` are in [0, 1].
+
+With a person, numbers but ``records`` are about people: there are ``people`` and
+``people_with_msu`` in place of ``records_with_msu``, and ``paired`` are people whose smallest block
+has two."""
+
+PEOPLE: dict[str, pl.DataType] = {"known_records": pl.String()}
+"""A further column with a person: ``one``, as one record of each person is known."""
 
 BY_SIZE: dict[str, pl.DataType] = {
     "size": pl.Int64(),
@@ -49,7 +57,8 @@ BY_SIZE: dict[str, pl.DataType] = {
     "score": pl.Int64(),
 }
 """One row per size of minimal sample uniques: how many of them, in how many ``sets`` of
-quasi-identifiers; ``records`` whose smallest one has this size; the ``score`` of one."""
+quasi-identifiers; ``records`` whose smallest one has this size; the ``score`` of one. With a person
+``records`` is called ``people``, and counts them."""
 
 BY_SET: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
@@ -105,9 +114,11 @@ def suda(
     the set does. Small ones tell that a record is special: it is unlikely to be unique by chance.
 
     Returns:
-        A Result. frame: one row per measure with its value; with match-any low and high. details:
-        by_size, by_set, by_qid, by_dis_suda; by_value and groups on request; bounds with match-any.
-        Contributions are shares in [0, 1].
+        A Result. frame: one row per measure with its value; with match-any low and high; with a
+        person known_records, which is one, as the sets single out people by one of their records
+        (sweep has those whom all records single out). details: by_size, by_set, by_qid,
+        by_dis_suda; by_value and groups on request; bounds with match-any. Contributions are shares
+        in [0, 1].
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -118,13 +129,14 @@ def suda(
         >>> result.details["by_size"]["size"].to_list()
         [1, 2]
 
-    Source: M140 to M147; Elliot, Manning and Ford 2002; Elliot et al. 2005; sdcMicro.
+    Source: M140 to M147 and M190; Elliot, Manning and Ford 2002; Elliot et al. 2005; sdcMicro.
 
     """
     options = complete(options, SudaOptions)
     fraction = share(options["fraction"])
     if any_value := options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
+    _check_person(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
@@ -138,7 +150,7 @@ def suda(
         check_records(engine, bound.microdata)
         uniques = MinimalUniques(
             engine,
-            bound.microdata,
+            bound.microdata.by_one_record(),
             size_limit,
             [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
             omit_missing=options["omit_missing"],
@@ -163,7 +175,15 @@ def suda(
         )
         statements = dict.fromkeys(uniques.tables.statements)
         frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata), *_remarks(totals))
+        notes = (
+            *bound.microdata.notes,
+            *note_left_out(engine, bound.microdata),
+            *_remarks(summary),
+        )
+        if uniques.by_person:
+            frame = frame.with_columns(pl.lit("one").alias("known_records"))
+            by_size = details["by_size"]
+            details["by_size"] = by_size.rename({"records": "people"})
         if any_value:
             more["null"] = MATCH_ANY
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
@@ -184,6 +204,7 @@ class Summary:
 
     uniques: MinimalUniques
     totals: Totals
+    records: int
     fraction: Fraction
     sets: Mapping[int, int]
     smallest: Mapping[int, int]
@@ -204,17 +225,18 @@ class Summary:
         rows = uniques.chances(parameters) if smallest else []
         total = Fraction(sum(int(chances) for _, _, chances, _ in rows), 2**60)
         bins = {int(bin_): int(records) for bin_, records, _, _ in rows}
-        without = totals.records - sum(bins.values())
+        without = totals.individuals - sum(bins.values())
         bins = {0: without} | bins | ({0: without + bins[0]} if 0 in bins else {})
         return cls(
             uniques=uniques,
             totals=totals,
+            records=uniques.count_records(totals.individuals),
             fraction=fraction,
             sets=sets,
             smallest=smallest,
             parameters=parameters,
             bins=bins,
-            mean=float(total / totals.records),
+            mean=float(total / totals.individuals),
             highest=max((highest for *_, highest in rows), default=0.0),
         )
 
@@ -222,11 +244,14 @@ class Summary:
         """Return the rows of the result."""
         n, totals = self.uniques.packing.n, self.totals
         special = sum(records for size, records in self.smallest.items() if size < n)
+        unit = "people" if self.uniques.by_person else "records"
+        people = [("people", totals.individuals)] if self.uniques.by_person else []
         return [
-            ("records", totals.records),
+            ("records", self.records),
+            *people,
             ("uniques", totals.uniques),
             ("paired", totals.paired),
-            ("records_with_msu", sum(self.smallest.values())),
+            (f"{unit}_with_msu", sum(self.smallest.values())),
             ("special_uniques", special),
             ("msus", sum(self.sets.values())),
             ("dis", intrusion(totals.uniques, totals.paired, self.fraction)),
@@ -310,11 +335,17 @@ def _records_plan(
     """Return every record with its score, in the order of the input."""
     key = bound.microdata.key
     is_text = key is not None and family(key.type) not in native
-    query = splice("suda/scores_of_records", shape={"key": key is not None, "text": is_text})
+    query = splice(
+        "suda/scores_of_records",
+        tables={"individuals": own_name("individuals")},
+        shape={"key": key is not None, "text": is_text, "person": uniques.by_person},
+    )
     steps = [
         microdata_steps.everybody(replace(bound.microdata, by=None)),
         uniques.chance_step(summary.parameters),
     ]
+    if uniques.by_person:
+        steps += [s for s in microdata_steps.steps(bound.microdata) if s.name == "records"]
     named_query = with_names(query, {} if key is None else {"key": key.name})
     return microdata_steps.plan(bound.microdata, steps, named_query)
 
@@ -327,6 +358,7 @@ def rehearse(
     share(options["fraction"])
     if options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
+    _check_person(options)
     with opened(_attack(source, options), settings) as (_, bound):
         _size_limit(options["max_size"], _count_qids(bound))
 
@@ -340,8 +372,19 @@ def _attack(source: Tabular, options: SudaOptions) -> Attack:
         where=options["where"],
         null="drop" if options["null"] == "drop" else "distinct",
         by=options["by"],
+        person=options["person"],
         any_value=options["null"] == MATCH_ANY,
     )
+
+
+def _check_person(options: SudaOptions) -> None:
+    """Refuse options about single records, if people with several are counted."""
+    refused = [name for name in ("omit_missing", "values") if options[name]]
+    if options["person"] is not None and refused:
+        raise InputError(
+            f"{refused[0]} is about the values of one record, and a person may be singled out by "
+            f"several of hers; leave {refused[0]} or person out"
+        )
 
 
 def _count_qids(bound: BoundAttack) -> int:
@@ -364,7 +407,14 @@ def _size_limit(size: int | None, n: int) -> int:
     return min(size, n)
 
 
-def _remarks(totals: Totals) -> list[str]:
-    if totals.records == 1:
+def _remarks(summary: Summary) -> list[str]:
+    if summary.uniques.by_person:
+        return [
+            f"the {plural(summary.records, 'record')} are those of "
+            f"{plural(summary.totals.individuals, 'person')}: the adversary knows one record of a "
+            "person; who knows all of them singles out these people and perhaps more, which sweep "
+            "counts with the same --person"
+        ]
+    if summary.records == 1:
         return ["there is one record, which every quasi-identifier singles out"]
     return []

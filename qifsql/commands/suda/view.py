@@ -23,8 +23,9 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return who has minimal sample uniques, of which sizes, and which attributes cause them."""
     values = _values_by_measure(frame)
     qids = words.listed(spec["qids"])
+    reading = words.known_records({"known_records": "one"}) if _of_people(values) else ""
     parts: list[Part] = [
-        Heading(said("Singled out by parts of {qids}", qids=qids)),
+        Heading(said("Singled out by parts of {qids}", qids=qids) + reading),
         Paragraph(_extent_sentence(values, spec)),
     ]
     if "bounds" in tables:
@@ -43,7 +44,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "groups" in tables:
         parts += [Heading(said("Groups of records")), _group_table(tables["groups"], spec)]
     parts.append(Heading(said("DIS-SUDA")))
-    parts += [_band_table(tables["by_dis_suda"])] if "by_dis_suda" in tables else []
+    unit = said("people") if _of_people(values) else said("records")
+    parts += [_band_table(tables["by_dis_suda"], unit)] if "by_dis_suda" in tables else []
     parts.append(Paragraph(_intrusion_sentence(values, spec)))
     return parts
 
@@ -52,21 +54,33 @@ def _values_by_measure(frame: pl.DataFrame) -> dict[str, Any]:
     return dict(zip(frame["measure"], frame["value"], strict=True))
 
 
+def _of_people(values: Mapping[str, Any]) -> bool:
+    """Return whether people are counted, of whom one record is known."""
+    return "people" in values
+
+
 def _count(values: Mapping[str, Any], name: str) -> int:
     return int(values[name] or 0)
 
 
 def _extent_sentence(values: Mapping[str, Any], spec: Spec) -> str:
-    """Return how many records have minimal sample uniques of the sizes that were looked for."""
-    there = {
-        "records": words.records(_count(values, "records")),
-        "alone": words.count(_count(values, "uniques")),
-    }
-    text = said("{records}; all attributes together single out {alone}.", **there)
-    n, size = _count(values, "records_with_msu"), spec["max_size"]
+    """Return how many have minimal sample uniques of the sizes that were looked for."""
+    records = words.records(_count(values, "records"))
+    if _of_people(values):
+        people = words.persons(_count(values, "people"))
+        records = said("{people} in {records}", people=people, records=records)
+    alone = words.count(_count(values, "uniques"))
+    text = said(
+        "{records}; all attributes together single out {alone}.", records=records, alone=alone
+    )
+    n = _count(values, "people_with_msu" if _of_people(values) else "records_with_msu")
+    size = spec["max_size"]
     if size < len(spec["qids"]):
         singular = "{n} record is singled out by a set of at most {size} ({msus})."
         plural = "{n} records are singled out by sets of at most {size} ({msus})."
+        if _of_people(values):
+            singular = "{n} person is singled out by a set of at most {size} ({msus})."
+            plural = "{n} people are singled out by sets of at most {size} ({msus})."
         return f"{text} {counted(singular, plural, n, size=size, msus=_msus_in_words(values))}"
     return f"{text} {said('They have {msus}.', msus=_msus_in_words(values))}"
 
@@ -77,17 +91,21 @@ def _msus_in_words(values: Mapping[str, Any]) -> str:
 
 
 def _size_table(sizes: pl.DataFrame) -> Table:
-    heads = [said("attributes needed"), said("records"), said("MSUs"), said("sets")]
+    unit = "people" if "people" in sizes.columns else "records"
+    heads = [said("attributes needed"), said(unit), said("MSUs"), said("sets")]
     table = Table.of([*heads, said("score of each")], right=range(5))
     for row in sizes.iter_rows(named=True):
-        numbers = (row[name] for name in ("size", "records", "msus", "sets", "score"))
+        numbers = (row[name] for name in ("size", unit, "msus", "sets", "score"))
         table.add_row(*map(words.count, numbers))
     return table
 
 
 def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
-    """Return how many records are special uniques, in a sentence."""
-    n, records = _count(values, "special_uniques"), _count(values, "records")
+    """Return how many records or people are special uniques, in a sentence."""
+    n, of_people = _count(values, "special_uniques"), _of_people(values)
+    share = words.percent(n / _count(values, "people" if of_people else "records"))
+    if not n and of_people:
+        return said("Nobody is a special unique: all attributes of a record are needed.")
     if not n:
         return said("No record is a special unique: each needs all attributes to be singled out.")
     singular = (
@@ -98,7 +116,16 @@ def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
         "{n} records ({share}) are special uniques: a part of the attributes already singles them "
         "out, so that they are less likely to be unique by chance."
     )
-    return counted(singular, plural, n, share=words.percent(n / records))
+    if of_people:
+        singular = (
+            "{n} person ({share}) is a special unique: a part of the attributes of one record "
+            "already singles her out, so that it is less likely by chance."
+        )
+        plural = (
+            "{n} people ({share}) are special uniques: a part of the attributes of one record "
+            "already singles them out, so that it is less likely by chance."
+        )
+    return counted(singular, plural, n, share=share)
 
 
 def _attribute_table(by_qid: pl.DataFrame) -> Table:
@@ -151,9 +178,9 @@ def _group_table(groups: pl.DataFrame, spec: Spec) -> Table:
     return table
 
 
-def _band_table(histogram: pl.DataFrame) -> Table:
-    """Return the number of records in each band of DIS-SUDA, in whole percent."""
-    table = Table.of([said("DIS-SUDA"), said("records")], right=(1,))
+def _band_table(histogram: pl.DataFrame, unit: str) -> Table:
+    """Return the number of records or people in each band of DIS-SUDA, in whole percent."""
+    table = Table.of([said("DIS-SUDA"), unit], right=(1,))
     for low, high in BANDS:
         rows = histogram.filter(pl.col("bin").is_between(low, high))["individuals"]
         if rows.len():
@@ -167,11 +194,21 @@ def _intrusion_sentence(values: Mapping[str, Any], spec: Spec) -> str:
     fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
         return said("Without records alone or in pairs, DIS says nothing.")
-    return said(
+    text = (
         "If the file is a random sample of {fraction} of a population, a match with a record that "
         "is unique in it is right with a chance of {dis} (DIS). DIS-SUDA spreads it over the "
         "records by their scores: {mean} on average, {highest} at most. It ranks records; it is "
-        "no measured chance.",
+        "no measured chance."
+    )
+    if _of_people(values):
+        text = (
+            "If the people of the file are a random sample of {fraction} of a population, each "
+            "with all her records, a match with a record that nobody else has is right with a "
+            "chance of {dis} (DIS). DIS-SUDA spreads it over the people by their scores: {mean} on "
+            "average, {highest} at most. It ranks people; it is no measured chance."
+        )
+    return said(
+        text,
         fraction=fraction,
         dis=words.percent(values["dis"]),
         mean=words.percent(values["mean_dis_suda"]),

@@ -24,6 +24,7 @@ import qifsql
 from qifsql.commands.suda import minimal_uniques
 from qifsql.commands.suda.suda import BY_DIS_SUDA, BY_QID, BY_SET, BY_SIZE, BY_VALUE, GROUPS, SUDA
 from qifsql.errors import ColumnError, DatasetError, InputError
+from qifsql.reference import people_with_records
 from qifsql.reference import sample_uniques as oracle
 
 CENSUS = str(SAMPLES / "school_census_2018.parquet")
@@ -134,6 +135,78 @@ def test_names_types_and_missing_values_of_any_table(table: Table):
     assert dict(result.frame.iter_rows())["msus"] == sum(map(len, msus))
     by_set = {frozenset(row["qids"]): row["msus"] for row in result.details["by_set"].to_dicts()}
     assert by_set == {s: sum(s in mine for mine in msus) for mine in msus for s in mine}
+
+
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@given(releases(), st.data())
+def test_people_with_several_records_are_those_of_the_definition(
+    tmp_path_factory: pytest.TempPathFactory,
+    release: tuple[list[str], list[dict[str, Any]]],
+    data: st.DataObject,
+):
+    """People of one to six records, some without a name; a filter may leave records out."""
+    qids, records = release
+    people = st.sampled_from((None, "x", "y", "z"))
+    records = [record | {"who": data.draw(people)} for record in records]
+    kept = [record for record in records if record[qids[0]] is not None or len(qids) == 1]
+    assume(kept)
+    most, fraction = data.draw(st.integers(1, 5)), data.draw(FRACTIONS)
+    chunk = data.draw(st.sampled_from((1, 3, 10**6)))
+    out = tmp_path_factory.mktemp("suda") / "records.parquet"
+    table = arrow(qids, records).append_column("who", pa.array([r["who"] for r in records]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minimal_uniques, "CHUNK", chunk)
+        patch.setattr(minimal_uniques, "LISTED", chunk)
+        result = qifsql.suda(
+            table, qids=qids, person="who", fraction=fraction, max_size=most, records=out,
+            where="true" if len(qids) == 1 else f"{qids[0]} IS NOT NULL",
+        )  # fmt: skip
+    n, most = len(qids), min(most, len(qids))
+    msus = oracle.minimal_uniques_of_people(kept, "who", qids, most)
+    scores = [oracle.score(sets, n, most) for sets in msus]
+    chances = oracle.dis_suda(scores, kept, qids, fraction, "who")
+    values = {row["measure"]: row["value"] for row in result.rows()}
+    alone, paired = oracle.alone_and_paired(kept, qids, "who")
+    dis = oracle.intrusion(kept, qids, fraction, "who")
+    assert (values["records"], values["people"]) == (len(kept), len(msus))
+    assert (values["uniques"], values["paired"]) == (alone, paired)
+    assert values["people_with_msu"] == sum(map(bool, msus))
+    assert values["special_uniques"] == sum(any(len(s) < n for s in sets) for sets in msus)
+    assert values["dis"] == (None if dis is None else pytest.approx(float(dis), rel=1e-15))
+    assert values["mean_dis_suda"] == pytest.approx(sum(chances) / len(chances), abs=1e-12)
+    by_set = {frozenset(row["qids"]): row["msus"] for row in result.details["by_set"].to_dicts()}
+    assert by_set == Counter(s for sets in msus for s in sets)
+    owners = {
+        id(record): place
+        for place, owned in enumerate(people_with_records.records_of(kept, "who"))
+        for record in owned
+    }
+    rows = pl.read_parquet(out).to_dicts()
+    assert [records[row["record"]] for row in rows] == kept
+    assert [row["score"] for row in rows] == [scores[owners[id(record)]] for record in kept]
+    assert [row["msus"] for row in rows] == [len(msus[owners[id(record)]]) for record in kept]
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(releases(), st.data())
+def test_the_score_of_a_person_is_not_below_that_of_her_records(
+    release: tuple[list[str], list[dict[str, Any]]], data: st.DataObject
+):
+    """With one record each, people are records; with several, each record alone scores less."""
+    qids, records = release
+    n = len(qids)
+    named = [record | {"who": i} for i, record in enumerate(records)]
+    plain = oracle.minimal_uniques(records, qids, n)
+    assert oracle.minimal_uniques_of_people(named, "who", qids, n) == plain
+    people = [data.draw(st.integers(0, 3)) for _ in records]
+    named = [record | {"who": who} for record, who in zip(records, people, strict=True)]
+    owned = people_with_records.records_of(named, "who")
+    every = oracle.minimal_uniques_of_people(named, "who", qids, n)
+    for hers, sets in zip(owned, every, strict=True):
+        others = [record for record in named if record["who"] != hers[0]["who"]]
+        for record in hers:
+            single = oracle.minimal_uniques([record, *others], qids, n)[0]
+            assert oracle.score(sets, n, n) >= oracle.score(single, n, n)
 
 
 def measured(rows: list[tuple[Any, ...]], tmp_path: Path, **options: Any) -> tuple[Any, Any]:
@@ -348,6 +421,12 @@ def test_a_study_runs_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     again = qifsql.run("study.toml")
     assert again.details["entries"]["state"].to_list() == ["unchanged"]
     Path("study.toml").write_text(
+        '[datasets.book]\npath = "book.parquet"\nqids = ["a", "b"]\nperson = "c"\n'
+        '[[suda]]\nname = "special"\n'
+    )
+    people = qifsql.run("study.toml").details["suda"].drop("name")
+    assert people.equals(qifsql.suda("book.parquet", qids="a,b", person="c").frame)
+    Path("study.toml").write_text(
         '[datasets.book]\npath = "book.parquet"\nqids = ["a"]\nweight = "1"\n'
         '[[suda]]\nname = "special"\n'
     )
@@ -469,6 +548,16 @@ def test_bounds_hold_over_all_completions_and_are_attained_where_they_are_sharp(
     assert line["high"] == max(having)
     row = result.frame.row(by_predicate=pl.col("measure") == "records_with_msu", named=True)
     assert (row["low"], row["high"]) == (line["low"], line["high"])
+
+
+@pytest.mark.parametrize("name", ["omit_missing", "values", "by"])
+def test_what_is_about_single_records_is_refused_with_a_person(name: str):
+    with pytest.raises(InputError, match=f"{name}"):
+        qifsql.suda(CENSUS, qids=QIDS, person="ID_ALUNO", **{name: "TP_SEXO"})
+    with pytest.raises(InputError, match="leave person out"):
+        qifsql.suda(CENSUS, qids=QIDS, person="ID_ALUNO", null="match-any")
+    with pytest.raises(ColumnError, match='did you mean "ID_ALUNO"'):
+        qifsql.suda(CENSUS, qids=QIDS, person="ID_ALUN")
 
 
 @pytest.mark.parametrize("name", ["omit_missing", "values", "by", "records"])
