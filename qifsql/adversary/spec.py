@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import EllipsisType
 from typing import Any, Literal, Unpack
 
 from sqlglot import exp
@@ -34,6 +35,7 @@ class Attack:
     values are groups. ``wave`` splits one long table into a collection; ``key`` identifies people.
     ``person`` is the column of people who have several records, ``household`` that of households.
     ``any_value``: a missing value may be anything, which is bounded from ``distinct``.
+    ``may_count_people``: who asks can name a person.
     """
 
     models: tuple[str, ...]
@@ -57,6 +59,7 @@ class Attack:
     person: str | None = None
     household: str | None = None
     any_value: bool = False
+    may_count_people: bool = True
 
     @classmethod
     def of(
@@ -64,12 +67,15 @@ class Attack:
         model: str | Sequence[str],
         source: Source,
         *,
-        person: str | None = None,
+        person: str | EllipsisType | None = ...,
         household: str | None = None,
         any_value: bool = False,
         **options: Unpack[Options],
     ) -> "Attack":
-        """Return the spec from user input: one or several names, and paths or datasets."""
+        """Return the spec from user input: one or several names, and paths or datasets.
+
+        Functions that count people pass ``person``, also if it is not asked for (None).
+        """
         check_names(options, Options)
         prior = options.get("prior")
         keys = as_names(options.get("key"))
@@ -92,9 +98,10 @@ class Attack:
             options.get("absent", "null"),
             options.get("member"),
             keys,
-            person,
+            None if isinstance(person, EllipsisType) else person,
             household,
             any_value,
+            person is not ...,
         )
 
     @property
@@ -269,10 +276,25 @@ class Microdata:
         return len(self.releases)
 
     @property
+    def of_lists(self) -> bool:
+        """Return whether what is known of an individual is a list of the records of a person."""
+        return self.person is not None and self.known_records == "all"
+
+    @property
     def width(self) -> int:
         """Return how many columns make up what the adversary knows of an individual."""
-        in_one_list = self.person is not None and self.known_records == "all"
-        return 1 if in_one_list else len(self.qids)
+        return 1 if self.of_lists else len(self.qids)
+
+    @property
+    def secrets_of_individuals(self) -> tuple[Attribute, ...]:
+        """Return the secrets with their types in the step ``microdata``: lists with a person."""
+        if self.person is None:
+            return self.secrets
+        return tuple(replace(secret, type=f"{secret.type}[]") for secret in self.secrets)
+
+    def known_by(self, known_records: KnownRecords) -> "Microdata":
+        """Return the microdata of an adversary who knows all records of each person, or one."""
+        return replace(self, known_records=known_records)
 
     def of_sets(self, person: Attribute) -> "Microdata":
         """Return the microdata whose individuals are the sets of records of one ``person``."""
@@ -280,7 +302,7 @@ class Microdata:
 
     def by_one_record(self) -> "Microdata":
         """Return the microdata of an adversary who knows one record of each person."""
-        return replace(self, known_records="one")
+        return self.known_by("one")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,38 @@ def native_types(path: Path | None) -> tuple[str, ...]:
     return STORABLE if path is not None and path.suffix.casefold() == ".parquet" else SHOWABLE
 
 
+def known_values(
+    microdata: Microdata, table: str, native: Collection[str]
+) -> list[tuple[exp.Expr, str]]:
+    """Return what is known in a block of a table, by the names of the quasi-identifiers.
+
+    If all records of a person are known, each is a text: the values of her records, in one order.
+    """
+    if not microdata.of_lists:
+        columns = [exp.column(f"qid_{i}", table) for i, _ in enumerate(microdata.qids, 1)]
+        return [
+            (as_native(c, q, native), q.name) for c, q in zip(columns, microdata.qids, strict=True)
+        ]
+    records = exp.column("qid_1", table)
+    return [
+        (exp.cast(_of_each(records, f"qid_{i}"), "VARCHAR"), qid.name)
+        for i, qid in enumerate(microdata.qids, 1)
+    ]
+
+
+def records_of_lists(table: str) -> exp.Expr:
+    """Return how many records the people of a block have of whom all records are known."""
+    length = exp.Anonymous(this="len", expressions=[exp.column("qid_1", table)])
+    return exp.Mul(this=exp.column("size", table), expression=length)
+
+
+def _of_each(structs: exp.Expr, field: str) -> exp.Expr:
+    """Return the list of one field of a list of structs."""
+    value = exp.Dot(this=exp.column("r"), expression=exp.to_identifier(field))
+    body = exp.Lambda(this=value, expressions=[exp.to_identifier("r")], colon=True)
+    return exp.Anonymous(this="list_transform", expressions=[structs.copy(), body])
+
+
 def number(value: int) -> exp.Expr:
     """Return a whole number of any size as a literal: a number in SQL has only 64 bits."""
     literal: exp.Expr = exp.Literal.number(abs(value))

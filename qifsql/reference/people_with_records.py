@@ -38,6 +38,22 @@ def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[
     ]
 
 
+def individuals(
+    rows: Rows, person: str, qids: Names, secret: str | None, known_records: str
+) -> list[tuple[Hashable, Hashable]]:
+    """Return what is known of each person, and her secret (M191).
+
+    If one record is known, she is there once for each different record that she has.
+    """
+    everybody: list[tuple[Hashable, Hashable]] = []
+    for place, records in enumerate(records_of(rows, person)):
+        hers = place if secret is None else multiset(records, [secret])
+        tuples: set[Any] = {key(row, qids) for row in records}
+        blocks = tuples if known_records == "one" else [multiset(records, qids)]
+        everybody += [(block, hers) for block in blocks]
+    return everybody
+
+
 def attack(
     rows: Rows, person: str, qids: Names, secret: str | None = None, *, known_records: str = "all"
 ) -> dict[str, Any]:

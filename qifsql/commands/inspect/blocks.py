@@ -7,12 +7,20 @@ from typing import Literal, Unpack, get_args
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
+from qifsql.commands.inspect.readings import notes_on_reading, of_spark
 from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.query.columns import SHOWABLE, as_native, named, same_block
+from qifsql.query.columns import (
+    SHOWABLE,
+    as_native,
+    known_values,
+    named,
+    records_of_lists,
+    same_block,
+)
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
 from qifsql.query.steps import Steps, revealed_tables
@@ -29,25 +37,32 @@ def blocks(
     *,
     order: Order,
     limit: int,
+    person: str | None,
+    known_records: KnownRecords,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
     """List the smallest, the largest or the most revealing blocks (equivalence classes).
 
     ``limit``: how many; 0 lists all, in memory. The most revealing have the highest success on the
-    first secret, else on re-identification.
+    first secret, else on re-identification. With a ``person``, blocks are of people and have their
+    records; an adversary who knows one record finds a person in the block of each of hers.
     """
     refuse(options, "blocks", "target", "gain", "prior", "by", "thresholds", "quantiles")
     if order not in get_args(Order) or limit < 0:
         raise InputError(f"order is one of {', '.join(get_args(Order))}, and limit 0 or more")
     origin = Origin.now(settings, "blocks")
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
-    with opened(spec, settings, command="inspect") as (engine, bound):
+    models = "cas" if options.get("secret") else "crs"
+    spec = Attack.of(models, source, person=person, **options).fitting()
+    with opened(spec, settings, command=of_spark(person)) as (engine, attack):
+        bound = attack.on(attack.microdata.known_by(known_records))
         check_records(engine, bound.microdata)
         rows_plan = blocks_plan(bound, order, limit)
         frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
-        origin = origin.of(bound, spec, rows_plan, order=order, limit=limit)
+        reading = {} if person is None else {"known_records": known_records}
+        origin = origin.of(bound, spec, rows_plan, order=order, limit=limit, **reading)
         notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
+        notes += notes_on_reading(bound.microdata)
         return Result(frame=frame, origin=origin, notes=notes)
 
 
@@ -70,7 +85,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     """Return the plan of the blocks to show, with counts and best guess of each secret."""
     steps = Steps(attack)
     tables = revealed_tables(steps)
-    width = range(1, len(attack.microdata.qids) + 1)
+    width = attack.microdata.width
     first = tables[0]
     success = "success" if attack.microdata.secrets else "owner_success"
     ranks: Mapping[Order, list[exp.Expr]] = {
@@ -78,23 +93,26 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         "largest": [exp.column("size").desc()],
         "revealing": [exp.column(success).desc(), exp.column("size").desc()],
     }
-    ties = [exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in width]
+    ties = [
+        exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in range(1, width + 1)
+    ]
     ranked = [*ranks[order], *ties]
     template = load("chosen")
     chosen = template.query.copy().order_by(*ranked, append=False)
     chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
     chosen = chosen.from_(exp.to_table(first))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
-    columns: list[tuple[exp.Expr, str]] = [
-        (as_native(exp.column(f"qid_{i}", "chosen"), q, SHOWABLE), q.name)
-        for i, q in enumerate(attack.microdata.qids, 1)
-    ]
-    columns += [
-        (exp.column("size", "chosen"), "size"),
-        (exp.column("owner_success", "chosen"), "success"),
-    ]
     query = exp.select().from_("chosen")
-    for j, secret in enumerate(attack.microdata.secrets, 1):
+    columns = known_values(attack.microdata, "chosen", SHOWABLE)
+    columns.append((exp.column("size", "chosen"), "size"))
+    if attack.microdata.of_lists:
+        columns.append((records_of_lists("chosen"), "records"))
+    elif attack.microdata.person is not None:
+        table = steps.need("known_blocks")
+        query = query.join(exp.to_table(table), on=same_block("chosen", table, width))
+        columns.append((exp.column("records", table), "records"))
+    columns.append((exp.column("owner_success", "chosen"), "success"))
+    for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
         steps.need("counts", j)
         counted = steps.steps[-1].query.copy()  # other attacks have the same step
         for value in counted.find_all(exp.PropertyEQ):
@@ -103,11 +121,9 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         steps.steps[-1] = replace(steps.steps[-1], query=counted)
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
-            query = query.join(
-                exp.table_(table), on=same_block("chosen", table, len(attack.microdata.qids))
-            )
+            query = query.join(exp.table_(table), on=same_block("chosen", table, width))
         counts = exp.table_(f"counts_{j}")
-        query = query.join(counts, on=same_block("chosen", counts.name, len(attack.microdata.qids)))
+        query = query.join(counts, on=same_block("chosen", counts.name, width))
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
             (

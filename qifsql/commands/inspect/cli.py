@@ -27,6 +27,10 @@ EXAMPLES = {
         "qifsql inspect data-samples/school_census_2018.parquet --show records -q "
         "NU_ANO,TP_SEXO -s IN_TRANSPORTE_PUBLICO -o records.parquet"
     ),
+    "Which pupils are found by one of their enrolments?": (
+        "qifsql inspect data-samples/school_census_2019_enrolments.parquet "
+        "-q CO_ENTIDADE,TP_ETAPA_ENSINO --person ID_ALUNO --known-records one --smallest 5"
+    ),
     "Which fewest facts single out one pupil, and what do they tell about a disability?": (
         "qifsql inspect data-samples/popets_table_3a.csv --show receipt -q age,gender,grade "
         "--target age=25 --target gender=F --target grade=A -s disability"
@@ -63,7 +67,8 @@ def inspect(
 
     blocks: size, counts of the secret, best guess. prior, joint, channel, hyper, cooccurrence: the
     objects of information flow. records: one row per record, in input order, to a file. receipt:
-    the fewest facts that single one person out, and what the release then reveals.
+    the fewest facts that single one person out, and what the release then reveals. With --person
+    blocks are of people, and have their records.
     """
     from qifsql.commands.inspect.blocks import choose_order
     from qifsql.commands.inspect.inspect import inspect as run

@@ -1,8 +1,10 @@
 """The partition behind an attack, in detail: blocks, information flow, records, one person."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.inspect.blocks import SHOWN, Order, blocks
 from qifsql.commands.inspect.objects import objects
 from qifsql.commands.inspect.receipt import receipt
@@ -15,6 +17,12 @@ from qifsql.results.result import Result
 
 TAKEN = {"blocks": ("order", "limit"), "records": ("out", "measures"), "receipt": ()}
 """The options of one ``show`` alone; objects take ``out``."""
+READINGS: Mapping[str, tuple[KnownRecords, ...]] = {
+    "blocks": ("all", "one"),
+    "records": ("one",),
+    "receipt": (),
+}
+"""The records of a person that may be known in what is shown; in objects all are."""
 
 
 def inspect(
@@ -43,7 +51,8 @@ def inspect(
     Returns:
         A Result. frame of blocks: the quasi-identifiers, size (people), success (of
         re-identification, in [0, 1]) and per secret S values_S, best_guess_S, success_S and
-        counts_S. Of objects: one row per value and block (of hyper: and inner) with block, the
+        counts_S; with a person also records, and each value is a text of those of her records. Of
+        objects: one row per value and block (of hyper: and inner) with block, the
         quasi-identifiers, value, count (people), numerator, denominator and probability in [0, 1].
         Of records: empty; the file has record (from 1), the key, block_size, singled_out, success
         and per secret S success_S and best_guess_S; written is the number of rows. Of receipt: one
@@ -73,6 +82,7 @@ def inspect(
 
     """
     rest: dict[str, Any] = dict(options)
+    rest |= _people(rest)
     show, measures = rest.pop("show", SHOWS[0]), rest.pop("measures", ())
     if show not in SHOWS:
         raise InputError(f"unknown object {quoted(show)}; use {', '.join(SHOWS)}")
@@ -85,8 +95,27 @@ def inspect(
             raise InputError("records are written to a file; name it with -o: .parquet or .csv")
         return records(source, out, measures=measures or (), settings=settings, **rest)
     if show == "receipt":
+        rest = {n: v for n, v in rest.items() if n not in ("person", "known_records")}
         return receipt(source, settings=settings, **rest)
     if show == "blocks":
         number = SHOWN if limit is None else limit
         return blocks(source, order=order or "smallest", limit=number, settings=settings, **rest)
     return objects(source, show=show, out=out, settings=settings, **rest)
+
+
+def _people(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return whose records they are, and which of a person are known; refuse a wrong reading."""
+    show, reading = options.get("show", SHOWS[0]), options.get("known_records")
+    if options.get("person") is None:
+        if reading is not None:
+            raise InputError("known_records is about the records of a person; name it (--person)")
+        return {"person": None, "known_records": "all"}
+    readings = READINGS.get(show, ("all",))
+    if not readings:
+        raise InputError(
+            f"{show} is about one person with one record; leave person out, or write one record "
+            "per person first with qifsql anonymise --one-per"
+        )
+    if reading not in (None, *readings):
+        raise InputError(f"{show} with a person is about {readings[0]} of her records known")
+    return {"person": options["person"], "known_records": reading or readings[0]}

@@ -14,7 +14,8 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
+from qifsql.commands.inspect.readings import notes_on_reading, of_spark
 from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
@@ -22,7 +23,7 @@ from qifsql.counting.session import note_left_out, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
-from qifsql.query.columns import as_native, equal, named, native_types, same, unique
+from qifsql.query.columns import as_native, equal, known_values, named, native_types, same, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
@@ -41,28 +42,30 @@ def objects(
     *,
     show: Object,
     out: str | Path | None,
+    person: str | None,
+    known_records: KnownRecords,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
     """Show one object of the flow of information about one secret; write it to ``out`` if named.
 
     Without a secret it is whose record it is (the key). Equal inners are merged exactly, as
-    fractions.
+    fractions. With a ``person`` individuals are people of whom all records are known.
     """
     origin = Origin.now(settings, "hyper")
     path = Path(out) if out is not None else None
     if path is not None:
         check_ending(path, STREAMED)
-    spec = _about_one_secret(Attack.of("cas", source, **options).fitting())
-    with opened(spec, settings, outputs=[] if path is None else [path], command="inspect") as (
-        engine,
-        bound,
-    ):
+    spec = _about_one_secret(Attack.of("cas", source, person=person, **options).fitting())
+    outputs = [] if path is None else [path]
+    with opened(spec, settings, outputs=outputs, command=of_spark(person)) as (engine, attack):
+        bound = attack.on(attack.microdata.known_by(known_records))
         counts = Counts(engine, bound, again=True, tallied=False)
         secret_values.check(counts)
         rows_plan = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)
         notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
+        notes += notes_on_reading(bound.microdata)
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()
@@ -98,6 +101,8 @@ def _about_one_secret(spec: Attack) -> Attack:
     """Return the attack with the key as its secret, if no secret is named."""
     if len(spec.secrets) > 1:
         raise ColumnError("objects are about one secret; name one")
+    if not spec.secrets and spec.person is not None:
+        raise ColumnError("objects of people with several records are about a secret; name one")
     if not spec.secrets and spec.key is None:
         raise ColumnError("no secret is named; name one with --secret, or a --key for the owner")
     if spec.gains != ("identity",):
@@ -180,14 +185,12 @@ def _sum_of_parts(parts: exp.Expr) -> exp.Expr:
 
 def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
     names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
-    return [
-        (as_native(exp.column(f"qid_{i}", table), qid, native), names[i - 1])
-        for i, qid in enumerate(steps.attack.microdata.qids, 1)
-    ]
+    values = known_values(steps.attack.microdata, table, native)
+    return [(value, name) for (value, _), name in zip(values, names, strict=True)]
 
 
 def _secret_column(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> exp.Expr:
-    return as_native(value, steps.attack.microdata.secrets[0], native)
+    return as_native(value, steps.attack.microdata.secrets_of_individuals[0], native)
 
 
 def _fraction_columns(

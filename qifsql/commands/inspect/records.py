@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from qifsql.adversary.gains import OF_VALUES
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, refuse
+from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
+from qifsql.commands.inspect.readings import notes_on_reading, of_spark
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, note_left_out, opened
@@ -30,6 +31,8 @@ def records(
     out: str | Path,
     *,
     measures: str | Sequence[str],
+    person: str | None,
+    known_records: KnownRecords,
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -38,21 +41,26 @@ def records(
     Columns: record (from 1), the key, block_size, singled_out, success (of re-identification) and
     per secret S success_S and best_guess_S. Success is that of the best guess on the record's
     block. ``measures``: ``shannon`` and ``guessing`` add columns of the owner and of each secret.
+    With a ``person`` a block holds the people who have a record in it.
     """
     refuse(options, "records", "target", "by", "thresholds", "quantiles")
     origin = Origin.now(settings, "records")
     path = Path(out)
     check_ending(path, STREAMED)
     named = record_measures(measures)
-    spec = Attack.of("cas" if options.get("secret") else "crs", source, **options).fitting()
+    models = "cas" if options.get("secret") else "crs"
+    spec = Attack.of(models, source, person=person, **options).fitting()
     path = check_place(path, spec.dataset.paths)
-    with opened(spec, settings, outputs=[path], ordered=True, command="inspect") as (engine, bound):
+    command = of_spark(person)
+    with opened(spec, settings, outputs=[path], ordered=True, command=command) as (engine, attack):
+        bound = attack.on(attack.microdata.known_by(known_records))
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound, again=False))
         else:
             check_records(engine, bound.microdata)
         every = records_plan(bound, native_types(path), named)
         notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
+        notes += notes_on_reading(bound.microdata)
         origin = replace(origin.of(bound, spec, every), notes=notes)
         rows = stream(engine, every, path, origin, what="writing records")
     return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
@@ -92,7 +100,7 @@ def records_plan(
     for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
         on = same_block("everybody", table, len(attack.microdata.qids))
         query = query.join(table, on=on, join_type="left")
-    for j, secret in enumerate(attack.microdata.secrets, 1):
+    for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
 
-from qifsql.adversary.options import Joining, Knowledge, Target, Worth
-from qifsql.data.option import DETAILS, TEXT, Option, one_of
+from qifsql.adversary.options import Joining, Knowledge, Sets, Target, Worth
+from qifsql.adversary.spec import KnownRecords
+from qifsql.data.option import DATA, DETAILS, TEXT, Option, one_of
 
 Object = Literal["hyper", "prior", "joint", "channel", "cooccurrence"]
 """An object of information flow."""
@@ -13,7 +14,7 @@ OBJECTS = get_args(Object)
 SHOWS = ("blocks", *OBJECTS, "records", "receipt")
 
 
-class InspectOptions(Knowledge, Joining, Worth, Target, total=False):
+class InspectOptions(Knowledge, Joining, Sets, Worth, Target, total=False):
     """Options of ``inspect``: what is shown, the adversary, and the person of a receipt."""
 
     show: Annotated[
@@ -22,6 +23,16 @@ class InspectOptions(Knowledge, Joining, Worth, Target, total=False):
             one_of(*SHOWS),
             "blocks (default), hyper, prior, joint, channel, cooccurrence, records (one row each, "
             "to a file) or receipt (the fewest facts that single out --target).",
+        ),
+    ]
+    known_records: Annotated[
+        KnownRecords,
+        Option(
+            one_of(*get_args(KnownRecords)),
+            "With --person: all (default) or one record of each is known.",
+            text="With person, blocks: all records of each person are known (default), or one. "
+            "Objects are about all, records about one.",
+            panel=DATA,
         ),
     ]
     measures: Annotated[
