@@ -42,10 +42,11 @@ def cautions(
     counted: Counted,
     estimates: Sequence[Uniques],
     weights: tuple[str, Weights] | None,
+    unit: str,
 ) -> Iterator[str]:
     """Yield the known failures of the estimates that can occur with this sample.
 
-    ``weights`` are the name and the numbers of the weights, if any.
+    ``weights`` are the name and the numbers of the weights, if any; ``unit`` is what is counted.
     """
     if weights is not None:
         yield from _weight_cautions(sizes, counted, *weights)
@@ -53,10 +54,10 @@ def cautions(
         return
     if sizes.records < FEW:
         yield (
-            f"{plural(sizes.records, 'record')} are too few to fit a model to: take the estimates "
+            f"{plural(sizes.records, unit)} are too few to fit a model to: take the estimates "
             "for no more than a guess"
             if sizes.records > 1
-            else "one record is too few to fit a model to: take the estimates for a guess"
+            else f"one {unit} is too few to fit a model to: take the estimates for a guess"
         )
     for estimate in estimates:
         if estimate.problem:

@@ -18,7 +18,10 @@ EXAMPLES = {
 
 
 def estimate(data: Data, output: Output, settings: Settings, options: EstimateOptions) -> Answer:
-    """Estimate population uniqueness and the re-identification risk of records from a sample."""
+    """Estimate population uniqueness and the re-identification risk of records from a sample.
+
+    With --person the sample is one of people, each with all her records, and all are known.
+    """
     from qifsql.commands.estimate.estimate import estimate as run
 
     dataset, records = data.dataset(), options.get("records")

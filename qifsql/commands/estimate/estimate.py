@@ -20,6 +20,7 @@ from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
+from qifsql.query import microdata_steps
 from qifsql.query.columns import native_types
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, stream, streamed_place
@@ -47,6 +48,10 @@ sample has no uniques. ``caution`` states why the estimate is out of the range i
 was near the truth; NULL if it is in range. No estimate has an interval. ``fitted_*`` are the
 parameters of a fitted model, ``fitted_classes`` is its number of blocks in the population."""
 
+PEOPLE: dict[str, pl.DataType] = {"people": pl.Int64(), "known_records": pl.String()}
+"""Further columns with a person: ``people`` of the sample, each with all her ``records``, which are
+known (``known_records`` is ``all``). ``individual`` has ``people`` in place of ``records``."""
+
 MOST = 10**15  # people of a population
 
 INDIVIDUAL: dict[str, pl.DataType] = {
@@ -63,6 +68,14 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 """People by their risk in percent, rounded half to even."""
 
 
+OF_PEOPLE = (
+    "people are taken to have been drawn, each with all her records, and an adversary to know all "
+    "of them; who knows one record of a person finds no more uniques. If records were drawn and "
+    "not people, those with many records are drawn too often, and no method here holds"
+)
+"""A note on what is assumed of people with several records."""
+
+
 def estimate(
     source: Tabular, *, settings: Settings | None = None, **options: Unpack[EstimateOptions]
 ) -> Result:
@@ -73,10 +86,11 @@ def estimate(
     Returns:
         A Result. frame: one row per method with population_uniques (people), population_share in
         [0, 1], and caution where a method is out of its range; the range over methods is no
-        confidence interval. details: individual (risk in [0, 1]) and histogram (people by risk).
+        confidence interval; with a person also people and known_records (all). details:
+        individual (risk in [0, 1]) and histogram (people by risk).
 
     Raises:
-        InputError: No fraction, or one outside (0, 1].
+        InputError: No fraction, or one outside (0, 1]; records of each with a person.
         WeightError: The weights are not those of a sample.
         EngineError: Memory or disk ran out.
 
@@ -94,6 +108,11 @@ def estimate(
     fraction = _fraction(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
+    if options["person"] is not None and options["records"] is not None:
+        raise InputError(
+            "with a person the risk is one of people and their sets of records, and no "
+            "record has a risk of its own; leave records or person out"
+        )
     origin = Origin.now(settings, "estimate")
     spec = Attack.of(
         "crs",
@@ -103,6 +122,7 @@ def estimate(
         key=options["key"],
         where=options["where"],
         null=options["null"],
+        person=options["person"],
     )
     out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
@@ -117,16 +137,26 @@ def estimate(
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
         gone = note_left_out(engine, bound.microdata)
+        counting = microdata_steps.records_plan(bound.microdata, people=True)
+        ((records,),) = engine.rows(counting, "counting records", bound.microdata.dataset.name)
     estimates = estimate_by_method(sizes, counted.shares)
     names = [q.name for q in bound.microdata.qids]
     even = is_even(estimates)
     rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
     weight = bound.microdata.weight
     weights = (weight.name, sample.weights) if weight and sample.weights else None
-    notes = (*bound.microdata.notes, *gone, *cautions(sizes, counted, estimates, weights))
+    failures = cautions(sizes, counted, estimates, weights, sample.unit)
+    notes = (*bound.microdata.notes, *gone, *failures)
+    individual = _risk_table(sizes, counted)
+    if bound.microdata.person is not None:
+        people = {"records": records, "people": sizes.records, "known_records": "all"}
+        rows = [row | people for row in rows]
+        individual = individual.rename({"records": "people"})
+        notes += (OF_PEOPLE,)
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
-    frame = pl.DataFrame(rows, schema=ESTIMATES)
-    details = {"individual": _risk_table(sizes, counted), "histogram": bins}
+    schema = ESTIMATES | (PEOPLE if bound.microdata.person is not None else {})
+    frame = pl.DataFrame(rows, schema=schema)
+    details = {"individual": individual, "histogram": bins}
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 

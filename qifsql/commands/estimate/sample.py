@@ -68,6 +68,8 @@ class _Spread(NamedTuple):
 class Sampled:
     """The sample in the engine. ``plans`` are the plans that ran.
 
+    With a person in ``bound``, individuals are people with all their records, and ``records`` is
+    the number of the people.
     ``fraction`` is the share of the sample, or a whole number of people it was drawn from; None if
     the records have weights.
     """
@@ -77,6 +79,7 @@ class Sampled:
         self.bound = bound
         self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
+        self.unit = "record" if bound.microdata.person is None else "person"
         self.records = self._records()
         self.weights = None
         if fraction is None:
@@ -86,7 +89,8 @@ class Sampled:
             if fraction < self.records:
                 raise InputError(
                     f"a population of {plural(fraction, 'person')} is smaller than the sample of "
-                    f"{plural(self.records, 'record')}; give the number of people it was drawn from"
+                    f"{plural(self.records, self.unit)}; give the number of people it was drawn "
+                    "from"
                 )
             fraction = Fraction(self.records, fraction)
         self.fraction = fraction
@@ -134,6 +138,11 @@ class Sampled:
         """Return the number of people in the sample; WeightError if a weight is 0."""
         microdata = self.bound.microdata
         there = check_records(self.engine, microdata)
+        if microdata.person is not None:
+            people = exp.select("count(*)").from_("microdata")
+            steps = microdata_steps.steps(microdata)
+            ((there,),) = self._rows(microdata_steps.plan(microdata, steps, people), "counting")
+            return int(there)
         if microdata.null != "drop" and microdata.weight is None:
             return there
         counted = microdata_steps.records_plan(microdata, people=True)
@@ -189,11 +198,11 @@ class Sampled:
 
     def _step(self, name: str, view: str = "", **tables: str) -> Step:
         template = load(f"estimate/{view or name}")
-        query = splice(template, width=len(self.bound.microdata.qids), tables=tables)
+        query = splice(template, width=self.bound.microdata.width, tables=tables)
         return Step(name, template.doc, query)
 
     def _query(self, name: str) -> exp.Select:
-        return splice(f"estimate/{name}", width=len(self.bound.microdata.qids))
+        return splice(f"estimate/{name}", width=self.bound.microdata.width)
 
     def _rows(self, plan: Plan, what: str) -> list[tuple[Any, ...]]:
         self.plans.append(plan)

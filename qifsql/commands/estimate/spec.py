@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import QIDS, Null, Where
+from qifsql.adversary.options import QIDS, Null, Where, person_option
 from qifsql.data.option import CHANCE, DATA, RUN, TEXT, WHOLE, WRITTEN, Option
 
 APART = 2  # estimates disagree if one is more than this many times another
@@ -63,6 +63,15 @@ class EstimateOptions(TypedDict, total=False):
     ]
     qids: Required[Annotated[str | Sequence[str], QIDS]]
     null: Null
+    person: Annotated[
+        str | None,
+        person_option(
+            "Whose record it is; people are estimated, of whom all records are known.",
+            "Column or named expression that says whose record it is. The sample is then one of "
+            "people, each with all her records, and all of them are known: an individual is the "
+            "set of her records. A missing person is one of its own.",
+        ),
+    ]
     key: Annotated[str | None, _work(TEXT, "With --records: the person key, copied to the output.")]
     records: Annotated[
         str | Path | None,

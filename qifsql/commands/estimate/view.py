@@ -29,24 +29,33 @@ TITLE = "Unique in the population: {name}"
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the estimate of each method, and the risks of the sample's records."""
     rows = frame.to_dicts()
-    qids = words.listed(spec["qids"])
+    knowledge = words.listed(spec["qids"]) + words.known_records(rows[0])
     parts: list[Part] = [
-        Heading(said("Unique in the population, knowing {qids}", qids=qids)),
+        Heading(said("Unique in the population, knowing {qids}", qids=knowledge)),
         Paragraph(_sample_sentence(rows[0])),
         _method_table(rows),
         Paragraph(_estimate_sentences(rows), strong=True),
         _assumption_table(rows),
     ]
     if "individual" in tables:
-        parts.append(Heading(said("Risk of the records")))
+        of_people = rows[0].get("people") is not None
+        parts.append(Heading(said("Risk of the people" if of_people else "Risk of the records")))
         parts += [_band_table(tables["histogram"])] if "histogram" in tables else []
         parts.append(Paragraph(_risk_sentences(rows, tables["individual"].row(0, named=True))))
     return parts
 
 
+def _individuals(row: Mapping[str, Any]) -> str:
+    """Return the records of the sample in words; with a person the people and their records."""
+    records = words.records(row["records"])
+    if row.get("people") is None:
+        return records
+    return said("{people} in {records}", people=words.persons(row["people"]), records=records)
+
+
 def _sample_sentence(row: Mapping[str, Any]) -> str:
     there = {
-        "records": words.records(row["records"]),
+        "records": _individuals(row),
         "people": words.persons(row["population"]),
         "share": words.percent(row["fraction"]),
     }
@@ -157,11 +166,22 @@ def _band_table(histogram: pl.DataFrame) -> Table:
 
 
 def _risk_sentences(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
-    text = said(
+    message = (
         "If every record is linked to the people who match it, about {n} of {all} links are "
         "expected to be right; the highest estimate for a single record is {highest}, and the "
-        "truth may be higher: a record that is unique in the population is always linked rightly.",
-        **{"n": _rounded(row["expected_reidentified"]), "all": words.count(row["records"])},
+        "truth may be higher: a record that is unique in the population is always linked rightly."
+    )
+    if "people" in row:
+        message = (
+            "If everybody in the sample is linked to the people with the same records, about {n} "
+            "of {all} links are expected to be right; the highest estimate for a single person is "
+            "{highest}, and the truth may be higher: who is unique in the population is always "
+            "linked rightly."
+        )
+    links = row["people" if "people" in row else "records"]
+    text = said(
+        message,
+        **{"n": _rounded(row["expected_reidentified"]), "all": words.count(links)},
         highest=words.percent(row["highest_risk"]),
     )
     shares = [row["of_sample_uniques"] or 0.0 for row in rows if row["method"] != "exact"]

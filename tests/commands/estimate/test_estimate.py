@@ -28,6 +28,7 @@ from qifsql.measures import uniqueness as sp
 from qifsql.measures.gammas import harmonic, log_rising
 from qifsql.measures.roots import root
 from qifsql.measures.uniqueness import Sizes
+from qifsql.reference import people_with_records
 from qifsql.reference import sample_estimates as se
 
 BLOCKS = st.dictionaries(st.integers(1, 40), st.integers(1, 30), min_size=1, max_size=8)
@@ -38,6 +39,59 @@ MIXED = st.builds(  # some are unique, some are not
     BLOCKS,
 )
 FRACTIONS = st.fractions(Fraction(1, 200), Fraction(199, 200), max_denominator=400)
+
+
+# People with several records
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([None, *"ijklmn"]), st.sampled_from([None, 1, 2]), st.sampled_from("xy")
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+    st.integers(0, 50),
+)
+def test_people_with_several_records_are_individuals(rows: list[Any], others: int):
+    """The estimates are those of the blocks of people with equal records."""
+    table = pl.DataFrame(
+        rows, schema={"who": pl.String(), "a": pl.Int64(), "b": pl.String()}, orient="row"
+    )
+    records = table.to_dicts()
+    people = [
+        block
+        for block, _ in people_with_records.individuals(records, "who", ["a", "b"], None, "all")
+    ]
+    blocks = Counter(Counter(people).values())
+    population = len(people) + others
+    result = qifsql.estimate(table, qids="a,b", person="who", population_size=population)
+    first = result.frame.row(0, named=True)
+    assert (first["records"], first["people"], first["known_records"]) == (
+        len(rows),
+        len(people),
+        "all",
+    )
+    assert (first["blocks"], first["singled_out"]) == (len(set(people)), blocks[1])
+    by_code = {person: code for code, person in enumerate(dict.fromkeys(people))}
+    plain = pl.DataFrame({"q": [by_code[person] for person in people]})
+    same = qifsql.estimate(plain, qids="q", population_size=population)
+    names = ["method", "population_uniques", "population_share", "of_sample_uniques", "fraction"]
+    assert result.frame.select(names).equals(same.frame.select(names))
+    risk = result.details["individual"].rename({"people": "records"})
+    assert risk.equals(same.details["individual"])
+
+
+def test_what_is_about_records_is_refused_with_a_person(tmp_path: Path):
+    table = pl.DataFrame({"who": ["i", "i", "j"], "a": [1, 2, 1], "w": [2, 2, 2]})
+    with pytest.raises(InputError, match="leave records or person out"):
+        qifsql.estimate(table, qids="a", person="who", fraction=0.5, records=tmp_path / "r.csv")
+    with pytest.raises(InputError, match="person and weight"):
+        qifsql.estimate(table, qids="a", person="who", sampling_weight="w")
+    with pytest.raises(InputError, match="the sample of 2 people"):
+        qifsql.estimate(table, qids="a", person="who", population_size=1)
 
 
 # Sums and roots
