@@ -8,6 +8,19 @@ SELECT
 FROM microdata
 GROUP BY qid;
 
+-- One row per different individual of one file whose people have several records: what is known of a
+-- person, and after it her secrets, as columns of one kind, and how many are alike.
+{# people_of_records(qids=2, secrets=1), people_of_records(qids=1, secrets=0) #}
+CREATE OR REPLACE VIEW people_of_records AS
+SELECT
+    {{ range(1, qids + 1) | each("qid_#,") }}
+    {% for j in range(1, secrets + 1) %}
+    secret_{{ j }} AS qid_{{ qids + j }},
+    {% endfor %}
+    count(*)::BIGINT AS people
+FROM microdata
+GROUP BY ALL;
+
 -- One row per value that an attribute has in any file: its code, in the order of the values, the
 -- missing one last.
 CREATE OR REPLACE VIEW dictionary AS

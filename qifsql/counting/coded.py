@@ -94,6 +94,11 @@ class Coded:
         bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
         return bits if not field.shift else _shifted(bits, exp.BitwiseRightShift, field)
 
+    def drop(self) -> None:
+        """Drop the table and the dictionaries, so that other files can be coded."""
+        columns = len(self.values) + len(self.secret_values)
+        self.tables.drop("coded", *(f"dictionary_{i}" for i in range(1, columns + 1)))
+
     def missing(self, place: int) -> int:
         """Return the code of a missing value of a quasi-identifier; -1 if it has none."""
         query = exp.select("code").from_(exp.table_(f"dictionary_{place + 1}"))
@@ -116,26 +121,29 @@ class Coded:
 def make(tables: Tables, files: Files) -> Coded:
     """Create the table ``coded`` of all files, and the dictionaries."""
     for n, file in enumerate(files.files, 1):  # the different records of each
-        query = splice("synthetic/people", width=len(file.attributes))
+        query = splice("synthetic/people", width=file.columns)
+        if file.microdata.person is not None:
+            shape = {"qids": files.width, "secrets": len(files.secrets)}
+            query = splice("synthetic/people_of_records", shape=shape)
         plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
         tables.doing("reading", file.title).make(f"people_{n}", plan)
     values = []
-    columns = len(files.qids) + len(files.secrets) + (files.by is not None)
+    columns = files.width + len(files.secrets) + (files.by is not None)
     for i in range(1, columns + 1):
         tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
         values.append(tables.count(f"dictionary_{i}"))
-    fields = _packed(values[: len(files.qids)])
+    fields = _packed(values[: files.width])
     numbers = [POOLED_RELEASE] if len(files.releases) > 1 else []
     releases = (*range(1, len(files.releases) + 1), *numbers)
     tables.make("coded", _coded_query(files, fields, releases), "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
-    k, m = len(files.qids), len(files.secrets)
+    k, m = files.width, len(files.secrets)
     return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
 
 
 def _dictionary(files: Files, i: int) -> Plan:
     """Return the query of the values of attribute ``i`` in all files that have it."""
-    having = [n for n, file in enumerate(files.files, 1) if i <= len(file.attributes)]
+    having = [n for n, file in enumerate(files.files, 1) if i <= file.columns]
     value = exp.alias_(exp.column(f"qid_{i}"), "value")
     queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in having]
     query = splice("synthetic/dictionary")
@@ -192,7 +200,7 @@ def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Sel
 
 def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
     """Return a query for the codes and counts of all files, equal rows merged."""
-    k, m = len(files.qids), len(files.secrets)
+    k, m = files.width, len(files.secrets)
     queries = []
     at = 0
     for n, file in enumerate(files.files, 1):
@@ -200,7 +208,7 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
         columns = words(fields)
         columns += [exp.alias_(code(k + j), f"secret_{j}") for j in range(1, m + 1)]
         if files.by is not None:
-            has_group = len(file.attributes) > k + m
+            has_group = file.columns > k + m
             group = code(k + m + 1) if has_group else exp.cast(exp.null(), "BIGINT")
             columns.append(exp.alias_(group, "member"))
         counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
@@ -214,7 +222,7 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
             for name, counted in counts.items()
         ]
         query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
-        queries.append(decoded(query, f"people_{n}", range(1, len(file.attributes) + 1)))
+        queries.append(decoded(query, f"people_{n}", range(1, file.columns + 1)))
     everybody = exp.union(*queries, distinct=False).subquery("everybody")
     keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
     keys += [exp.column(f"secret_{j}") for j in range(1, m + 1)]

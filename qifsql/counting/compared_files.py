@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.options import NullRule
-from qifsql.adversary.spec import Attack, Attribute, Microdata
+from qifsql.adversary.spec import Attack, Attribute, KnownRecords, Microdata
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset, Tabular, datasets, repeated, titles_of
 from qifsql.data.domains import domain, together
@@ -24,7 +24,8 @@ ORIGINAL, RELEASE, CONTROL = "original", "release", "control"
 class Names:
     """The names that are looked up in all files, and the records that are left out of all.
 
-    ``by`` is a column of groups of the original and the control.
+    ``by`` is a column of groups of the original and the control. ``person`` says whose record each
+    one is, in all files.
     """
 
     qids: str | Sequence[str]
@@ -32,6 +33,7 @@ class Names:
     where: str | None = None
     by: str | None = None
     null: NullRule = "distinct"
+    person: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,45 @@ class File:
 
     @property
     def alike(self) -> Microdata:
-        """Return the microdata with all attributes as quasi-identifiers."""
-        return replace(self.microdata, qids=self.attributes, secrets=(), by=None)
+        """Return the microdata with all attributes as quasi-identifiers.
+
+        With a person, secrets remain secrets, which are those of the person.
+        """
+        if self.microdata.person is None:
+            return replace(self.microdata, qids=self.attributes, secrets=(), by=None)
+        k = len(self.microdata.qids)
+        return replace(self.microdata, qids=self.attributes[:k], secrets=self.attributes[k:])
+
+    @property
+    def columns(self) -> int:
+        """Return the number of columns of what is known, of secrets and of the group."""
+        return self.microdata.width + len(self.attributes) - len(self.microdata.qids)
 
 
 @dataclass(frozen=True)
 class Files:
-    """All files, the original first and the control last; the names of their attributes."""
+    """All files, the original first and the control last; the names of their attributes.
+
+    With a person, individuals of each file are people of whom all records are known, or one.
+    """
 
     files: tuple[File, ...]
     qids: tuple[str, ...]
     secrets: tuple[str, ...]
     by: str | None
     notes: tuple[str, ...] = ()
+
+    def known_by(self, known_records: KnownRecords) -> "Files":
+        """Return the files for an adversary who knows all records of each person, or one."""
+        files = (
+            replace(file, microdata=file.microdata.known_by(known_records)) for file in self.files
+        )
+        return replace(self, files=tuple(files))
+
+    @property
+    def width(self) -> int:
+        """Return the number of columns of what is known of an individual."""
+        return self.original.microdata.width
 
     @property
     def original(self) -> File:
@@ -166,6 +194,7 @@ def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title:
         where=names.where,
         by=names.by if role != RELEASE else None,
         null=names.null,
+        person=names.person,
     )
     catalog = Catalog(engine, dataset, spec.mentions)
     microdata = bind(replace(spec, dataset=catalog.dataset), catalog).microdata

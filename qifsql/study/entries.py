@@ -25,11 +25,16 @@ ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
     "synthetic": (
         "synthetic releases are compared by counting",
         "releases are made from one dataset",
-        NO_RECORDS,
+        ("weight", "wave", "null"),
     ),
-    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave", "person")),
+    "suda": ("suda counts", "suda takes one dataset", ("weight", "wave")),
 }
 """Entries that count every record once: their words, and the roles that they cannot use."""
+COMPARED_ALIKE = {
+    "where": "one condition (where) holds",
+    "person": "one column says whose record it is (person)",
+}
+"""Roles that are the same in all files of a comparison."""
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files
 
@@ -151,11 +156,12 @@ class Entries:
             if source is None:
                 continue
             self._check_records(Source((), source.roles, source.places), entry.place)
-            where = source.roles.get("where")
-            if where and where != options.get("where"):
-                what = "one condition (where) holds for the original, the releases and the control"
-                hint = f"{quoted(text)} has another one; write where in this entry"
-                self.reader.wrong(f"{what}, and {hint}", *entry.place, *at)
+            for role, rule in COMPARED_ALIKE.items():
+                here = source.roles.get(role)
+                if here and here != options.get(role):
+                    what = f"{rule} for the original, the releases and the control"
+                    hint = f"{quoted(text)} has another one; write {role} in this entry"
+                    self.reader.wrong(f"{what}, and {hint}", *entry.place, *at)
 
     def _check_name(self, name: str, place: Route) -> None:
         """Note the error of a name that cannot be that of a file, or is taken."""
@@ -223,9 +229,9 @@ def _uses(
     if kind == "tables":
         return role in ("secret", "where")
     if kind == "synthetic":
-        return role in ("qids", "secret", "where")
+        return role in ("qids", "secret", "where", "person")
     if kind == "suda":
-        return role in ("qids", "where", "null")
+        return role in ("qids", "where", "null", "person")
     if role == "qids":
         return not options.get("target")
     if role == "secret":

@@ -303,7 +303,8 @@ def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[s
     for level in levels:
         question = level["secret"], level["group"]
         before = worst.setdefault(question, level)
-        worse = rule.worse(level["value"], before["value"])
+        values = level["value"], before["value"]
+        worse = values[1] is None or (values[0] is not None and rule.worse(*values))
         if (before["met"] and not level["met"]) or (before["met"] == level["met"] and worse):
             worst[question] = level
     return list(worst.values())
@@ -314,7 +315,9 @@ def _levels_of_comparison(
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule about a synthetic release, in the order of the result."""
     levels: list[dict[str, Any]] = []
-    for row in _rows_of_secrets(policy, rule, list(compared.rows(rule))):
+    reading = policy.adversary.get("known_records")
+    rows = [r for r in compared.rows(rule) if reading in (None, r.get("known_records"))]
+    for row in _rows_of_secrets(policy, rule, rows):
         try:
             met = comparison.is_met_by_nobody(rule, row)
         except InputError as e:
@@ -323,7 +326,7 @@ def _levels_of_comparison(
             levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
             levels.append(_level_row(rule, row, None, None, met=met))
-    return levels
+    return _worse_readings(rule, levels) if policy.adversary.get("person") else levels
 
 
 def _levels_of_rows(

@@ -18,7 +18,7 @@ from qifsql.study.rules import Rule
 
 RATIOS = ("TCAP", "right_when_certain")
 """Shares of some of the people, who may be nobody."""
-_SHARED = ("qids", "secret", "control", "where", "split")
+_SHARED = ("qids", "secret", "control", "where", "split", "person")
 
 Row = dict[str, Any]
 
@@ -70,7 +70,8 @@ class Comparison:
             if row["measure"] == rule.measure:
                 nobody = 0 in (row["people"], people.get(rule.measure.removesuffix("_risk")))
                 ends = {"low": row["low"], "high": row["high"], "nobody": nobody}
-                yield {"secret": row["secret"], rule.measure: row["value"], **ends}
+                reading = {"known_records": row.get("known_records")}
+                yield {"secret": row["secret"], rule.measure: row["value"], **ends, **reading}
 
     def _group_values(self, rule: Rule) -> Iterator[Row]:
         groups = self.result.details["groups"].filter(file=1)

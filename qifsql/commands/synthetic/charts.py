@@ -38,7 +38,13 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
 
 
 def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
-    """Return the functions that draw the charts that there are, by name."""
+    """Return the functions that draw the charts that there are, by name.
+
+    Of people with several records they show what is said if all of them are known.
+    """
+    if "known_records" in frame.columns:
+        frame = frame.filter(known_records="all")
+        details = {name: table.filter(known_records="all") for name, table in details.items()}
     drawings: dict[str, Callable[[], Chart]] = {}
     if spec["secrets"]:
         drawings["success"] = lambda: success(frame)

@@ -42,7 +42,9 @@ def synthetic(
 
     Overlap and uniques, attributes that are disclosed, and an adversary who learns from a release:
     success on the people of FILE, and on a control from whom it was not made. Only the difference
-    is about individuals.
+    is about individuals. With --person the records of a person in each file are one individual, of
+    whom all records are known, and then one; subsets, questions, distances, classifiers and groups
+    compare single records, and are refused with it.
     """
     from qifsql.commands.synthetic.synthetic import synthetic as run
     from qifsql.commands.synthetic.view import ASIDE

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
 from qifsql.commands.synthetic.questions import Questions, drawn_attempts, drawn_links
@@ -41,6 +42,10 @@ WORST: dict[str, pl.DataType] = {
 ``correct`` have that value, and of the ``control`` people in the control, ``control_correct``."""
 
 
+PEOPLE: dict[str, pl.DataType] = {"known_records": pl.String()}
+"""A further column of all tables with a person: the records known of each, ``all`` or ``one``."""
+
+
 class Measurements:
     """The measurements of all releases, on tables of one engine."""
 
@@ -61,6 +66,7 @@ class Measurements:
         self._apart: list[str] = []
         self._coded: Coded | None = None
         self._modal: dict[tuple[int, int], int] = {}
+        self._reading: KnownRecords | None = None
         self.measured: list[dict[str, Any]] = []
         self._worst: list[dict[str, Any]] = []
         self._groups: list[dict[str, Any]] = []
@@ -77,9 +83,28 @@ class Measurements:
         return (*self._apart, *(() if self._guessing is None else self._guessing.notes))
 
     def run(self) -> None:
-        """Count and measure everything that is asked for."""
+        """Count and measure everything that is asked for.
+
+        Of people with several records all are known, and then one; only what is counted of
+        individuals is asked for.
+        """
+        if self._files.original.microdata.person is None:
+            self._run()
+            return
+        every = self._files
+        for reading in get_args(KnownRecords):
+            self._reading, self._files = reading, every.known_by(reading)
+            self._run()
+            if self._coded is not None:
+                self._coded.drop()
+                self._tables.drop(*(modes_table(*secret) for secret in self._modal))
+        self._files = every
+
+    def _run(self) -> None:
+        """Count and measure individuals."""
         coded = self._coded = codes.make(self._tables, self._files)
-        self._apart = notes_on_spelling(coded, self._files)
+        if not self._files.original.microdata.of_lists:
+            self._apart = notes_on_spelling(coded, self._files)
         if self._learner is not None:
             self._guessing = Guessing(self._tables, coded, self._files, self._learner)
         for secret in range(1, len(self._files.secrets) + 1) or (0,):
@@ -153,7 +178,7 @@ class Measurements:
         return {
             name: pl.DataFrame(
                 [row | {"release": self._title(row["file"])} for row in rows],
-                schema=schema,
+                schema=schema | (PEOPLE if self._reading else {}),
                 orient="row",
             )
             for name, (rows, schema) in tables.items()
@@ -173,7 +198,7 @@ class Measurements:
             if self._options["questions"]:
                 self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
             self._worst += [
-                {"file": release, "secret": name, "rank": rank, **row}
+                {"file": release, "secret": name, "rank": rank, **row, **self._column_of_reading}
                 for rank, row in enumerate(cells.worst(), 1)
             ]
         if self._files.by is None and self._options["records"] is None:
@@ -201,9 +226,15 @@ class Measurements:
                 "high": measure.high,
                 "count": measure.count,
                 "people": measure.people,
+                **self._column_of_reading,
             }
             for measure in measures
         ]
+
+    @property
+    def _column_of_reading(self) -> dict[str, str]:
+        """Return the column of what is known of people with several records."""
+        return {"known_records": self._reading} if self._reading else {}
 
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
@@ -212,9 +243,9 @@ class Measurements:
         """Sort rows by release, all together last, and by secret; subsets by size, too."""
         names: list[str | None] = [None, *self._files.secrets]
 
-        def place(row: Mapping[str, Any]) -> tuple[bool, int, int]:
-            file = row["file"]
-            return file == POOLED_RELEASE, file, names.index(row["secret"])
+        def place(row: Mapping[str, Any]) -> tuple[bool, bool, int, int]:
+            file, is_single = row["file"], row.get("known_records") == "one"
+            return is_single, file == POOLED_RELEASE, file, names.index(row["secret"])
 
         for rows in (self.measured, self._worst, self._groups):
             rows.sort(key=place)

@@ -11,7 +11,12 @@ from qifsql.presentation.parts import Spec
 
 
 def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
-    """Return what the releases say about individuals, and what nobody can tell."""
+    """Return what the releases say about individuals, and what nobody can tell.
+
+    Of people with several records, first if all of them are known, then if one is.
+    """
+    if (parts := by_reading(frame))[1:]:
+        return [f"{reading(part)} {text}" for part in parts for text in sentences(part, spec)]
     texts = []
     for secret in spec["secrets"]:
         of_secret = frame.filter(secret=secret)
@@ -31,6 +36,22 @@ def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
     rows = frame.filter(measure="repU").to_dicts()
     texts.append(_replicated_sentence(max(rows, key=lambda row: row["value"]), spec))
     return texts
+
+
+def by_reading(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the rows for each reading of what is known of people with several records."""
+    if "known_records" not in frame.columns:
+        return [frame]
+    return frame.partition_by("known_records", maintain_order=True)
+
+
+def reading(frame: pl.DataFrame) -> str:
+    """Return a sentence on what is known of people with several records."""
+    if frame["known_records"][0] == "all":
+        return said("All records of a person are known.")
+    return said(
+        "One record of a person is known, and she counts once for each different one that she has."
+    )
 
 
 def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
@@ -122,10 +143,13 @@ def _replicated_sentence(row: Row, spec: Spec) -> str:
         "{n} of {people} are alone with their {qids} in the original, and in {release} exactly one "
         "record has the same (replicated uniques)."
     )
+    people = words.persons(row["people"])
+    if row.get("known_records") == "one":
+        people = said("{n} different records of people", n=words.count(row["people"]))
     return said(
         message,
         n=words.count(row["count"]),
-        people=words.persons(row["people"]),
+        people=people,
         qids=words.listed(spec["qids"]),
         release=release_name(row["file"], row["release"]),
     )

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Required, TypedDict
 
-from qifsql.adversary.options import RAPID, Where, qids_option, secret_option
+from qifsql.adversary.options import RAPID, Where, person_option, qids_option, secret_option
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     DATA,
@@ -46,6 +46,15 @@ class SyntheticOptions(TypedDict, total=False):
         ),
     ]
     where: Where
+    person: Annotated[
+        str | None,
+        person_option(
+            "Whose record it is, in all files; people are compared.",
+            "Column or named expression that says whose record it is, in all files: of a release "
+            "which records are those of one synthetic person. People are compared twice, by all "
+            "records of each and by one of them; a missing person is one of its own.",
+        ),
+    ]
     by: Annotated[
         str | None,
         _detail(

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.commands.synthetic.measurements import Measurements
+from qifsql.commands.synthetic.measurements import PEOPLE, Measurements
 from qifsql.commands.synthetic.nearest_people import NOTE
 from qifsql.commands.synthetic.questions import check_split, drawn_attempts, drawn_links
 from qifsql.commands.synthetic.required_bounds import parse_bounds
@@ -29,6 +29,18 @@ from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
 
+OF_PEOPLE = (
+    "people are compared by all records of each (known_records all), which a release that takes "
+    "the records of a person apart never repeats, and by one (one), where a person counts once for "
+    "each different record; take the worse of both. Intervals of one take different records for "
+    "independent, and are too narrow where people have several"
+)
+"""A note on both readings of people with several records."""
+OF_RECORDS = (
+    *("by", "sweep", "questions", "split", "attempts", "terms", "links", "neighbours"),
+    *("distances", "learner", "rapid", "records"),
+)
+"""The options that compare single records."""
 FEW = 100  # conditions: an interval is then up to 20 points wide
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -46,7 +58,11 @@ SCHEMA: dict[str, pl.DataType] = {
 0 are all releases together. ``secret`` is NULL for overlap and uniques. ``value`` is the measure,
 in [0, 1] (differences: [-1, 1]), NULL if it is a share of nobody. ``low`` to ``high`` is an
 interval at 95 % confidence, NULL for what is no estimate. ``count`` of ``people`` are the share
-(records of the release for ``UiS``); NULL for differences, and ``count`` where ties are shared."""
+(records of the release for ``UiS``); NULL for differences, and ``count`` where ties are shared.
+
+With a person there is ``known_records``. ``all``: individuals of each file are people by the
+multiset of their records. ``one``: they are people by each different record that they have, so that
+a person counts once for each of these, and a block of one is of one person."""
 
 NOT_LINKED = "linkability is not measured: name the quasi-identifiers of one source with --split"
 """A note where the questions are answered without two sources."""
@@ -73,8 +89,9 @@ def synthetic(
             measured all together.
 
     Returns:
-        A Result. frame: one row per release, measure and secret (SCHEMA). details: worst (counts
-        of ten blocks for each secret), and where asked for groups and subsets.
+        A Result. frame: one row per release, measure and secret (SCHEMA), with a person also per
+        known_records (all, one). details: worst (counts of ten blocks for each secret), and where
+        asked for groups and subsets.
 
     Raises:
         InputError: A name, type or option does not fit the files; the message says what to try.
@@ -93,6 +110,7 @@ def synthetic(
 
     """
     options = complete(options, SyntheticOptions)
+    _check_person(options)
     origin = Origin.now(settings, "synthetic")
     sources = Sources.of(original, synthetic, options["control"])
     required = parse_bounds(as_tuple(options["require"]))
@@ -113,7 +131,8 @@ def synthetic(
         if path is not None:
             written = work.write(path, origin.sending(dict.fromkeys(first)))
         origin = origin.sending(dict.fromkeys([*first, *work.statements]))
-    frame = pl.DataFrame(work.measured, schema=SCHEMA, orient="row")
+    schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
+    frame = pl.DataFrame(work.measured, schema=schema, orient="row")
     broken = [bound for bound in required if bound.broken(work.measured)]
     return Result(
         frame=frame,
@@ -137,6 +156,7 @@ def rehearse(
 ) -> None:
     """Check the options and look up every name in all files; InputError if one is wrong."""
     options = complete(options, SyntheticOptions)
+    _check_person(options)
     sources = Sources.of(original, synthetic, options["control"])
     parse_bounds(as_tuple(options["require"]))
     _learner(options, settings)
@@ -162,7 +182,18 @@ def _asked_names(options: SyntheticOptions) -> Names:
         secret=options["secret"],
         where=options["where"],
         by=options["by"],
+        person=options["person"],
     )
+
+
+def _check_person(options: SyntheticOptions) -> None:
+    """Refuse what is measured record by record, if people with several are compared."""
+    for name in OF_RECORDS if options["person"] is not None else ():
+        if options.get(name):
+            raise InputError(
+                f"{name} is about records, of which a person may have several; leave {name} or "
+                "person out, or write one record per person first (qifsql anonymise --one-per)"
+            )
 
 
 def _check_request(files: Files, options: SyntheticOptions) -> None:
@@ -200,6 +231,7 @@ def _describe(
         "expressions": expressions(attributes),
         "where": options["where"],
         "by": files.by,
+        **({} if options["person"] is None else {"person": options["person"]}),
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
@@ -249,6 +281,8 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
         for file in files.releases
         if file.records != files.original.records
     ]
+    if options["person"] is not None:
+        notes.append(OF_PEOPLE)
     if options["distances"] is not None:
         notes.append(NOTE)
     if options["questions"] and not options["split"] and len(files.qids) > 1:

@@ -8,9 +8,11 @@ from qifsql.commands.synthetic import charts, question_tables
 from qifsql.commands.synthetic.sentences import (
     between,
     by_measure,
+    by_reading,
     limits,
     percent,
     points,
+    reading,
     release_name,
     releases,
     sentences,
@@ -41,6 +43,19 @@ SHOWN = 10  # subsets of a table
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return overlap and uniques, and for each secret what is disclosed and guessed."""
+    if "known_records" not in frame.columns:
+        return _parts(frame, tables, spec)
+    sizes = spec["sizes"] | {"original": frame.filter(measure="UiO")["people"][0]}
+    page: list[Part] = []
+    for part in by_reading(frame):
+        condition = {"known_records": part["known_records"][0]}
+        details = {name: table.filter(**condition) for name, table in tables.items()}
+        page += [Heading(reading(part)), *_parts(part, details, {**spec, "sizes": sizes})]
+    return page
+
+
+def _parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+    """Return the parts for one reading of what is known of people."""
     title = counted(
         "{n} synthetic release of {people}",
         "{n} synthetic releases of {people}",

@@ -185,7 +185,7 @@ def test_under_a_key_people_with_several_records_are_linked(
     assert "unique_in_release" not in found
     keyed = {"people": several, "of": len(mine), "value": Fraction(several, len(mine))}
     same(found["linked_by_key"], keyed | {"counted": "people", "model": "key"})
-    log_alone = qifsql.unicity(file, key="who", qids=qids, points=[1, 2]).frame
+    log_alone = qifsql.unicity(file, person="who", qids=qids, points=[1, 2]).frame
     assert result.details["unicity"].equals(log_alone)
     last = log_alone.filter(pl.col("unicity").is_not_null()).row(-1, named=True)
     same(found["unicity"], {"value": last["unicity"], "of": last["people"], "people": None})

@@ -174,6 +174,22 @@ def test_copies_fail_where_independent_columns_pass(tmp_path: Path) -> None:
     assert qifsql.check(fresh, levels, **files)
 
 
+def test_people_are_judged_by_the_worse_of_both_readings(tmp_path: Path) -> None:
+    """The records of the original are those of other people in the release."""
+    levels = policy(tmp_path, comparing("repU", at_most=0.5), qids="q", person="who")
+    original = pl.DataFrame({"who": [1, 1, 2], "q": [1, 2, 3]})
+    release = pl.DataFrame({"who": [1, 2, 2], "q": [1, 2, 3]})
+    columns = ["known_records", "value", "met"]
+    result = qifsql.check(release, levels, original=original)
+    assert (result.frame.select(columns).rows(), bool(result)) == ([("one", 1.0, False)], False)
+    levels = policy(
+        tmp_path, comparing("repU", at_most=0.5), qids="q", person="who", known_records="all"
+    )
+    assert qifsql.check(release, levels, original=original).frame.select(columns).rows() == [
+        ("all", 0.0, True)
+    ]
+
+
 @pytest.mark.parametrize(
     ("rules", "more", "line", "says"),
     [

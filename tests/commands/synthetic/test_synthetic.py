@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import oracle_synthetic as oracle
@@ -24,6 +24,7 @@ from qifsql.commands.synthetic import wide_cells
 from qifsql.counting.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
+from qifsql.reference import people_with_records
 from qifsql.reference import synthetic_releases as sr
 
 
@@ -142,6 +143,69 @@ def _check_intervals(
         assert ((low is None) and (high is None)) != has
         if has:
             assert low <= float(expected[name]) <= high
+
+
+@given(original=lines, release=lines, control=st.none() | lines, data=st.data())
+@settings(max_examples=examples(16), deadline=None)
+def test_people_with_several_records_are_individuals_of_both_readings(
+    original: list[Line], release: list[Line], control: list[Line] | None, data: st.DataObject
+) -> None:
+    """Files of people of one to six records, some without a name, by the definitions."""
+    files = []
+    for rows in (original, release, *([] if control is None else [control])):
+        who = st.lists(
+            st.sampled_from([None, "i", "j", "k"]), min_size=len(rows), max_size=len(rows)
+        )
+        files.append(frame(rows).with_columns(pl.Series("who", data.draw(who), pl.String)))
+    held = files[2] if control is not None else None
+    result = qifsql.synthetic(*files[:2], control=held, qids="q,r", secret="t", person="who")
+    for known in ("all", "one"):
+        about: Any = "who", ["q", "r"], "t", known
+        of = [cast("Any", people_with_records.individuals(f.to_dicts(), *about)) for f in files]
+        expected = oracle.measures(of[0], of[1], None if control is None else of[2])
+        check(values(result, known_records=known), expected)
+        of_people = result.frame.filter(known_records=known, measure="repU")
+        assert of_people["people"].item() == len(of[0])
+
+
+@pytest.mark.parametrize("name", ["by", "sweep", "questions", "distances", "learner", "records"])
+def test_what_compares_single_records_is_refused_with_a_person(name: str) -> None:
+    usual = {"by": "u", "distances": 1, "learner": "decision-tree", "records": "x.csv"}
+    option: Any = {name: usual.get(name, True)}
+    with pytest.raises(InputError, match=f"leave {name} or person out"):
+        qifsql.synthetic(frame(ORIGINAL), frame(RELEASE), qids="q", person="r", **option)
+
+
+def test_a_release_without_the_person_is_refused() -> None:
+    with pytest.raises(ColumnError, match='"u"'):
+        qifsql.synthetic(frame(ORIGINAL), frame(RELEASE).drop("u"), qids="q", person="u")
+
+
+def test_bounds_hold_for_people_in_both_readings(tmp_path: Path) -> None:
+    """The release has all records, of other people: alone in one record, not in all."""
+    original = pl.DataFrame({"who": [1, 1, 2], "q": ["x", "y", "z"]})
+    release = pl.DataFrame({"who": [1, 2, 2], "q": ["x", "y", "z"]})
+    files = original, release
+    result = qifsql.synthetic(*files, qids="q", person="who", require="repU<=0.5")
+    measured = {
+        row["known_records"]: row["value"] for row in result.rows() if row["measure"] == "repU"
+    }
+    assert (measured, result.met) == ({"all": 0.0, "one": 1.0}, False)
+    for name, file in zip(("a", "b"), files, strict=True):
+        file.write_parquet(tmp_path / f"{name}.parquet")
+    done = run(
+        "synthetic",
+        tmp_path / "a.parquet",
+        tmp_path / "b.parquet",
+        "-q",
+        "q",
+        "--person",
+        "who",
+        "-f",
+        "table",
+    )
+    assert "One record of a person is known" in done.out
+    assert "3 of 3 different records of people" in done.out.replace("\n", " ")
 
 
 @pytest.mark.slow(because="5.2 s; every recorded mutant dies without it")

@@ -165,7 +165,8 @@ def _measure_log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, 
         raise DatasetError(
             f"no record of {dataset.name} has a key ({quoted(more['key'])}); name another column"
         )
-    result = unicity(dataset, **more, **drawn) if multiple else None
+    request = {name: value for name, value in more.items() if name != "key"}
+    result = unicity(dataset, person=more["key"], **request, **drawn) if multiple else None
     return _Log(int(multiple), int(people), result, plan)
 
 
