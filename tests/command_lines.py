@@ -101,7 +101,7 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "link": ("link people.parquet later.csv -q age,occupation",),
     "unhash": ("unhash hashed.csv --column hash --hash md5 -p [0-9] --mapping mapping.csv",),
-    "unicity": ("unicity people.parquet --key gender -q age --draws 10",),
+    "unicity": ("unicity people.parquet --person gender -q age --draws 10",),
     "estimate": ("estimate people.parquet -q age,gender --fraction 0.5 --records risk.csv",),
     "suda": ("suda people.parquet -q age,gender --max-size 2 --records scores.csv",),
     "dp": ("dp people.parquet --useful age --predicate age>25 --secret illness --epsilon 1",),
@@ -145,7 +145,7 @@ FURTHER: dict[str, tuple[str, ...]] = {
         "--by gender --records said.csv --require repU<=1",
     ),
     "suda": ("suda people.parquet -q age,gender --values --by occupation --omit-missing",),
-    "unicity": ("unicity people.parquet --key gender -q age --draws 10 --points 1,2",),
+    "unicity": ("unicity people.parquet --person gender -q age --draws 10 --points 1,2",),
     "anonymise": (
         "anonymise crowd.csv -o better.csv --method lattice --k 2 --suppress 0.2 -q a,b,c",
         "anonymise crowd.csv -o three.parquet --method mondrian --k 3 -q a,b,c",

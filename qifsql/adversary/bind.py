@@ -25,6 +25,8 @@ from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
 RECORDS_COUNTED = "records are counted, not people"
+COUNT_PEOPLE = "attack, sweep, levels, check, inspect, suda, estimate and synthetic"
+"""The commands that take people with several records."""
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
@@ -42,7 +44,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     columns = _listed(attack, catalog.schema, used, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
-    notes = (*_notes(models, qids, secrets, identifying), *map(of_records, repeated))
+    notes = (*_notes(models, qids, secrets, identifying), *_notes_on_records(attack, repeated))
     notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()
@@ -349,13 +351,31 @@ def _notes_on_words(
     return tuple(notes)
 
 
-def of_records(repeated: Repeated) -> str:
-    """Return the note that a column numbers people, and records are counted."""
+def _notes_on_records(attack: Attack, repeated: Sequence[Repeated]) -> list[str]:
+    return [of_records(column, here=attack.may_count_people) for column in repeated]
+
+
+def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
+    """Return the notes but those that records are counted, for results about people."""
+    return tuple(note for note in microdata.notes if not note.startswith(RECORDS_COUNTED))
+
+
+def of_records(repeated: Repeated, *, here: bool = False) -> str:
+    """Return the note that a column numbers people, and records are counted.
+
+    ``here``: who gets it can name the person in the same command.
+    """
     numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
+    column = shlex.quote(repeated.column)
+    way = f"count people with --person {column}"
+    if not here:
+        way = (
+            f"{COUNT_PEOPLE} count people with --person {column}, and qifsql anonymise --one-per "
+            f"{column} writes one record per person"
+        )
     return (
         f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
-        f"{numbers if repeated.records else 'the same value in several records'}; attack, "
-        f"sweep, levels and check count people with --person {shlex.quote(repeated.column)}"
+        f"{numbers if repeated.records else 'the same value in several records'}; {way}"
     )
 
 

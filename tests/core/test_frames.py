@@ -108,7 +108,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "treat": lambda f: qifsql.anonymise(f, "o.parquet", one_per="age"),
     "unhash": lambda f: qifsql.unhash(f, column="sex", patterns="[a-c]", algorithm="md5"),
     "unhash candidates": lambda f: qifsql.unhash(FILE, column="sex", candidates=f, algorithm="md5"),
-    "unicity": lambda f: qifsql.unicity(f, key="id", qids="age"),
+    "unicity": lambda f: qifsql.unicity(f, person="id", qids="age"),
     "what_if": lambda f: qifsql.compare(f, change="age:5", **KNOWN),
     "what_if policy": lambda f: qifsql.compare(FILE, change="age:5", policy=f, **KNOWN),
     "what_if hierarchies": lambda f: qifsql.compare(

@@ -307,7 +307,7 @@ def further(first: Path, second: Path, stored: Path) -> None:
         "cadastro": ["link", first, second, "-q", "idade,sexo", "--truth", "pessoa"],
         "nomes": ["link", first, second, "-q", "idade,sexo,bairro"],
         "hashes": ["unhash", first, *hashed],
-        "rastros": ["unicity", log, "--key", "pessoa", "-q", "dia,linha", "--points", "1,2,20"],
+        "rastros": ["unicity", log, "--person", "pessoa", "-q", "dia,linha", "--points", "1,2,20"],
         "palpites": ["dit", first, *asked, "--k", "2,4"],
         "ruído": ["dp", first, "--useful", "renda", *likely, *mechanisms],
         "perguntas": [

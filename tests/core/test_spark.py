@@ -295,7 +295,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 def test_commands_that_do_not_run_on_spark_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"runs on DuckDB alone.*attack, check"):
-        qifsql.unicity(CENSUS, qids="NU_ANO", key="ID_ALUNO", settings=SPARK)
+        qifsql.unicity(CENSUS, qids="NU_ANO", person="ID_ALUNO", settings=SPARK)
     with pytest.raises(InputError, match="a store is a file of DuckDB"):
         qifsql.attack("crs", CENSUS, qids="NU_ANO", store=tmp_path / "s.duckdb", settings=SPARK)
     assert "attack" in ON_SPARK

@@ -7,11 +7,11 @@ from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
     "How many pupils are unique by one to four of their enrolments?": (
-        "qifsql unicity data-samples/school_census_2019_enrolments.parquet --key "
+        "qifsql unicity data-samples/school_census_2019_enrolments.parquet --person "
         "ID_ALUNO -q CO_ENTIDADE,TP_ETAPA_ENSINO"
     ),
     "Count two points only.": (
-        "qifsql unicity data-samples/school_census_2019_enrolments.parquet --key "
+        "qifsql unicity data-samples/school_census_2019_enrolments.parquet --person "
         "ID_ALUNO -q CO_ENTIDADE --points 2 -f json"
     ),
 }

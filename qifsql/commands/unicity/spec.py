@@ -11,21 +11,22 @@ DRAWS = 10_000
 
 
 class UnicityOptions(TypedDict, total=False):
-    """Options: the key, the known columns, and the numbers of known records.
+    """Options: the person, the known columns, and the numbers of known records.
 
     A point is the values of a record in the known columns. If there are too many sets of points to
     compare all of them, so many draws of a person and a set are compared.
     """
 
-    key: Required[
+    person: Required[
         Annotated[
             str,
             Option(
                 TEXT,
-                "Pseudonym: the column that all records of a person share.",
-                text="Pseudonym: the column that all records of a person share. Records "
-                "without one are left out.",
+                "Whose record it is: the pseudonym that all records of a person share.",
+                text="Whose record it is: the pseudonym that all records of a person share. "
+                "Records without one are left out.",
                 panel=DATA,
+                formerly="--key",
             ),
         ]
     ]

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.bind import notes_of_people
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson_interval
@@ -62,11 +63,11 @@ def unicity(
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
-        DatasetError: There are no records, or none has a key.
+        DatasetError: There are no records, or none has a person.
 
     Example:
         >>> log = "data-samples/school_census_2019_enrolments.parquet"
-        >>> result = qifsql.unicity(log, key="ID_ALUNO", qids="CO_ENTIDADE", points=1)
+        >>> result = qifsql.unicity(log, person="ID_ALUNO", qids="CO_ENTIDADE", points=1)
         >>> result.frame["method"].item()
         'exact'
 
@@ -80,16 +81,16 @@ def unicity(
     settings = with_seed(settings, seed, "unicity")
     origin = Origin.now(settings, "unicity")
     spec = Attack.of(
-        "crs", source, qids=options["qids"], key=options["key"], where=options["where"]
+        "crs", source, qids=options["qids"], key=options["person"], where=options["where"]
     )
     with opened(spec, settings) as (engine, bound):
         records, without = _count_records(engine, bound.microdata)
         trails = Trails(engine, bound)
         lengths = trails.lengths()
-        rows, notes = [], list(bound.microdata.notes)
+        rows, notes = [], list(notes_of_people(bound.microdata))
         if without:
             notes.append(
-                f"{plural(without, 'record')} without a key are left out: nothing says "
+                f"{plural(without, 'record')} without a person are left out: nothing says "
                 "whose they are"
             )
         for n in sizes:
@@ -111,7 +112,7 @@ def unicity(
             rows.append(row)
         description = {
             "dataset": bound.microdata.dataset.name,
-            "key": bound.microdata.key.name if bound.microdata.key else options["key"],
+            "person": bound.microdata.key.name if bound.microdata.key else options["person"],
             "qids": [q.name for q in bound.microdata.qids],
             "points": list(sizes),
             "draws": draws,
@@ -138,7 +139,7 @@ def _check_numbers(sizes: Sequence[int], draws: int) -> None:
 
 
 def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
-    """Return the number of records, and of those without a key; refuse data without any key."""
+    """Return the number of records, and of those without a person; refuse data of nobody."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
     name = microdata.dataset.name
@@ -147,5 +148,5 @@ def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
         raise no_records(name, "nobody to single out", filtered=microdata.where is not None)
     if records == without:
         key = quoted(microdata.key.name) if microdata.key else ""
-        raise DatasetError(f"no record of {name} has a key ({key}); name another column")
+        raise DatasetError(f"no record of {name} has a person ({key}); name another column")
     return int(records), int(without)

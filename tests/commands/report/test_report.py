@@ -121,7 +121,7 @@ def further(folder: Path, data: Path, own: Path) -> None:
     pl.read_parquet(data).with_columns(hash=hashed, log="region").write_parquet(log)
     tried = ("--column", "hash", "--hash", "sha256", "--pattern", CELL + "key[0-9]{4}")
     made("unhash", log, *tried, "-o", own / "hashes.parquet")
-    made("unicity", log, "--key", "town", "-q", "birth,wage", "-o", own / "trails.parquet")
+    made("unicity", log, "--person", "town", "-q", "birth,wage", "-o", own / "trails.parquet")
     sampled = ("-q", "birth,town", "--fraction", "0.1")
     made("estimate", data, *sampled, "-o", own / "sampled.parquet")
     made(

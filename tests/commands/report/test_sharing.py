@@ -170,7 +170,7 @@ def others(i: Inputs) -> Iterator[tuple[str, tuple[object, ...]]]:
     hashed = ("--column", "hash", "--hash", "sha256")
     yield "unhash", ("unhash", i.log, *hashed, "--pattern", f"{MARK}person[0-9]{{3}}")
     yield "found", ("unhash", i.log, *hashed, "--candidates", own / "all.txt", *FILTER)
-    yield "unicity", ("unicity", i.log, "--key", "town", "-q", "born,wage", *FILTER)
+    yield "unicity", ("unicity", i.log, "--person", "town", "-q", "born,wage", *FILTER)
     yield "estimate", ("estimate", i.data, *KNOWN, *FILTER, "--fraction", "0.1")
     yield "special", ("suda", i.data, *KNOWN, *FILTER, "--by", "region", "--values")
     register = ("--register", i.later, "--key", "town")

@@ -94,7 +94,7 @@ def test_unicity_is_the_share_of_sets_that_nobody_else_has(
     tmp_path_factory: pytest.TempPathFactory, log: list[Any]
 ):
     file = write(tmp_path_factory.mktemp("u") / "log.parquet", log)
-    done = qifsql.unicity(file, key="who", qids=["place", "n"], points=[1, 2, 3])
+    done = qifsql.unicity(file, person="who", qids=["place", "n"], points=[1, 2, 3])
     assert done.frame.schema == UNICITY
     everybody = trails_of(log)
     assert set(done.frame["all_people"]) == {len(everybody)}
@@ -120,7 +120,7 @@ def test_draws_are_those_that_are_documented(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unicity, "SUBSETS", -1)
         done = qifsql.unicity(
-            file, key="who", qids=["place", "n"], points=known, draws=20, seed=seed
+            file, person="who", qids=["place", "n"], points=known, draws=20, seed=seed
         )
     row = done.frame.row(0, named=True)
     right = drawn(everybody, known, 20, seed)
@@ -131,13 +131,13 @@ def test_draws_are_those_that_are_documented(
 def test_an_interval_of_draws_holds_what_is_exact(tmp_path: Path):
     log = [(f"p{i * i % 97}", f"{i * 7 % 31}", i % 5) for i in range(3000)]
     file = write(tmp_path / "log.parquet", log)
-    truth = qifsql.unicity(file, key="who", qids=["place", "n"], points=[1, 2]).frame
+    truth = qifsql.unicity(file, person="who", qids=["place", "n"], points=[1, 2]).frame
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unicity, "SUBSETS", -1)
         held = 0
         for seed in range(5):
             row = qifsql.unicity(
-                file, key="who", qids=["place", "n"], points=2, draws=2000, seed=seed
+                file, person="who", qids=["place", "n"], points=2, draws=2000, seed=seed
             ).frame.row(0, named=True)
             held += row["low"] <= truth["unicity"][1] <= row["high"]
     assert held >= 4
@@ -187,7 +187,7 @@ def test_order_of_rows_and_threads_change_nothing(tmp_path: Path):
             patch.setattr(unicity, "SUBSETS", 300_000)
             done = qifsql.unicity(
                 file,
-                key="who",
+                person="who",
                 qids=["place", "n"],
                 points=(1, 2, 4),
                 draws=500,
@@ -204,8 +204,8 @@ def test_coarser_points_single_out_fewer(tmp_path: Path):
     rows = [("alice", at, "xa"), ("bob", at + timedelta(minutes=5), "xb")]
     file = tmp_path / "log.parquet"
     pl.DataFrame(rows, schema=["who", "time", "place"], orient="row").write_parquet(file)
-    fine = qifsql.unicity(file, key="who", qids=["time", "place"], points=1).frame
-    coarse = qifsql.unicity(file, key="who", qids=["time:hour", "place:1"], points=1)
+    fine = qifsql.unicity(file, person="who", qids=["time", "place"], points=1).frame
+    coarse = qifsql.unicity(file, person="who", qids=["time:hour", "place:1"], points=1)
     assert (fine["unicity"][0], coarse.frame["unicity"][0]) == (1.0, 0.0)
     assert coarse.spec["qids"] == ["time:hour", "place:1"]
 
@@ -213,7 +213,7 @@ def test_coarser_points_single_out_fewer(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "kind", "says"),
     [
-        ({"key": "whom"}, ColumnError, 'did you mean "who"?'),
+        ({"person": "whom"}, ColumnError, 'did you mean "who"?'),
         ({"qids": ["time"]}, ColumnError, "is not in log.parquet"),
         ({"qids": []}, ColumnError, "no quasi-identifiers"),
         ({"qids": ["n:x"]}, InputError, "as in n:5"),
@@ -226,7 +226,7 @@ def test_coarser_points_single_out_fewer(tmp_path: Path):
         ({"draws": 0}, InputError, "draws are a whole number"),
         ({"seed": -1}, InputError, "invalid seed"),
         ({"where": "n > 100"}, DatasetError, "no records under the filter"),
-        ({"where": "who IS NULL"}, DatasetError, "no record of log.parquet has a key"),
+        ({"where": "who IS NULL"}, DatasetError, "no record of log.parquet has a person"),
     ],
 )
 def test_bad_input_is_an_error_that_says_what_to_do(
@@ -234,7 +234,7 @@ def test_bad_input_is_an_error_that_says_what_to_do(
 ):
     file = write(tmp_path / "log.parquet", [("a", "x", 1), (None, "y", 2)])
     with pytest.raises(kind) as e:
-        qifsql.unicity(file, **({"key": "who", "qids": ["place"]} | options))
+        qifsql.unicity(file, **({"person": "who", "qids": ["place"]} | options))
     assert says in str(e.value)
 
 
@@ -245,18 +245,20 @@ def test_draws_that_would_look_at_too_many_people_are_refused(
     monkeypatch.setattr(unicity, "SUBSETS", -1)
     monkeypatch.setattr(traces, "SUSPECTS", 5)
     with pytest.raises(InputError, match="make fewer --draws, or less coarse points"):
-        qifsql.unicity(file, key="who", qids=["place"], points=1)
+        qifsql.unicity(file, person="who", qids=["place"], points=1)
 
 
 def test_the_command_prints_what_the_function_gives(tmp_path: Path):
     log = [("a", "x", 1), ("a", "y", 1), ("b", "x", 1), (None, "z", 1)]
     file = write(tmp_path / "log.parquet", log)
-    asked = ("unicity", file, "--key", "who", "-q", "place,n", "--points", "1,2,3")
+    asked = ("unicity", file, "--person", "who", "-q", "place,n", "--points", "1,2,3")
     document = json.loads(run(*asked, "--format", "json").out)
     assert [row["unicity"] for row in document["results"]] == [0.25, 1.0, None]
     assert document["spec"]["points"] == [1, 2, 3]
     table = run(*asked, "--format", "table")
     assert "nobody has that many" in table.out
     assert "between" not in table.out
-    assert "1 record without a key are left out" in table.err
+    assert "1 record without a person are left out" in table.err
+    assert "records are counted" not in table.err
+    assert {row["unit"] for row in document["results"]} == {"people"}
     assert run(*asked[:-1], "a,b").code == 2

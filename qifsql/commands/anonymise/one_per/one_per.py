@@ -12,7 +12,7 @@ text in the file. Source: PoPETs section 5.1.
 from dataclasses import replace
 from pathlib import Path
 
-from qifsql.adversary.bind import bind, of_records
+from qifsql.adversary.bind import bind, notes_of_people
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise.one_per import draw
 from qifsql.commands.anonymise.one_per.effect import measure_changes
@@ -75,7 +75,10 @@ def one_per(
         names = [c.name for c in typed.columns if c.name not in drop]
         remaining = frame["records"][0] - frame["dropped"][0]
         release.write(engine, final, path, origin, names=names, rows=remaining)
-        notes = (*(_bound_notes(attack) if attack else catalog.remarks), *_notes(rows, kind))
+        notes = (
+            *(notes_of_people(attack.microdata) if attack else catalog.remarks),
+            *_notes(rows, kind),
+        )
     origin = origin.about(description, dataset.paths)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
@@ -88,12 +91,6 @@ def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -
         options["qids"] = [q.name for q in attack.microdata.qids]
         options["secrets"] = [s.name for s in attack.microdata.secrets]
     return {"dataset": dataset.name} | options
-
-
-def _bound_notes(attack: BoundAttack) -> list[str]:
-    """Return the notes of the attack but that people repeat: the release has each of them once."""
-    repeated = {of_records(column) for column in attack.microdata.repeated}
-    return [note for note in attack.microdata.notes if note not in repeated]
 
 
 def _notes(records: draw.Records, kind: str) -> list[str]:
