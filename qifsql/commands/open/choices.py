@@ -108,7 +108,9 @@ class Choices:
     def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
         """Return the words of a sweep of the changed release."""
         bound = ["--threshold", threshold] if threshold else []
-        return ["sweep", *file, *self._roles(self.knowledge), *bound]
+        person = self.options.get("person", "").strip()
+        people = ["--person", person] if person else []
+        return ["sweep", *file, *self._roles(self.knowledge), *people, *bound]
 
     def release(self, file: Sequence[str], out: str) -> list[str]:
         """Return the words that write the changed release."""

@@ -10,7 +10,7 @@ from functools import partial
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.compare.compare import compare
 from qifsql.commands.describe import view as described
-from qifsql.commands.describe.describe import describe
+from qifsql.commands.describe.describe import describe, person_of
 from qifsql.commands.open import choices
 from qifsql.commands.open.background import Job, Jobs, new_file
 from qifsql.commands.open.calculations import Calculations
@@ -217,6 +217,9 @@ class Explorer:
         return [choices.command_line(tried.attack(self.words)) for tried in self.tried]
 
     def first(self, columns: Sequence[SourceColumn]) -> Choices:
-        """Return the suggested roles as choices."""
+        """Return the suggested roles as choices, and whose record it is if people have several."""
         form = {f"role-{i}": column.role for i, column in enumerate(columns)}
-        return choices.read_choices({**form, "option-histogram": "on"}, [c.name for c in columns])
+        person = person_of([column.row for column in columns])
+        people = {} if person is None else {"option-person": person}
+        options = {"option-histogram": "on"} | people
+        return choices.read_choices({**form, **options}, [c.name for c in columns])

@@ -193,12 +193,13 @@ def _number_rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
         extra = [
             str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")
         ]
-        rows.append({"goal": " · ".join([words.goal(row), *extra]), "cells": cells, "row": row})
+        goal = " · ".join([words.goal(row) + words.known_records(row), *extra])
+        rows.append({"goal": goal, "cells": cells, "row": row})
     return rows
 
 
 def _question_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in ("model", "secret", "gain", "knows"))
+    return tuple(row.get(name) for name in ("model", "secret", "gain", "knows", "known_records"))
 
 
 def _cell(name: str, value: float | None) -> str:
@@ -213,7 +214,7 @@ def _trail_states(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
     for n in trail:
         tried = page.tried[n]
         result = page.result(tried)
-        rows = [] if result is None else result.rows()
+        first = _first_question([] if result is None else result.rows())
         size = len(tried.knowledge)
         states.append(
             {
@@ -221,11 +222,19 @@ def _trail_states(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
                 "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
                 "changes": ", ".join(tried.changes) or said("no change"),
                 "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
-                "certain": _cell("share", rows[0]["posterior_deterministic"]) if rows else "",
-                "guess": _cell("share", rows[0]["posterior_probabilistic"]) if rows else "",
+                "certain": _cell("share", first.get("posterior_deterministic")),
+                "guess": _cell("share", first.get("posterior_probabilistic")),
             }
         )
     return states
+
+
+def _first_question(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the success of the first question, of two readings of people the greater."""
+    names = ("posterior_deterministic", "posterior_probabilistic") if rows else ()
+    about = ("model", "secret", "gain", "knows")
+    same = [row for row in rows if all(row.get(n) == rows[0].get(n) for n in about)]
+    return {name: max(row[name] for row in same) for name in names}
 
 
 def no_result_fragment(

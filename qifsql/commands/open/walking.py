@@ -18,6 +18,8 @@ from qifsql.results.stored import Stored
 WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
 """The drawing of the lattice, in units of its own."""
 DOTS = 5_000  # more sets than this are not drawn
+KEYS = ("model", "secret", "known_records")
+"""Columns that tell the questions of a sweep apart; the last is that of people."""
 BINS = 10  # bars of a histogram, of ten percent each
 
 
@@ -65,8 +67,8 @@ class Walk:
         self.private = private
         (self.result,) = shared_results([sweep], private=private)
         frame = self.result.frame
-        keys = frame.select("model", "secret").unique(maintain_order=True)
-        self.questions = keys.rows()
+        keys = [name for name in KEYS if name in frame.columns]
+        self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
         about = (self._about(frame, i) for i in range(len(self.questions)))
         self.rows: list[dict[int, Row]] = [
             {row["subset"]: row for row in part.iter_rows(named=True)} for part in about
@@ -99,10 +101,11 @@ class Walk:
         return cls(file, result, private=private)
 
     def _about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
-        """Return the rows of a table that are about a question: its model and its secret."""
-        model, secret = self.questions[question]
-        is_secret = pl.col("secret").eq_missing(pl.lit(secret, pl.String))
-        return table.filter(pl.col("model") == model, is_secret)
+        """Return the rows of a table that are about a question."""
+        names = [name for name in self.questions[question] if name in table.columns]
+        values = [pl.lit(self.questions[question][name], pl.String) for name in names]
+        pairs = zip(names, values, strict=True)
+        return table.filter(*(pl.col(name).eq_missing(value) for name, value in pairs))
 
     def at(self, question: int, measure: str, text: str) -> Place:
         """Return a set of columns by its number; by default that of most columns."""
@@ -121,7 +124,7 @@ class Walk:
         return Place(
             question=question,
             measure=measure,
-            questions=[words.goal({"model": m, "secret": s}) for m, s in self.questions],
+            questions=[words.goal(row) + words.known_records(row) for row in self.questions],
             subset=subset,
             names=_names_in_words(row),
             numbers=_numbers_in_words(row),

@@ -125,6 +125,7 @@ def _dataset_card(results: Sequence[Stored]) -> Table:
         said("quasi-identifiers"): _spec_values(results, "qids"),
         said("secrets"): _spec_values(results, "secrets"),
         said("key"): _spec_values(results, "key"),
+        said("person"): _spec_values(results, "person"),
         said("weight"): _spec_values(results, "weight"),
         said("only records where"): _spec_values(results, "where"),
         said("missing values"): [nulls.get(rule, rule) for rule in _spec_values(results, "null")],

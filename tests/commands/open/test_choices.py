@@ -30,6 +30,13 @@ def test_roles_and_steps_become_the_words_of_an_attack():
     assert choice.before.knowledge == tuple(COLUMNS[:3])
 
 
+def test_a_person_is_one_of_the_attack_and_of_the_sweep():
+    choice = read_choices(form(**{"option-person": "who"}), COLUMNS)
+    for words in (choice.attack(["people.parquet"]), choice.sweep(["people.parquet"], "0.5")):
+        assert words[words.index("--person") + 1] == "who"
+    assert "--person" not in read_choices(form(), COLUMNS).sweep(["people.parquet"], "")
+
+
 def test_the_words_are_read_by_the_command_line_as_the_function_is_called():
     """The form gives in Python what typer makes of the words."""
     typed = {"thresholds": "0.5", "histogram": "on", "null": "drop", "draws": "7", "by": "day"}

@@ -368,6 +368,27 @@ def test_a_stored_sweep_of_some_sets_promises_no_others(people: Page, tmp_path: 
         assert "so far" not in text
 
 
+def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: Path) -> None:
+    path, out = tmp_path / "visits.parquet", tmp_path / "sweep.parquet"
+    ages = [20 + i % 9 for i in range(24)]
+    visits = {"patient_id": [i % 8 for i in range(24)], "age": ages, "ward": ["a", "b"] * 12}
+    pl.DataFrame(visits).write_parquet(path)
+    explorer = Explorer(Dataset.open(path), [str(path)])
+    explorer.read()
+    choice = explorer.first(explorer.columns().result(60))
+    words = choice.attack([str(path)])
+    assert words[words.index("--person") + 1] == "patient_id"
+    done = run("sweep", path, "-q", "age,ward", "--person", "patient_id", "-o", out, "--quiet")
+    assert done.code == 0, done.err
+    place = Walk.of(str(out)).at(1, "probabilistic", "3")
+    assert [name.partition(" of ")[2] for name in place.questions] == [
+        "all records of a person",
+        "one record of a person",
+    ]
+    row = pl.read_parquet(out).filter(subset=3, known_records="one").row(0, named=True)
+    assert place.numbers[3][1] == str(row["singled_out"])
+
+
 def test_a_sweep_without_a_folder_for_its_steps_fails(tmp_path: Path) -> None:
     jobs = background.Jobs(Settings(temp=tmp_path / "gone"))
     job = jobs.sweep(["sweep", "people.parquet", "-o", "out.parquet"], private=False)
