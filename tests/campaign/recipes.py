@@ -179,6 +179,11 @@ def _of_sets(d: Draft) -> Words:
     return [*argv, option, d.one(d.data.key, *d.data.columns)]
 
 
+def _of_people(d: Draft) -> Words:
+    """Sometimes people with several records; any column may say who they are."""
+    return ["--person", d.one(d.data.key, *d.data.columns)] if d.chance(0.2) else []
+
+
 def _completed(d: Draft) -> Words:
     """Bounds over all completions of missing values."""
     known = [*d.known(d.qids()), *d.wants(d.secret()), "--null", "match-any"]
@@ -481,7 +486,7 @@ def unicity(d: Draft) -> Words:
     return [
         "unicity",
         d.file,
-        "--key",
+        "--person",
         key,
         *d.known(d.qids()),
         "--points",
@@ -497,12 +502,12 @@ def estimate(d: Draft) -> Words:
         ["--population-size", str(size * d.one(2, 10, 1000))],
         ["--sampling-weight", f"{identifier(d.data.weight)} + 5"],
     )
-    return ["estimate", d.file, *d.known(d.qids()), *drawn]
+    return ["estimate", d.file, *d.known(d.qids()), *drawn, *_of_people(d)]
 
 
 def suda(d: Draft) -> Words:
     """Minimal sample uniques of all sizes, or of small ones, with details."""
-    words = ["suda", d.file, *d.known(d.qids())]
+    words = ["suda", d.file, *d.known(d.qids()), *_of_people(d)]
     words += ["--max-size", d.one("1", "2", "3")] if d.chance(0.5) else []
     words += ["--fraction", d.one("0.1", "1/100", "1")] if d.chance(0.5) else []
     words += ["--by", row([d.one(*d.data.qids)])] if d.chance(0.3) else []
@@ -632,7 +637,7 @@ def synthetic(d: Draft) -> Words:
     """An original and another file as its synthetic release, with or without a control."""
     qids, secret = d.qids(1, 3), d.secret()
     wanted = d.wants(secret) if d.chance(0.7) else []
-    argv = ["synthetic", d.file, d.other_file, *d.known(qids), *wanted]
+    argv = ["synthetic", d.file, d.other_file, *d.known(qids), *wanted, *_of_people(d)]
     if d.chance(0.3):
         argv.append("--sweep")
     if d.chance(0.2):

@@ -148,6 +148,7 @@ VALUES: dict[str, Value] = {
     "--k-map": NUMBER,
     "--key": lambda d: [row([d.data.key])],
     "--known": lambda d: [row(d.qids(1, 2))],
+    "--known-records": _one("all", "one"),
     "--l": _one("1", "2", "3"),
     "--l-entropy": _one("1", "1.5", "2"),
     "--l-recursive": _one("2,2", "3,2", "2"),
