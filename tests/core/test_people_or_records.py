@@ -147,15 +147,43 @@ def test_a_beginner_attacks_people(visits: Path, tmp_path: Path) -> None:
     assert "--person patient_id" in run("describe", visits, "--format", "table").out
 
 
-@pytest.mark.parametrize("kind", ["suda", "tables"])
-def test_a_study_counts_no_records_of_people_as_people(
-    kind: str, visits: Path, tmp_path: Path
-) -> None:
+def test_a_study_counts_no_records_of_people_as_people(visits: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(
-        f'[datasets.visits]\npath = "{visits}"\nqids = ["age", "ward"]\nperson = "patient_id"\n'
-        f'[[{kind}]]\nname = "x"\n' + ('tables = ["age,ward"]\n' if kind == "tables" else "")
-    )
+    dataset = f'[datasets.visits]\npath = "{visits}"\nqids = ["age"]\nperson = "patient_id"\n'
+    study.write_text(f'{dataset}[[tables]]\nname = "x"\ntables = ["age,ward"]\n')
     done = run("run", study)
     assert done.code == 2
     assert "every record once, and the dataset has person" in done.err
+
+
+def test_a_study_counts_people_in_suda_and_in_synthetic_releases(
+    visits: Path, tmp_path: Path
+) -> None:
+    study, release = tmp_path / "study.toml", tmp_path / "release.parquet"
+    VISITS.reverse().write_parquet(release)
+    dataset = '[datasets.{}]\npath = "{}"\nqids = ["age", "ward"]\nperson = "{}"\n'
+    entries = '[[suda]]\nname = "x"\ndataset = "visits"\n'
+    entries += '[[synthetic]]\nname = "y"\ndataset = "visits"\nreleases = ["release"]\n'
+    both = dataset.format("visits", visits, "patient_id") + "{}" + entries
+    study.write_text(both.format(dataset.format("release", release, "patient_id")))
+    results = qifsql.run(study).results
+    for name in ("x", "y"):
+        assert results[name].spec["person"] == "patient_id"
+        assert not any(note.startswith(NOTE) for note in results[name].notes)
+    assert results["x"].frame.filter(measure="people")["value"].item() == 8
+    assert results["y"].frame["known_records"].unique().sort().to_list() == ["all", "one"]
+    study.write_text(both.format(dataset.format("release", release, "ward")))
+    done = run("run", study)
+    assert done.code == 2
+    assert "one column says whose record it is (person)" in done.err
+
+
+def test_the_note_names_the_way_out_of_the_command(visits: Path, tmp_path: Path) -> None:
+    """Of a command that cannot count people it names those that can, and one record per person."""
+    for words in (("suda",), ("inspect",), ("estimate", "--fraction", "0.5"), ("attack",)):
+        done = run(words[0], visits, "-q", "age,ward", *words[1:])
+        assert "records; count people with --person patient_id\n" in done.err
+        people = run(words[0], visits, "-q", "age,ward", *words[1:], "--person", "patient_id")
+        assert (people.code, NOTE in people.err) == (0, False)
+    done = run("compare", visits, "-q", "age,ward", "--change", "age:5")
+    assert "anonymise --one-per patient_id writes one record per person" in done.err

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.inspect.blocks import SHOWN, Order, blocks
 from qifsql.commands.inspect.objects import objects
 from qifsql.commands.inspect.receipt import receipt
 from qifsql.commands.inspect.records import records
-from qifsql.commands.inspect.spec import SHOWS, InspectOptions
+from qifsql.commands.inspect.spec import OBJECTS, SHOWS, InspectOptions
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
@@ -17,12 +17,8 @@ from qifsql.results.result import Result
 
 TAKEN = {"blocks": ("order", "limit"), "records": ("out", "measures"), "receipt": ()}
 """The options of one ``show`` alone; objects take ``out``."""
-READINGS: Mapping[str, tuple[KnownRecords, ...]] = {
-    "blocks": ("all", "one"),
-    "records": ("one",),
-    "receipt": (),
-}
-"""The records of a person that may be known in what is shown; in objects all are."""
+READINGS = get_args(KnownRecords)
+"""The records of a person that are known: the usual reading first."""
 
 
 def inspect(
@@ -105,17 +101,16 @@ def inspect(
 
 def _people(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return whose records they are, and which of a person are known; refuse a wrong reading."""
-    show, reading = options.get("show", SHOWS[0]), options.get("known_records")
+    show, reading = options.get("show", SHOWS[0]), options.get("known_records", READINGS[0])
     if options.get("person") is None:
-        if reading is not None:
+        if reading != READINGS[0]:
             raise InputError("known_records is about the records of a person; name it (--person)")
-        return {"person": None, "known_records": "all"}
-    readings = READINGS.get(show, ("all",))
-    if not readings:
+        return {"person": None, "known_records": reading}
+    if show == "receipt":
         raise InputError(
-            f"{show} is about one person with one record; leave person out, or write one record "
+            "a receipt is about one person with one record; leave person out, or write one record "
             "per person first with qifsql anonymise --one-per"
         )
-    if reading not in (None, *readings):
-        raise InputError(f"{show} with a person is about {readings[0]} of her records known")
-    return {"person": options["person"], "known_records": reading or readings[0]}
+    if show in OBJECTS and reading != READINGS[0]:
+        raise InputError(f"{show} is about people of whom all records are known")
+    return {"person": options["person"], "known_records": "one" if show == "records" else reading}

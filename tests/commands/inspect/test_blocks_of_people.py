@@ -100,8 +100,7 @@ VISITS = frame([("i", "x", 1, "t"), ("i", "y", 1, "u"), ("j", "x", 1, None)])
     ("options", "message"),
     [
         ({"show": "receipt", "target": {"a": "x"}}, "receipt is about one person"),
-        ({"show": "records", "known_records": "all", "out": "x.csv"}, "is about one of her"),
-        ({"show": "prior", "secret": "s", "known_records": "one"}, "is about all of her"),
+        ({"show": "prior", "secret": "s", "known_records": "one"}, "of whom all records are known"),
         ({"known_records": "one", "person": None}, "name it"),
         ({"show": "joint"}, "are about a secret"),
         ({"person": "whom"}, 'did you mean "who"'),
