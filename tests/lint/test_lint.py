@@ -153,6 +153,10 @@ PLANTED = [
             "for said in x: ...\n",
         )
     ),
+    *(
+        module(words.a_name_is_a_noun, place, "each = 1\n", "is no noun")
+        for place in ("data/x", "commands/new/new", "app")
+    ),
     Planted(words.the_readme_is_a_door, "README.md", "line\n" * 201, "201 lines"),
     # texts of SQL
     *(
@@ -399,7 +403,7 @@ def test_a_name_that_the_compiler_has_and_no_file_is_found(
 
 def test_too_many_files_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(sql_files.there_are_few_files(BASE))
-    monkeypatch.setattr(sql_files, "MOST_FILES", 0)
+    monkeypatch.setattr(sql_files, "MOST_FILES", -len(sql_files.commands.NAMES))
     assert len(list(sql_files.there_are_few_files(BASE))) == 1
 
 

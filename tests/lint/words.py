@@ -39,39 +39,6 @@ FIXED = {  # keywords of public functions, and the function that translates
 QUANTIFIERS = frozenset(
     ("one", "shown", "each", "whole", "most", "other", "left", "several", "few")
 )
-# Rooms without quantifiers and pronouns as names; the others follow.
-NOUNS = (
-    *("adversary", "counting", "data", "engine", "errors", "measures", "options", "presentation"),
-    *("query", "reference", "results", "study"),
-    "commands.adversaries",
-    "commands.anonymise",
-    "commands.attack",
-    "commands.check",
-    "commands.compose",
-    "commands.compare",
-    "commands.demo",
-    "commands.describe",
-    "commands.dit",
-    "commands.dp",
-    "commands.estimate",
-    "commands.explain",
-    "commands.inspect",
-    "commands.levels",
-    "commands.link",
-    "commands.open",
-    "commands.report",
-    "commands.run",
-    "commands.shell",
-    "commands.sql",
-    "commands.start",
-    "commands.suda",
-    "commands.synthetic",
-    "commands.sweep",
-    "commands.tables",
-    "commands.unhash",
-    "commands.unicity",
-    "commands.verify",
-)
 CLAUSE = r"(?:What|How|Whether|Where|Who|Which|When|That)(?:ever|m|se)?\b"
 NOUN_CLAUSE = re.compile(CLAUSE)
 LIKELY = re.compile(rf"^\s*[rR]?(?:\"\"\"|'''|\"|'){CLAUSE}", re.M)  # before a module is parsed
@@ -159,12 +126,10 @@ def no_docstring_opens_with_a_noun_clause(project: Project) -> Iterator[Finding]
 def a_name_is_a_noun(project: Project) -> Iterator[Finding]:
     """Find names that are a bare participle, pronoun or quantifier."""
     for module in project.modules.values():
-        is_of_nouns = f"{module.name}.".startswith(tuple(f"{room}." for room in NOUNS))
-        words = PARTICIPLES | QUANTIFIERS if is_of_nouns else PARTICIPLES
         for name, line in _bound(module):
             bare = name.strip("_").casefold()
-            is_constant = bare in QUANTIFIERS and name.isupper()
-            if bare in words and not is_constant and (module.name, name) not in FIXED:
+            is_bare = bare in PARTICIPLES or (bare in QUANTIFIERS and not name.isupper())
+            if is_bare and (module.name, name) not in FIXED:
                 yield Finding(module.file, line, f"{name} is no noun")
 
 
