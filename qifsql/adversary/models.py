@@ -29,6 +29,11 @@ class Model:
     also: str = ""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return its acronym, and its name in disclosure control if it has one."""
+        return (self.acronym, self.also) if self.also else (self.acronym,)
+
+    @property
     def title(self) -> str:
         """Return the name in words: collective-target re-identification, single dataset."""
         target = "individual" if self.individual else "collective"
@@ -62,7 +67,7 @@ MODELS = {
 def model(name: str) -> Model:
     """Return the model with this acronym or name in disclosure control; ignore case."""
     key = name.casefold()
-    kind = MODELS.get(key) or next((m for m in MODELS.values() if m.also == key), None)
+    kind = next((m for m in MODELS.values() if key in m.names), None)
     if kind is None:
         also = ", ".join(m.also for m in MODELS.values() if m.also)
         raise InputError(

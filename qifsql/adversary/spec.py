@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 from sqlglot import exp
 
 from qifsql.adversary.gains import IDENTITY, Gain, parse
-from qifsql.adversary.models import Model
+from qifsql.adversary.models import MODELS, Model
 from qifsql.adversary.options import NullRule, Options
 from qifsql.data.collection import Absent, Collection, Source
 from qifsql.data.dataset import Dataset, Repeated, Tabular, datasets
@@ -19,7 +19,8 @@ from qifsql.errors import InputError
 
 KnownRecords = Literal["all", "one"]  # the records that an adversary knows of a person
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
-MEMBERSHIP = {"cms", "ims", "cml", "iml", "journalist"}  # membership models, as users write them
+MEMBERSHIP = {name for m in MODELS.values() if m.goal == "membership" for name in m.names}
+"""The models of membership, as users write them."""
 
 
 @dataclass(frozen=True)

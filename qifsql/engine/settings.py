@@ -55,7 +55,9 @@ class Settings:
         name = (name or ENGINES[0]).casefold()
         if name not in ENGINES:
             source = "engine" if self.engine else VARIABLE
-            raise InputError(f"{source}={quoted(name)[1:-1]} is not an engine; use duckdb or spark")
+            raise InputError(
+                f"{source}={quoted(name)[1:-1]} is not an engine; use {' or '.join(ENGINES)}"
+            )
         if name != "spark":
             for option in ("master", "spark_conf", "session"):
                 if getattr(self, option):

@@ -12,11 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.adversary.models import MODELS
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import DATA, LIMITS, RUN
 from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import Progress
-from qifsql.engine.settings import Settings, local_folder
+from qifsql.engine.settings import ENGINES, Settings, local_folder
 from qifsql.engine.temporary import STANDARD_INPUT
 from qifsql.options import standard_input
 
@@ -30,8 +31,7 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="crs cas cms irs ias ims crl cal cml irl ial iml. Default: crs; with --secret "
-        "crs,cas.",
+        help=f"{' '.join(MODELS)}. Default: crs; with --secret crs,cas.",
         show_default=False,
     ),
 ]
@@ -131,7 +131,9 @@ class Limits:
     progress: Annotated[
         bool | None, option("Show progress (default: terminals).", "--progress/--no-progress")
     ] = None
-    engine: Annotated[str | None, option("duckdb (default) or spark.", "--engine")] = None
+    engine: Annotated[
+        str | None, option(f"{ENGINES[0]} (default) or {', '.join(ENGINES[1:])}.", "--engine")
+    ] = None
     master: Annotated[str | None, option("Spark: the cluster, such as yarn.", "--master")] = None
     spark_conf: Annotated[
         list[str] | None, option("Spark: KEY=VALUE. Repeatable.", "--spark-conf")

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 import sqlglot
+from places import ROOT
 from sqlglot import exp
 
+import qifsql
 from qifsql.adversary import bind, names, roles
 from qifsql.adversary.gains import parse
 from qifsql.adversary.laws import as_decimal
@@ -38,6 +40,14 @@ def test_models_have_two_names() -> None:
     ]
     with pytest.raises(InputError, match=r'no model "none".* or marketer, prosecutor, journalist'):
         model("none")
+    with pytest.raises(InputError, match='no model ""'):
+        model("")
+
+
+def test_every_list_of_the_models_names_all() -> None:
+    template = (ROOT / "qifsql/commands/init/template.toml").read_text("utf-8")
+    for text in (qifsql.attack.__doc__ or "", template):
+        assert " ".join(MODELS) in text
 
 
 def test_a_column_has_the_roles_of_its_own_and_of_its_forms() -> None:

@@ -10,7 +10,10 @@ import pytest
 from terminal import run
 
 import qifsql
+from qifsql.commands.attack.spec import AttackOptions
+from qifsql.data.option import declared
 from qifsql.errors import InputError
+from qifsql.results.assessment import MEASURES
 
 ASKED = ("--qids", "age", "--secret", "illness")
 DETAILS = ("--histogram", "--threshold", "0.5", "--quantile", "0.5,0.9", "--by", "gender")
@@ -37,10 +40,14 @@ def test_json_has_every_table_under_its_name(thesis: Path) -> None:
     assert len(set(ids)) == 2
     for name in ("histogram", "thresholds", "quantiles", "groups"):
         assert {row["attack_id"] for row in document[name]} == set(ids)
-    assert document["spec"]["measures"] == [
-        *("shannon", "guessing", "capacity", "pointwise", "security", "risks", "anonymity")
-    ]
+    assert document["spec"]["measures"] == [*MEASURES]
     assert document["spec"]["by"] == "gender"
+
+
+def test_the_option_names_every_measure() -> None:
+    option = declared(AttackOptions)["measures"]
+    for text in (option.help, option.text):
+        assert [name for name in MEASURES if name not in text] == []
 
 
 def test_csv_has_a_table_after_each_empty_line(thesis: Path) -> None:

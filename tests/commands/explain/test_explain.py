@@ -30,6 +30,7 @@ from terminal import run
 
 import qifsql
 from qifsql.adversary.gains import KINDS
+from qifsql.adversary.models import MODELS
 from qifsql.commands.attack.keyless.calibrate import CALIBRATION, LINKS
 from qifsql.commands.attack.keyless.keyless import KEYLESS
 from qifsql.commands.compose import measures
@@ -804,7 +805,8 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     assert {*OF_TABLES, *breakdown.CHECKS, *breakdown.DISCLOSURE} - {"table"} <= columns
     assert {*magnitude.MAGNITUDES} - {"table", "number", "dimensions"} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns
-    assert {*ALL, *DETAILS, *MEASURES, "g_vulnerability", "channel", "joint", "journalist"} <= names
+    assert {*ALL, *DETAILS, *MEASURES, *MODELS} <= names
+    assert {"g_vulnerability", "channel", "joint", "journalist"} <= names
 
 
 @pytest.mark.cases(3)

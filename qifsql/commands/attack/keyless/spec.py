@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from qifsql.adversary.models import Model
+from qifsql.adversary.models import MODELS, Model
 from qifsql.adversary.models import model as model_of
 from qifsql.adversary.rule_text import probability
 from qifsql.adversary.spec import refuse
@@ -16,7 +16,7 @@ from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.option import as_names, check_names
 from qifsql.errors import InputError, plural
 
-MODELS = ("crl", "cal", "irl", "ial")
+LINKED = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
 REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
 IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 
@@ -110,8 +110,8 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
 def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
     names = model.split(",") if isinstance(model, str) else list(model)
     models = tuple(dict.fromkeys(model_of(name.strip()) for name in names))
-    if not models or any(m.acronym not in MODELS for m in models):
-        raise InputError(f"link rules are for the models {', '.join(MODELS)}: releases over time")
+    if not models or any(m.acronym not in LINKED for m in models):
+        raise InputError(f"link rules are for the models {', '.join(LINKED)}: releases over time")
     if len({m.individual for m in models}) > 1:
         raise InputError("individual and collective models cannot be combined; run them separately")
     return models
