@@ -17,13 +17,20 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return a table of blocks: quasi-identifiers, size, and the values of each secret."""
+    """Return a table of blocks: quasi-identifiers, size, and the values of each secret.
+
+    Blocks of people with several records have their records, too.
+    """
     secrets = spec["secrets"]
-    n_qids = frame.width - 2 - 4 * len(secrets)
-    table = Table.of([*frame.columns[:n_qids], said("size"), *secrets], right=(n_qids,))
+    sizes = [said("people"), said("records")] if spec.get("person") else [said("size")]
+    n_qids = frame.width - len(sizes) - 1 - 4 * len(secrets)
+    values = n_qids + len(sizes)
+    heads = [*frame.columns[:n_qids], *sizes, *secrets]
+    table = Table.of(heads, right=range(n_qids, values))
     for row in frame.iter_rows():
-        counts = map(escaping.cell, row[n_qids + 5 :: 4])
-        table.add_row(*map(escaping.cell, row[:n_qids]), words.count(row[n_qids]), *counts)
+        counts = map(escaping.cell, row[values + 4 :: 4])
+        numbers = map(words.count, row[n_qids:values])
+        table.add_row(*map(escaping.cell, row[:n_qids]), *numbers, *counts)
     if not secrets:
         return [table]
     note = said("People with each value in brackets; the first is the best guess.")

@@ -10,6 +10,7 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from terminal import run
 
 import qifsql
 from qifsql.errors import ColumnError, InputError
@@ -118,6 +119,14 @@ def test_values_of_lists_stand_under_the_names_of_the_columns() -> None:
         ("[x, y]", "[1, 1]", "[t, u]"),
         ("[x]", "[1]", "[NULL]"),
     ]
+
+
+def test_the_table_has_people_and_records(tmp_path: Path) -> None:
+    VISITS.write_parquet(tmp_path / "visits.parquet")
+    words = ("-q", "a", "-s", "s", "--person", "who", "--known-records", "one", "-f", "table")
+    lines = run("inspect", tmp_path / "visits.parquet", *words).out.split("\n")
+    assert lines[1].split() == ["a", "people", "records", "s"]
+    assert [line.split()[:3] for line in lines[3:5]] == [["y", "1", "1"], ["x", "2", "2"]]
 
 
 def test_an_empty_file_is_an_error_of_one_line(tmp_path: Path) -> None:
