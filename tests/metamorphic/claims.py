@@ -56,7 +56,7 @@ def _always(*changes: Change) -> relations.Changes:
 
 
 def _on_sets(argv: Sequence[str]) -> bool:
-    return collective(argv) or argv[0] in ("levels", "suda")
+    return collective(argv) or (argv[0] in ("levels", "suda") and "--person" not in argv)
 
 
 RELATIONS: dict[str, Relation] = {
