@@ -20,7 +20,12 @@ class Wishes:
     least that; ``l_recursive``: (c, l), the most frequent value occurs less than c times as often
     as all values from the l-th most frequent on together; ``t``: the distance (half of L1, equal
     ground distance) between the distributions in the class and in the whole release is at most
-    that, in (0, 1]; ``t_ordered``: the same with the ordered distance. A missing value is a value.
+    that, in (0, 1]; ``t_ordered``: the same with the ordered distance. Where some records miss the
+    secret, all hold with the missing value as a value, and again among reported ones.
+
+    If people have several records, all numbers are of different people: a person counts once for
+    every value that she has in the class. Limits on a secret then hold again of the multiset of all
+    her values (``qifsql.reference.class_limits``).
 
     Sources: Machanavajjhala et al. 2007, definitions 4.1 to 4.3; Li et al. 2007, section 4.
     """
@@ -58,14 +63,14 @@ class Wishes:
         """Return whether a limit is about a secret."""
         return self.plain().keys() > {"k"}
 
-    def monotone(self, *, suppressing: bool) -> bool:
+    def monotone(self, *, adding: bool) -> bool:
         """Return whether coarser classes never have more records in classes that break a limit.
 
-        Without suppression that is so: every class keeps the limits, and unions of such classes do,
-        too. With it, of k and l alone, which a class passes on to all that contain it (the argument
-        is in ``qifsql.commands.anonymise.lattice``).
+        That is so of k and l, which a class passes on to all that contain it, and of all limits if
+        unions of classes only add (``adding``): no class breaks a limit, and nobody has records in
+        two (the argument is in ``qifsql.commands.anonymise.lattice``).
         """
-        return not suppressing or self.plain().keys() <= {"k", "l"}
+        return adding or self.plain().keys() <= {"k", "l"}
 
     @property
     def words(self) -> str:

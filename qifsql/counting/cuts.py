@@ -6,18 +6,20 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.scales import Secret, has_distances, own_name
+from qifsql.counting.scales import Reading, Secret, has_distances, own_name
 from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 
 def check_secret_limits(wishes: Wishes, secret: Secret) -> None:
     """Refuse limits that no class can keep, or that do not apply to such a secret."""
     name = quoted(secret.attribute.name)
-    if wishes.l is not None and wishes.l > secret.values:
+    values = secret.values - secret.partly_missing
+    if wishes.l is not None and wishes.l > values:
+        beside = " beside the missing one" if secret.partly_missing else ""
         raise InputError(
-            f"l is {wishes.l:,}, and {name} has {plural(secret.values, 'value')}; no class can "
+            f"l is {wishes.l:,}, and {name} has {plural(values, 'value')}{beside}; no class can "
             "have so many"
         )
     if wishes.t_ordered is not None and not has_distances(secret.attribute.type):
@@ -28,33 +30,40 @@ def check_secret_limits(wishes: Wishes, secret: Secret) -> None:
 
 
 def refused_parts(
-    wishes: Wishes,
-    secrets: Sequence[Secret],
-    sided: exp.Select,
-    *,
-    records: int,
-    totals: str = "whole",
+    wishes: Wishes, readings: Sequence[Reading], sided: exp.Select, *, person: str | None = None
 ) -> Plan:
     """Return the parts of ``sided`` (part, side, value of each secret, people) that break a limit.
 
-    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. The
-    distributions in the whole release, of that many records, are in the tables ``whole_1 ..``.
+    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. A side has
+    to keep every limit in every reading in which it has people. With a ``person``, one of these
+    columns, different people count, and k is judged, too.
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
+    people = {} if person is None else {"person": person}
     queries: list[exp.Select] = []
-    for j, secret in enumerate(secrets, 1):
-        name = f"sided_{j}"
-        doc = "One row per side and value of a secret: how many have it."
-        counts = splice("anonymise/sided", columns={"secret": f"secrets_{j}"})
-        steps.append(Step(name, doc, counts, materialized=True))
-        tables = {"sided": name, "whole": own_name(f"{totals}_{j}")}
-        for file, numbers in _limits(wishes, secret, records):
+    if people:
+        queries.append(
+            splice("anonymise/few_people", columns=people, numbers={"wanted_k": wishes.k})
+        )
+    for n, reading in enumerate(readings if wishes.of_secret else (), 1):
+        name = f"sided_{n}"
+        counts = make_step(
+            "anonymise/sided",
+            name,
+            materialized=True,
+            columns={"secret": reading.column, **people},
+            numbers={"missing_code": reading.values},
+            shape={"reported": reading.reported, "people": bool(people)},
+        )
+        steps.append(counts)
+        tables = {"sided": name, "whole": own_name(reading.totals)}
+        for file, numbers in _limits(wishes, reading):
             queries.append(splice(f"anonymise/{file}", tables=tables, numbers=numbers).distinct())
     everything: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)
     return Plan(tuple(steps), everything)
 
 
-def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dict[str, int]]]:
+def _limits(wishes: Wishes, reading: Reading) -> list[tuple[str, dict[str, int]]]:
     """Return the SQL files that find a broken limit, with the numbers for them."""
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
@@ -64,11 +73,11 @@ def _limits(wishes: Wishes, secret: Secret, records: int) -> list[tuple[str, dic
     if wishes.l_recursive is not None:
         c, l = wishes.l_recursive  # noqa: E741 - it is called l
         limits.append(("l_recursive", _ratio(c) | {"wanted_l": l}))
-    everybody = {"wanted_records": records}
+    everybody = {"wanted_records": reading.people}
     if (t := wishes.t) is not None:
         limits.append(("t_equal", _ratio(t) | everybody))
     if (t := wishes.t_ordered) is not None:
-        more = {"wanted_values": secret.values, "wanted_before": secret.before}
+        more = {"wanted_values": reading.values, "wanted_before": reading.before}
         limits.append(("t_ordered", _ratio(t) | everybody | more))
     return limits
 

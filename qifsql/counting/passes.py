@@ -4,14 +4,14 @@ One stream sends them; its thread works while the main thread listens for Ctrl-C
 statement is written once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused_parts
-from qifsql.counting.scales import Secret, own_name, own_table
+from qifsql.counting.scales import Owners, Secret, own_name, own_table
 from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
@@ -21,7 +21,7 @@ from qifsql.query.splice import Numbers, splice
 
 TABLES = (
     *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
-    *("carried", "poles", "groups"),  # of MDAV
+    *("carried", "poles", "groups", "holders"),  # of MDAV
 )
 
 
@@ -29,13 +29,43 @@ TABLES = (
 class Coded:
     """The table ``coded``: its dataset, numbers of quasi-identifiers and records, and secrets.
 
-    Secrets without a limit are not in the table, so they are not listed here.
+    Secrets without a limit are not in the table, so they are not listed here. ``owners`` are the
+    people of whom some have several records.
     """
 
     name: str
     width: int
     records: int
     secrets: tuple[Secret, ...] = ()
+    owners: Owners | None = None
+
+    @property
+    def carried(self) -> int:
+        """Return the number of columns ``secrets_1 ..``."""
+        return len(self.secrets) if self.owners is None else self.owners.carried
+
+    @property
+    def people(self) -> int:
+        """Return how many people there are: one for each record, if nobody has several."""
+        return self.records if self.owners is None else self.owners.people
+
+    @property
+    def person_column(self) -> dict[str, str]:
+        """Return which column stands for a person in views, if some people have several records."""
+        return {} if self.owners is None else {"person": self.owners.person}
+
+    def judges(self, wishes: Wishes) -> bool:
+        """Return whether the sizes of classes do not tell which of them break a limit."""
+        return wishes.of_secret or self.owners is not None
+
+    def refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
+        """Return the parts of ``sides`` that break a limit on a secret, or on different people."""
+        if self.owners is not None:
+            owners = self.owners
+            return refused_parts(wishes, owners.readings, sides, person=owners.person)
+        secrets = enumerate(self.secrets, 1)
+        readings = [r for j, secret in secrets for r in secret.readings(j, self.records)]
+        return refused_parts(wishes, readings, sides)
 
 
 class Passes:
@@ -60,19 +90,36 @@ class Passes:
         self.statements: dict[str, None] = {}
         self._texts: dict[tuple[object, ...], str] = {}
 
-    def query(self, file: str, numbers: Numbers | None = None, /, **tables: str) -> exp.Select:
+    def query(
+        self,
+        file: str,
+        numbers: Numbers | None = None,
+        shape: Mapping[str, bool] | None = None,
+        /,
+        **tables: str,
+    ) -> exp.Select:
         """Return the query of a SQL file, with names replaced by ``numbers`` and ``tables``."""
         return splice(
             file if "/" in file else f"anonymise/{file}",
             places=range(1, self.coded.width + 1),
-            secrets=len(self.coded.secrets),
+            secrets=self.coded.carried,
+            columns=self.coded.person_column,
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
             numbers=numbers,
+            shape=shape,
         )
 
-    def make(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
+    def make(
+        self,
+        name: str,
+        file: str,
+        numbers: Numbers | None = None,
+        shape: Mapping[str, bool] | None = None,
+        /,
+        **tables: str,
+    ) -> int:
         """Create an internal table from a SQL file; return its number of rows."""
-        return self._send_file(render.keeping, name, file, numbers, **tables)
+        return self._send_file(render.keeping, name, file, numbers, shape, **tables)
 
     def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
         """Add the rows of a SQL file to an internal table; return their number."""
@@ -84,12 +131,15 @@ class Passes:
         name: str,
         file: str,
         numbers: Numbers | None,
+        shape: Mapping[str, bool] | None = None,
+        /,
         **tables: str,
     ) -> int:
         """Send a statement about an internal table, whose text is written when it is first sent."""
-        key = (write, name, file, str(numbers), *tables.items())
+        key = (write, name, file, str(numbers), str(shape), *tables.items())
         if key not in self._texts:
-            self._texts[key] = write(self.plan(file, numbers, **tables), name, LOADED)
+            plan = Plan((), self.query(file, numbers, shape, **tables))
+            self._texts[key] = write(plan, name, LOADED)
         return self._send(self._texts[key])
 
     def keep(self, name: str, tree: exp.Query | Plan) -> int:
@@ -136,24 +186,21 @@ class Passes:
         """Create the table ``refused``: the parts with a side that breaks a limit on a secret.
 
         ``sides`` is the SQL file that puts people on sides. The table is empty if no limit is on a
-        secret.
+        secret, and nobody has several records.
         """
-        if not wishes.of_secret:
+        if not self.coded.judges(wishes):
             self.keep_empty("refused", ["part"])
             return
         key = ("judge", sides, *tables.items())
         if key not in self._texts:
-            plan = self._refused_plan(wishes, self.query(sides, None, **tables))
+            plan = self.coded.refused(wishes, self.query(sides, None, **tables))
             self._texts[key] = render.keeping(plan, "refused", LOADED)
         self._send(self._texts[key])
 
     def broken(self, wishes: Wishes) -> bool:
         """Return whether a class of all records breaks a limit on a secret."""
-        plan = self._refused_plan(wishes, self.query("everybody"))
+        plan = self.coded.refused(wishes, self.query("everybody"))
         return bool(self.stream.rows(render.statement(plan)))
-
-    def _refused_plan(self, wishes: Wishes, sides: exp.Select) -> Plan:
-        return refused_parts(wishes, self.coded.secrets, sides, records=self.coded.records)
 
     def _send(self, sql: str) -> int:
         self.statements[sql] = None

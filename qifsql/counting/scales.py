@@ -19,7 +19,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 NOWHERE = 2**31 - 1  # the place of the missing value if no value is missing
 
@@ -84,7 +84,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret: its number of values, and a sum for the ordered distance.
+    """A secret: its number of values, a sum for the ordered distance, the records that miss it.
 
     ``before`` is the sum over the values of the number of people with that or a smaller value.
     """
@@ -92,6 +92,64 @@ class Secret:
     attribute: Attribute
     values: int
     before: int
+    missing: int = 0
+
+    def readings(self, number: int, records: int, totals: str = "whole") -> tuple["Reading", ...]:
+        """Return the readings that limits are judged in; ``totals`` is a table without its number.
+
+        A missing value protects nobody: where some records miss it, limits are judged again among
+        those that report it.
+        """
+        column, table = f"secrets_{number}", f"{totals}_{number}"
+        every = Reading(column, table, records, self.values, self.before)
+        return (every, every.among_reported(self.missing)) if self.partly_missing else (every,)
+
+    @property
+    def partly_missing(self) -> bool:
+        """Return whether some records miss the secret and others report it."""
+        return self.missing > 0 and self.values > 1
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Values that limits are about: a column of ``coded``, and the table of their distribution.
+
+    In the whole release ``people`` have one of the ``values``; ``before`` is that of a secret. In
+    classes, too, people count only if their value is ``reported``, or all do.
+    """
+
+    column: str
+    totals: str
+    people: int
+    values: int
+    before: int
+    reported: bool = False
+
+    def among_reported(self, missing: int) -> "Reading":
+        """Return the reading without the last value, which so many people have: the missing one."""
+        return replace(
+            self,
+            people=self.people - missing,
+            values=self.values - 1,
+            before=self.before - self.people,
+            reported=True,
+        )
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The people whose records are coded, some of whom have several.
+
+    ``person`` is the column of ``coded`` with the number of a person, that of her first record; a
+    record without a person is one of its own. ``carried`` counts the columns ``secrets_1 ..``: the
+    secrets, the person, and for each secret the numbers of her two multisets of values, all and
+    reported ones (NULL: she reports none). Limits hold in all ``readings``.
+    """
+
+    people: int
+    person: str
+    carried: int
+    readings: tuple[Reading, ...]
 
 
 def has_distances(type_: str) -> bool:
@@ -132,15 +190,21 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
         spread = make_dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
         tables.make(f"whole_{j}", splice("anonymise/whole", tables=table))
-        total = exp.select(exp.Sum(this=exp.column("upto"))).from_(own_table(f"whole_{j}"))
-        ((before,),) = tables.rows(total)
-        secrets.append(Secret(secret, spread.values, int(before or 0)))
+        sums = exp.select("sum(upto)", "arg_max(people, code)").from_(own_table(f"whole_{j}"))
+        ((before, last),) = tables.rows(sums)
+        missing = int(last) if spread.missing else 0
+        secrets.append(Secret(secret, spread.values, int(before or 0), missing))
     return secrets
 
 
-def code_records(engine: Engine, microdata: Microdata) -> None:
-    """Create the table ``coded``, one row per record: its position, places and secrets."""
-    every = (*microdata.qids, *microdata.secrets)
+def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret] = ()) -> None:
+    """Create the table ``coded``, one row per record: its position, places and secrets.
+
+    With a person, whose record it is comes next, then the numbers of her multiset of values of each
+    of the ``secrets``, and of her multiset of reported values (``Owners``).
+    """
+    person = () if microdata.person is None else (microdata.person,)
+    every = (*microdata.qids, *microdata.secrets, *person)
     coded = [(scale_table(i), "place", f"place_{i}") for i in range(1, len(microdata.qids) + 1)]
     coded += [
         (f"dictionary_secret_{j}", "code", f"secrets_{j}")
@@ -153,9 +217,55 @@ def code_records(engine: Engine, microdata: Microdata) -> None:
         query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
         number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
         columns.append(exp.alias_(number, name))
-    steps = [microdata_steps.everybody(replace(microdata, qids=every, secrets=()))]
-    plan = microdata_steps.plan(microdata, steps, query.select(*columns))
+    steps = [microdata_steps.everybody(replace(microdata, qids=every, secrets=(), person=None))]
+    if person:
+        columns.append(exp.column(f"qid_{len(every)}", table="everybody").as_("person"))
+        steps.append(Step("named", "One row per record, with its person.", query.select(*columns)))
+        places, shape = range(1, len(microdata.qids) + 1), {"secrets": len(secrets)}
+        last = {
+            f"missing_{j}": secret.values - 1 if secret.missing else NOWHERE
+            for j, secret in enumerate(secrets, 1)
+        }
+        steps += [
+            make_step("anonymise/owned", places=places, shape=shape, materialized=True),
+            make_step("anonymise/multisets", numbers=last, shape=shape),
+        ]
+        query = splice("anonymise/with_multisets", shape=shape)
+    else:
+        query = query.select(*columns)
+    plan = microdata_steps.plan(microdata, steps, query)
     engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
+
+
+def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:
+    """Create the tables ``whole_people_1 ..`` of what is ``coded`` of people; return the people."""
+    tables, person = Tables(engine, "counting people", name), len(secrets) + 1
+    readings: list[Reading] = []
+    for j, secret in enumerate(secrets, 1):
+        of_all, of_reported = person + 2 * j - 1, person + 2 * j
+        every, last = _reading_of_people(tables, j, person)
+        readings += [every, _reading_of_people(tables, of_all, person)[0]]
+        if secret.partly_missing:
+            reported, _ = _reading_of_people(tables, of_reported, person)
+            readings += [every.among_reported(last), replace(reported, reported=True)]
+    counted = exp.Count(this=exp.Distinct(expressions=[exp.column(f"secrets_{person}")]))
+    ((people,),) = tables.rows(exp.select(counted).from_(own_table("coded")))
+    return Owners(people, f"secrets_{person}", person + 2 * len(secrets), tuple(readings))
+
+
+def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Reading, int]:
+    """Return the reading of a column of ``coded``, and how many people have its last value."""
+    column, table = f"secrets_{number}", f"whole_people_{number}"
+    counts = make_step(
+        "anonymise/counted_people",
+        "dictionary",
+        columns={"secret": column, "person": f"secrets_{person}"},
+        tables={"coded": own_name("coded")},
+    )
+    tables.make(table, Plan((counts,), splice("anonymise/whole")))
+    sums = exp.select("sum(people)", "count(*)", "sum(upto)", "arg_max(people, code)")
+    ((people, values, before, last),) = tables.rows(sums.from_(own_table(table)))
+    return Reading(column, table, int(people), values, int(before)), int(last)
 
 
 def position(type_: str) -> exp.Expr:

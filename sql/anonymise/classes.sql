@@ -32,6 +32,27 @@ SELECT
     coalesce(sum(size) FILTER (WHERE suppressed), 0)::BIGINT AS suppressed
 FROM classes;
 
+-- One row: how many different people have records in the smallest and in the largest class that is not
+-- suppressed, and in all of them, class by class.
+CREATE OR REPLACE VIEW crowds AS
+SELECT
+    min(people) AS smallest,
+    max(people) AS largest,
+    coalesce(sum(people), 0)::BIGINT AS people
+FROM (
+    SELECT
+        membership.part,
+        count(DISTINCT person) AS people
+    FROM (
+        SELECT
+            part,
+            person
+        FROM coded JOIN done USING (place)
+    ) AS membership
+    ANTI JOIN refused ON membership.part = refused.part
+    GROUP BY membership.part
+) AS sized;
+
 -- One row per class: the values of one quasi-identifier in it, in their order, missing last.
 CREATE OR REPLACE VIEW sets AS
 SELECT

@@ -75,12 +75,13 @@ CROSS JOIN (
     WHERE rest > 0
 ) AS usual;
 
--- One row per class of a node: its steps, and how many records it has.
+-- One row per class of a node: its steps, and how many records it has, each of a person.
 CREATE OR REPLACE VIEW sizes_of_node AS
 SELECT
     FALSE AS refused,
     step AS step,
-    sum(people)::BIGINT AS size
+    sum(people)::BIGINT AS size,
+    sum(people)::BIGINT AS people
 FROM tuples_of_node
 GROUP BY step;
 
@@ -95,31 +96,41 @@ SELECT
 FROM tuples_of_node
 GROUP BY step, secrets;
 
--- One row per class of a node: how many records it has, and whether it breaks a limit on a secret.
+-- One row per class of a node: how many records it has, of how many people, and whether it breaks a
+-- limit on a secret or, where people have several records, on different people.
+{# judged_sizes(people=False), judged_sizes(people=True) #}
 CREATE OR REPLACE VIEW judged_sizes AS
 SELECT
     sized.size,
+    sized.people,
     refused.part IS NOT NULL AS refused
 FROM (
     SELECT
         part,
-        sum(people)::BIGINT AS size
+        sum(people)::BIGINT AS size,
+        {{ "count(DISTINCT person)" if people else "sum(people)" }}::BIGINT AS people
     FROM sides
     GROUP BY part
 ) AS sized
 LEFT JOIN refused ON sized.part = refused.part;
 
--- One row: the classes of a node, those that are kept, the records of the others, the smallest class
--- that is kept, and the squared sizes of classes: of those that are kept, and of all.
+-- One row: the classes of a node, those that are kept, the records of the others, the people of the
+-- smallest class that is kept, and the squared sizes of classes: of those that are kept, and of all;
+-- of how many records the person is guessed right, each class by itself, in 2^-80.
 CREATE OR REPLACE VIEW measured_node AS
 SELECT
     count(*) AS blocks,
     count(*) FILTER (WHERE size >= wanted_k AND NOT refused) AS classes,
     coalesce(sum(size) FILTER (WHERE size < wanted_k OR refused), 0)::BIGINT AS suppressed,
-    min(size) FILTER (WHERE size >= wanted_k AND NOT refused) AS smallest,
+    min(people) FILTER (WHERE size >= wanted_k AND NOT refused) AS smallest,
     coalesce(sum(size::HUGEINT * size) FILTER (WHERE size >= wanted_k AND NOT refused), 0)::HUGEINT
         AS squares,
-    sum(size::HUGEINT * size)::HUGEINT AS all_squares
+    sum(size::HUGEINT * size)::HUGEINT AS all_squares,
+    coalesce(
+        sum(size * 1208925819614629174706176::HUGEINT // people)
+            FILTER (WHERE size >= wanted_k AND NOT refused),
+        0
+    )::HUGEINT AS guessed
 FROM sizes_of_node;
 
 -- One row per class of a node: its steps, how many records it has, and whether it breaks a limit on a

@@ -31,15 +31,25 @@ SELECT
 FROM coded JOIN done USING (place)
 GROUP BY part, secrets;
 
--- One row per side of a cut and value of the secret: how many people have it.
+-- One row per side of a cut and value of the secret: how many people have it. Of reported values the
+-- last one, the missing one, is left out. Of people with several records each counts once for a value.
+{# sided(reported=False, people=False), sided(reported=True, people=True) #}
 CREATE OR REPLACE VIEW sided AS
 SELECT
     part,
     side,
     secret AS value,
-    sum(people)::BIGINT AS people
+    {{ "count(DISTINCT person)" if people else "sum(people)" }}::BIGINT AS people
 FROM sides
+{{ "WHERE secret < missing_code" if reported }}
 GROUP BY part, side, secret;
+
+-- One row per part one side of which has records of too few different people.
+CREATE OR REPLACE VIEW few_people AS
+SELECT part
+FROM sides
+GROUP BY part, side
+HAVING count(DISTINCT person) < wanted_k;
 
 -- One row per part one side of which has too few different values of the secret.
 CREATE OR REPLACE VIEW l_distinct AS

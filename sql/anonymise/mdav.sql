@@ -9,10 +9,20 @@ SELECT
     people
 FROM done;
 
--- One row per part: its records, and around where the next group is made. Where the last group had
+-- One row per different person of a part and person of the data who has such records, where people may
+-- have several.
+CREATE OR REPLACE VIEW holders AS
+SELECT DISTINCT
+    near.part,
+    near.id,
+    coded.person
+FROM near JOIN coded USING (place);
+
+-- One row per part: its records or people, and around where the next group is made. Where the last group had
 -- an opposite, there; else (fresh) around the person farthest from the centroid, of people as far
 -- the last one. The centroid is rounded down to the grid of 2^20 steps, so that squares of
 -- distances are whole numbers.
+{# poles(people=False), poles(people=True) #}
 CREATE OR REPLACE VIEW poles AS
 SELECT
     part,
@@ -22,7 +32,7 @@ SELECT
 FROM (
     SELECT
         near.part,
-        any_value(size) AS size,
+        any_value(centers.size) AS size,
         arg_max(
             [(place >> 10)::BIGINT],
             (added([((place >> 10) - list_extract(center, number)) * ((place >> 10) - list_extract(center, number))]) << 17)
@@ -32,9 +42,20 @@ FROM (
     FROM near JOIN (
         SELECT
             part,
-            sum(people)::BIGINT AS size,
+            {{ "any_value(crowd)" if people else "sum(people)" }}::BIGINT AS size,
             [(sum((place >> 10)::BIGINT * people) // sum(people))::BIGINT] AS center
-        FROM near ANTI JOIN carried USING (part)
+        FROM near
+        {% if people %}
+        JOIN (
+            SELECT
+                holders.part,
+                count(DISTINCT holders.person) AS crowd
+            FROM holders
+            SEMI JOIN near ON holders.part = near.part AND holders.id = near.id
+            GROUP BY holders.part
+        ) AS crowds USING (part)
+        {% endif %}
+        ANTI JOIN carried USING (part)
         GROUP BY part
     ) AS centers ON near.part = centers.part
     GROUP BY near.part
@@ -101,6 +122,51 @@ FROM (
     JOIN near ON listed.part = near.part AND (packed & 131071) = near.id
 ) AS added_up
 WHERE upto - people < wanted_k
+GROUP BY part;
+
+-- One row per part of people who may have several records: the group around its pole, as in ``groups``.
+-- It ends with the nearest record of the k-th different person; those that remain have a record behind
+-- it, and are counted as people.
+CREATE OR REPLACE VIEW groups_of_people AS
+SELECT
+    part,
+    any_value(fresh) AS fresh,
+    any_value(size) AS size,
+    count(*) FILTER (WHERE farthest > radius) AS remaining,
+    CASE WHEN count(*) FILTER (WHERE farthest > radius) >= wanted_k THEN any_value(radius) END
+        AS last_of_group,
+    any_value(pole) AS pole,
+    arg_max(opposite, farthest) AS opposite
+FROM (
+    SELECT
+        *,
+        list_max(min(nearest, wanted_k) OVER (PARTITION BY part)) AS radius
+    FROM (
+        SELECT
+            part,
+            any_value(fresh) AS fresh,
+            any_value(size) AS size,
+            any_value(pole) AS pole,
+            min(packed) AS nearest,
+            max(packed) AS farthest,
+            arg_max(spot, packed) AS opposite
+        FROM (
+            SELECT
+                near.part,
+                fresh,
+                size,
+                pole,
+                holders.person,
+                [(place >> 10)::BIGINT] AS spot,
+                (added([((place >> 10) - list_extract(pole, number)) * ((place >> 10) - list_extract(pole, number))]) << 17)
+                + near.id AS packed
+            FROM near
+            JOIN poles ON near.part = poles.part
+            JOIN holders ON near.part = holders.part AND near.id = holders.id
+        ) AS packed_records
+        GROUP BY part, person
+    ) AS reached
+) AS ranged
 GROUP BY part;
 
 -- One row per different person who is in a group now: the number of the group in place of the part.

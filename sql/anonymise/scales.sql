@@ -81,3 +81,60 @@ FROM (
         sum(people) OVER (ORDER BY code) AS upto
     FROM dictionary
 ) AS added;
+
+-- One row per record: its position, places and secrets, and behind these the number of the first
+-- record of its person, who is its own where it names none.
+{# owned(secrets=2), owned(secrets=0) #}
+CREATE OR REPLACE VIEW owned AS
+SELECT
+    record,
+    place,
+    {{ range(1, secrets + 1) | each("secrets_#,") }}
+    CASE WHEN person IS NULL THEN record ELSE min(record) OVER (PARTITION BY person) END
+        AS secrets_{{ secrets + 1 }}
+FROM named;
+
+-- One row per person: the number of her multiset of values of each secret, and that of her reported
+-- values, NULL where she reports none.
+{# multisets(secrets=2), multisets(secrets=0) #}
+CREATE OR REPLACE VIEW multisets AS
+SELECT
+    person
+    {% for j in range(1, secrets + 1) %}
+    , dense_rank() OVER (ORDER BY values_{{ j }}) - 1 AS set_{{ j }}
+    , CASE WHEN reported_{{ j }} IS NOT NULL
+        THEN dense_rank() OVER (ORDER BY reported_{{ j }} NULLS LAST) - 1
+    END AS reported_set_{{ j }}
+    {% endfor %}
+FROM (
+    SELECT
+        secrets_{{ secrets + 1 }} AS person
+        {% for j in range(1, secrets + 1) %}
+        , list_sort(list(secrets_{{ j }})) AS values_{{ j }}
+        , list_sort(list(secrets_{{ j }}) FILTER (WHERE secrets_{{ j }} < missing_{{ j }})) AS reported_{{ j }}
+        {% endfor %}
+    FROM owned
+    GROUP BY person
+) AS listed;
+
+-- One row per record, with the numbers of its person's multisets behind the person.
+{# with_multisets(secrets=2), with_multisets(secrets=0) #}
+CREATE OR REPLACE VIEW with_multisets AS
+SELECT
+    owned.*
+    {% for j in range(1, secrets + 1) %}
+    , multisets.set_{{ j }} AS secrets_{{ secrets + 2 * j }}
+    , multisets.reported_set_{{ j }} AS secrets_{{ secrets + 2 * j + 1 }}
+    {% endfor %}
+FROM owned
+INNER JOIN multisets ON owned.secrets_{{ secrets + 1 }} = multisets.person;
+
+-- One row per value of what is coded of people, such as a secret or a multiset: how many different
+-- people have it.
+CREATE OR REPLACE VIEW counted_people AS
+SELECT
+    secret AS code,
+    count(DISTINCT person) AS people
+FROM coded
+WHERE secret IS NOT NULL
+GROUP BY secret;

@@ -56,8 +56,8 @@ def test_limits_are_kept_as_they_were_set(limits: Any, plain: Any, words: str) -
     wishes = Wishes.of(**limits)
     assert (wishes.plain(), wishes.words) == (plain, words)
     assert wishes.of_secret == (set(limits) != {"k"})
-    assert wishes.monotone(suppressing=False)
-    assert wishes.monotone(suppressing=True) == (set(limits) <= {"k", "l"})
+    assert wishes.monotone(adding=True)
+    assert wishes.monotone(adding=False) == (set(limits) <= {"k", "l"})
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 """The slow oracle of ``anonymise``, without SQL, written from the documentation alone.
 
-Places of values, Mondrian, MDAV, the limits on secrets by their definitions, cells and what a
-written cell stands for.
+Places of values, Mondrian, MDAV, cells and what a written cell stands for. The limits are those of
+``qifsql.reference.class_limits``.
 """
 
 import csv
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -16,6 +15,8 @@ from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 from typing import Any
+
+from qifsql.reference.class_limits import judge
 
 Tuple = tuple[int, ...]
 
@@ -72,53 +73,22 @@ class Limits:
     t_ordered: Fraction | None = None
 
 
-def distance(group: Sequence[Any], everybody: Sequence[Any]) -> Fraction:
-    """Half of L1 between two distributions."""
-    p, q = Counter(group), Counter(everybody)
-    sums = (abs(Fraction(p[v], len(group)) - Fraction(q[v], len(everybody))) for v in q)
-    return sum(sums, Fraction(0)) / 2
+Allowed = Callable[[Collection[int]], bool]
 
 
-def ordered_distance(group: Sequence[Any], everybody: Sequence[Any]) -> Fraction:
-    """Li et al. 2007, section 4.1: the mean over values of what must be moved across them."""
-    values = ordered(everybody)
-    p, q = Counter(group), Counter(everybody)
-    moved = [Fraction(p[v], len(group)) - Fraction(q[v], len(everybody)) for v in values]
-    return sum(map(abs, accumulate(moved)), Fraction(0)) / max(1, len(values) - 1)
+def allowed(
+    secrets: Sequence[Sequence[Any]], limits: Limits, people: Sequence[Any] | None = None
+) -> Allowed:
+    """Return whether these records may be a class; ``secrets`` has a list for each secret.
 
-
-def keeps(group: Sequence[Any], everybody: Sequence[Any], limits: Limits) -> bool:
-    """Return whether the secrets of a group keep the limits on a secret."""
-    counts = sorted(Counter(group).values(), reverse=True)
-    n = len(group)
-    if limits.l is not None and len(counts) < limits.l:
-        return False
-    if limits.l_entropy is not None:
-        entropy = -math.fsum(m / n * math.log(m / n) for m in counts)
-        if entropy < math.log(limits.l_entropy) * (1 - 1e-9):
-            return False
-    if limits.l_recursive is not None:
-        c, rank = limits.l_recursive
-        if not counts[0] < c * sum(counts[rank - 1 :]):
-            return False
-    if limits.t is not None and distance(group, everybody) > limits.t:
-        return False
-    return limits.t_ordered is None or ordered_distance(group, everybody) <= limits.t_ordered
-
-
-Allowed = Callable[[Sequence[int]], bool]
-
-
-def allowed(secrets: Sequence[Sequence[Any]], limits: Limits) -> Allowed:
-    """Return whether these records may be a class; ``secrets`` has a list for each secret."""
-    normal = [[value(cell) for cell in secret] for secret in secrets]
-
-    def fits(group: Sequence[int]) -> bool:
-        if len(group) < limits.k:
-            return False
-        return all(keeps([cells[i] for i in group], cells, limits) for cells in normal)
-
-    return fits
+    With ``people``, whose record each is, the limits are about different people.
+    """
+    names = [str(j) for j, _ in enumerate(secrets)]
+    columns = [*secrets, *([] if people is None else [people])]
+    rows = [dict(zip([*names, "person"], row, strict=False)) for row in zip(*columns, strict=True)]
+    if not columns:
+        return lambda group: len(group) >= limits.k
+    return judge(rows, names, vars(limits), None if people is None else "person")
 
 
 # Mondrian.
@@ -162,8 +132,13 @@ def squared(a: Tuple, b: Tuple) -> int:
     return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))
 
 
-def mdav(group: Sequence[int], spots: Sequence[Sequence[int]], k: int) -> list[list[int]]:
-    """The groups of one part, as numbers of records."""
+def mdav(
+    group: Sequence[int],
+    spots: Sequence[Sequence[int]],
+    k: int,
+    whose: Sequence[Any] | None = None,
+) -> list[list[int]]:
+    """The groups of one part, as numbers of records; ``whose`` they are, if people have several."""
     members: dict[Tuple, list[int]] = {}
     for i in group:
         members.setdefault(tuple(s[i] for s in spots), []).append(i)
@@ -176,20 +151,20 @@ def mdav(group: Sequence[int], spots: Sequence[Sequence[int]], k: int) -> list[l
     def far(origin: Tuple) -> Tuple:
         return max(left, key=lambda t: (squared(grid(t), origin), t))
 
-    def records(tuples: Sequence[Tuple]) -> int:
-        return sum(len(members[t]) for t in tuples)
+    def people(tuples: Sequence[Tuple]) -> int:
+        return len({i if whose is None else whose[i] for t in tuples for i in members[t]})
 
     def take(around: Tuple) -> None:
         near = sorted(left, key=lambda t: (squared(grid(t), around), t))
-        n = next(n for n in range(1, len(near) + 1) if records(near[:n]) >= k)
-        n = n if records(near[n:]) >= k else len(near)
+        n = next(n for n in range(1, len(near) + 1) if people(near[:n]) >= k)
+        n = n if people(near[n:]) >= k else len(near)
         found.append([i for t in near[:n] for i in members[t]])
         left[:] = sorted(near[n:])
 
     while left:
-        size = records(left)
+        size, records = people(left), sum(len(members[t]) for t in left)
         sums = (sum(grid(t)[a] * len(members[t]) for t in left) for a, _ in enumerate(spots))
-        first = grid(far(tuple(s // size for s in sums)))
+        first = grid(far(tuple(s // records for s in sums)))
         second = grid(far(first))
         take(first)
         if size >= 3 * k and left:

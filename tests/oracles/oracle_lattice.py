@@ -40,13 +40,15 @@ def release(
     columns: Sequence[Sequence[Any]],
     secrets: Sequence[Sequence[Any]],
     limits: Limits,
+    *,
+    whose: Sequence[Any] | None = None,
 ) -> Release:
     """Return the classes of a node that keep the limits, and the others."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for n, row in enumerate(zip(*columns, strict=True)):
         key = (ladder[s][v] for ladder, s, v in zip(ladders, node, row, strict=True))
         groups[tuple(key)].append(n)
-    fits = allowed(secrets, limits)
+    fits = allowed(secrets, limits, whose)
     return Release(
         [group for group in groups.values() if fits(group)],
         [group for group in groups.values() if not fits(group)],

@@ -30,6 +30,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.render import expressions, statement
 from qifsql.results import release
+from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
@@ -45,8 +46,11 @@ def anonymise(
     """Write a release with generalised quasi-identifiers, one record per person, or fewer columns.
 
     Generalising keeps all records, in input order. The result depends neither on their order, nor
-    on files, nor on threads. A missing value is a value. With one_per, exactly one random record of
-    each person stays. With drop alone, all records stay, without these columns.
+    on files, nor on threads. A missing quasi-identifier is a value; a missing secret is none that
+    protects: l and t hold with it as a value and among reported ones. With person they are about
+    different people in a class: a person counts once for each value that she has there, and once
+    with the multiset of all her values. With one_per, exactly one random record of each person
+    stays. With drop alone, all records stay, without these columns.
 
     Args:
         out: File to write: .parquet, .csv or .csv.gz.
@@ -54,7 +58,8 @@ def anonymise(
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
-        [0, 1]; lattice: steps of each quasi-identifier, and whether they are optimal). details:
+        [0, 1]; lattice: steps of each quasi-identifier, and whether they are optimal; with person:
+        people, and the sizes of classes count people). details:
         quasi_identifiers, one row for each; lattice: frontier, the nodes with the least risk for
         their loss. With one_per or drop alone, frame: one row with records, people, dropped,
         people_with_several and without_key; details with qids: comparison and changes of the risk.
@@ -91,7 +96,14 @@ def anonymise(
     qids, secret, where = options["qids"], options["secret"], options["where"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
-    spec = Attack.of("crs,cas" if secret else "crs", dataset, qids=qids, secret=secret, where=where)
+    spec = Attack.of(
+        "crs,cas" if secret else "crs",
+        dataset,
+        qids=qids,
+        secret=secret,
+        where=where,
+        person=options["person"],
+    )
     ending = release.ending(path)
     path = check_place(path, dataset.paths)
     meter = Meter("anonymising", (settings or Settings()).progress)
@@ -121,7 +133,8 @@ def anonymise(
         meter.inside(0.9, "writing records")
         release.write(engine, final, path, origin, names=names, rows=row["records"])
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
-    frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=SUMMARY)
+    schema = SUMMARY | (PEOPLE if attack.person is not None else {})
+    frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=schema)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     notes += [dependent.note for dependent in revealing]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
@@ -172,6 +185,7 @@ def _describe(
         "drop": list(request.drop),
         "suppress": float(request.suppress),
         "where": where,
+        **({"person": microdata.person.name} if microdata.person is not None else {}),
         **_describe_recoding(request),
         **({"csv": dataset.csv} if dataset.csv else {}),
     }

@@ -18,7 +18,9 @@ What the search leaves out, and why no better node is lost:
    ones that do not. k and distinct l hold of every superset of a class that keeps them, so each
    record that is not suppressed stays so: the number of suppressed records never rises. Entropy,
    recursive l and t have no such property (add one class of a single value to one that is just
-   diverse enough), so with these limits and suppression this is not used.
+   diverse enough), so with these limits and suppression this is not used. Nor is it where people
+   have several records: who has records in both classes counts once in their union, so that its
+   counts are not the sums of theirs.
 2. *A bound on the loss of a node and all coarser ones* (``Loss``). Penalty and entropy are sums of
    what each step loses over all records, and of what suppressed records lose beyond that. The first
    are known before anything is measured, and never fall, because a union spans at least what its
@@ -54,10 +56,12 @@ FRONTIER = 2_000  # nodes that are measured, at most, for the frontier alone
 class Measured:
     """The classes of a node: in all (``blocks``) and without suppressed ones (``classes``).
 
-    ``suppressed`` counts records; ``smallest`` is the size of the smallest class that is kept.
+    ``suppressed`` counts records; ``smallest`` the people of the smallest class that is kept.
     ``squares`` are the sums of the squared sizes of classes that are kept, and of all.
     ``penalty`` and ``entropy``: what suppressed records lose beyond the steps of the node, as means
-    over all records and quasi-identifiers; measured of nodes that may be allowed.
+    over all records and quasi-identifiers; measured of nodes that may be allowed. ``guessed``: of
+    how many records that are kept the best guess at the person is right, one of each class unless
+    people have several.
     """
 
     blocks: int
@@ -68,6 +72,12 @@ class Measured:
     all_squares: int
     penalty: Fraction = Fraction(0)
     entropy: Fraction = Fraction(0)
+    guessed: Fraction | None = None
+
+    def risk(self, records: int) -> Fraction:
+        """Return the chance of the best guess at whose a record is, if it is kept."""
+        guessed = Fraction(self.classes) if self.guessed is None else self.guessed
+        return guessed / (records - self.suppressed)
 
 
 @dataclass(frozen=True)
@@ -172,11 +182,10 @@ class Lattice:
     def frontier(self) -> Iterator[Node]:
         """Yield measured nodes that are allowed, by rising loss and falling risk.
 
-        The risk is the success of the best guess at whose a record is: classes over records that
-        are not suppressed. A node is left out where another has neither more risk nor more loss.
+        A node is left out where another has neither more risk nor more loss.
         """
         allowed = [
-            (self.loss.of(node, m), self._risk(m), node)
+            (self.loss.of(node, m), m.risk(self.loss.records), node)
             for node, m in self.nodes.items()
             if m.suppressed <= self.limit and self._keeps_bounds(node)
         ]
@@ -193,10 +202,8 @@ class Lattice:
     def _rank(self, node: Node) -> tuple[Fraction, int, Fraction, Node]:
         """Return what the best node has least of: loss, suppressed records, risk, steps."""
         measured = self.nodes[node]
-        return self.loss.of(node, measured), measured.suppressed, self._risk(measured), node
-
-    def _risk(self, measured: Measured) -> Fraction:
-        return Fraction(measured.classes, self.loss.records - measured.suppressed)
+        risk = measured.risk(self.loss.records)
+        return self.loss.of(node, measured), measured.suppressed, risk, node
 
     def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction:
         """Return what the loss of a node and of all coarser ones is, at least."""

@@ -12,6 +12,9 @@ their order; the missing value is last. All numbers are whole, so no result depe
 sums. Of equally near people, the first in the order of the places is taken; of equally far people,
 the last.
 
+Where people have several records, a group is formed of the records up to the nearest one of the
+k-th different person, and 3k, 2k and k are numbers of different people.
+
 The time grows with the square of the number of people. A release of more than ``within`` distinct
 people is first cut at medians, as by Mondrian, into parts of at most ``within`` people (and at
 least k records). All parts are then grouped at once. In one part the result is exactly MDAV.
@@ -54,6 +57,11 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     near, near_next, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
     ungrouped = passes.make(near, "near")
     passes.drop("done")
+    of_people, groups = passes.coded.owners is not None, "groups"
+    if of_people:
+        passes.make("holders", "holders", near=near)
+        _check_parts(passes, near)
+        groups = "groups_of_people"
     make_empty_done(passes, near)
     nobody = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
     passes.keep("carried", nobody.from_(own_table(near)).where("FALSE"))
@@ -61,13 +69,23 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     while ungrouped:
         passes.look(passes.people(near))
         passes.set("turn", turn)
-        passes.make("poles", "poles", near=near)
-        passes.make("groups", "groups", numbers, near=near)
+        passes.make("poles", "poles", None, {"people": of_people}, near=near)
+        passes.make("groups", groups, numbers, near=near)
         passes.add("done", "grouped", near=near)
         ungrouped = passes.make(near_next, "near_next", near=near)
         passes.drop("carried")
         passes.make("carried", "carried", numbers)
         passes.drop(near, "poles", "groups")
         near, near_next, turn = near_next, near, turn + 1
-    passes.drop(near, "carried")
+    passes.drop(near, "carried", *["holders"] * of_people)
     return cut
+
+
+def _check_parts(passes: Passes, near: str) -> None:
+    """Refuse parts of too many different records that no cut divides between enough people."""
+    (largest,) = passes.row(exp.select(exp.Max(this=exp.column("id"))).from_(own_table(near)))
+    if largest > MOST:
+        raise InputError(
+            f"{largest:,} different records are of so few people that no cut leaves k of them on "
+            f"both sides, and mdav groups at most {MOST:,} at once; use mondrian"
+        )

@@ -18,7 +18,6 @@ import polars as pl
 from qifsql.commands.anonymise.lattice import Measured, Node
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
 from qifsql.counting.constraints import Wishes
-from qifsql.counting.cuts import refused_parts
 from qifsql.counting.passes import Passes
 from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import Scale, own_name, scale_table
@@ -141,8 +140,8 @@ class Recoding:
         if table not in self.texts:
             self.texts[table] = render.statement(self.measuring_plan(table))
         steps = [s + 1 for s in node]
-        ((blocks, classes, suppressed, smallest, squares, all_squares),) = self.passes.stream.rows(
-            self.texts[table], steps
+        ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
+            self.passes.stream.rows(self.texts[table], steps)
         )
         if (
             LARGE < rows >= 4 * blocks
@@ -150,7 +149,15 @@ class Recoding:
             and self._is_worth_a_table(node)
         ):
             self._roll_up(node, table, rows)
-        counts = Measured(blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        counts = Measured(
+            blocks,
+            classes,
+            suppressed,
+            smallest,
+            int(squares),
+            int(all_squares),
+            guessed=Fraction(int(guessed), 1 << 80),
+        )
         if not 0 < suppressed <= limit:
             return counts
         penalty, entropy = self._suppression_loss(node)
@@ -228,16 +235,22 @@ class Recoding:
 
     def measuring_plan(self, table: str, node: Node | None = None) -> Plan:
         """Return the plan that measures a node in a table of people."""
-        return Plan(self._size_steps(table, node, "judged_sizes"), self.view("measured_node"))
+        of_people = self.passes.coded.owners is not None
+        sized = self._size_steps(table, node, "judged_sizes", people=of_people)
+        return Plan(sized, self.view("measured_node"))
 
-    def _size_steps(self, table: str, node: Node | None, judged: str) -> tuple[Step, ...]:
+    def _size_steps(
+        self, table: str, node: Node | None, judged: str, **shape: bool
+    ) -> tuple[Step, ...]:
         """Return the steps to the sizes of the classes of a node; ``judged`` is their view.
 
         Without a ``node`` its steps are parameters: the text is the same for all nodes.
         """
-        view = judged if self.wishes.of_secret else "sizes_of_node"
-        sizes = Step("sizes_of_node", "One row per class.", self.view(view))
-        return *self._judged_steps(table, node), sizes
+        sizes = self.view("sizes_of_node")
+        if self.passes.coded.judges(self.wishes):
+            sizes = self.view(judged, tables=None, numbers=None, **shape)
+        sized = Step("sizes_of_node", "One row per class.", sizes)
+        return *self._judged_steps(table, node), sized
 
     def _judged_steps(self, table: str, node: Node | None) -> list[Step]:
         """Return the steps to the people of a node and, with limits on a secret, broken classes."""
@@ -249,9 +262,8 @@ class Recoding:
             parameters=node is None,
         )
         steps = [Step("tuples_of_node", "One row per person.", people)]
-        if self.wishes.of_secret:
-            coded, sides = self.passes.coded, self.view("sides_of_node")
-            broken = refused_parts(self.wishes, coded.secrets, sides, records=coded.records)
+        if self.passes.coded.judges(self.wishes):
+            broken = self.passes.coded.refused(self.wishes, self.view("sides_of_node"))
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         return steps
 
@@ -287,7 +299,8 @@ class Recoding:
         return splice(
             f"anonymise/{view}",
             places=self.qids,
-            secrets=len(self.passes.coded.secrets),
+            secrets=self.passes.coded.carried,
+            columns=self.passes.coded.person_column,
             numbers={"wanted_k": self.wishes.k, "width": len(self.steps)} | dict(numbers or {}),
             tables={"left_by_steps": own_name("left_by_steps")} | dict(tables or {}),
             shape=shape,

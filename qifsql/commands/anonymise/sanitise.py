@@ -19,7 +19,6 @@ from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
 from qifsql.counting import scales
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
@@ -114,7 +113,8 @@ class Work:
     ) -> None:
         self.engine = engine
         self.catalog = catalog
-        self.microdata = microdata
+        self.microdata = replace(microdata, person=None)
+        self.person = microdata.person
         self.request = request
         self.order = self._suppression_order()
         self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
@@ -153,7 +153,15 @@ class Work:
                 "is empty (NULL), as a missing value is; to tell them apart, write CSV or texts "
                 "(--cells text)"
             )
-        return {"method": self.request.method, "records": coded.records, **rows[0]}
+        row = {"method": self.request.method, "records": coded.records, **rows[0]}
+        if coded.owners is None:
+            return row
+        self.notes.append(
+            f"the {plural(coded.records, 'record')} are those of {plural(coded.people, 'person')}: "
+            "limits are about different people in a class, of whom the adversary knows one record; "
+            "for one who knows all, see qifsql attack"
+        )
+        return row | {"people": coded.people, "known_records": "one"}
 
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
         """Make the classes of Mondrian or MDAV and their cells; the summary."""
@@ -188,6 +196,9 @@ class Work:
         )
         if released + gone != coded.records:
             raise InternalError("some records are in no class; please report this")
+        people = released
+        if coded.owners is not None:
+            smallest, largest, people = self.passes.row(self.passes.query("crowds"))
         if gone > self.request.suppress * coded.records:
             share = -(-gone * 10_000 // coded.records) / 10_000
             raise InputError(
@@ -195,8 +206,14 @@ class Work:
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
                 "generalise more"
             )
-        sizes = {"blocks": blocks, "classes": classes, "shown": released, "suppressed": gone}
-        return sizes | {"smallest_class": smallest, "largest_class": largest}
+        return {
+            "blocks": blocks,
+            "classes": classes,
+            "suppressed": gone,
+            "smallest_class": smallest,
+            "average_class": people / classes if classes else None,
+            "largest_class": largest,
+        }
 
     def _summary(
         self,
@@ -223,10 +240,8 @@ class Work:
         generalised, penalty = (
             math.fsum(table[name]) / len(losses) for name in ("generalised", "certainty_penalty")
         )
-        released = sizes.pop("shown")
         return {
             **sizes,
-            "average_class": released / sizes["classes"] if sizes["classes"] else None,
             "generalised": generalised,
             "certainty_penalty": penalty,
             "penalty": penalty,
@@ -317,7 +332,7 @@ class Work:
             loss,
             measure,
             min(limit, records - 1),
-            monotone=request.wishes.monotone(suppressing=limit > 0),
+            monotone=request.wishes.monotone(adding=limit == 0 and self.person is None),
             late=lambda: time.monotonic() - began > request.time_budget,
             keeps=keeps,
             falling=limit == 0 and all(rule.monotone for rule in self.rules),
@@ -357,11 +372,15 @@ class Work:
         if self.request.wishes.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
-        scales.code_records(self.engine, replace(self.microdata, secrets=used))
+        coded = replace(self.microdata, secrets=used, person=self.person)
+        scales.code_records(self.engine, coded, secrets)
         self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
-        return Coded(self.name, len(self.scales), records, secrets)
+        owners = None
+        if self.person is not None:
+            owners = scales.count_owners(self.engine, self.name, secrets)
+        return Coded(self.name, len(self.scales), records, secrets, owners)
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""
@@ -369,10 +388,11 @@ class Work:
         if not records:
             filtered = self.microdata.where is not None
             raise no_records(self.name, "nobody to anonymise", filtered=filtered)
-        if wishes.k > records:
+        if wishes.k > coded.people:
+            has = plural(records, "record")
+            has += "" if coded.owners is None else f" of {plural(coded.people, 'person')}"
             raise InputError(
-                f"k is {wishes.k:,}, and {self.name} has {plural(records, 'record')}; "
-                "no class can have so many"
+                f"k is {wishes.k:,}, and {self.name} has {has}; no class can have so many"
             )
         for secret in coded.secrets:
             check_secret_limits(wishes, secret)
@@ -383,7 +403,7 @@ class Work:
         within = self.request.within or mdav.WITHIN
         if self.request.method == "mondrian":
             mondrian.partition(passes, wishes)
-            passes.judge(Wishes(wishes.k), "sides_of_classes")
+            passes.keep_empty("refused", ["part"])
             return
         if mdav.make_groups(passes, wishes, within):
             self.notes.append(
@@ -420,7 +440,7 @@ def _frontier_rows(
                 "changes": recoding.changes(node),
                 "loss": float(lattice.loss.of(node, m)) / bits,
                 "penalty": float(penalties.of(node, m)),
-                "risk": m.classes / (lattice.loss.records - m.suppressed),
+                "risk": float(m.risk(lattice.loss.records)),
                 "suppressed": m.suppressed,
                 "blocks": m.blocks,
                 "classes": m.classes,

@@ -11,7 +11,9 @@ from qifsql.adversary.options import HIERARCHY, Where, qids_option, secret_optio
 from qifsql.counting.constraints import Number, Wishes, fraction
 from qifsql.data.files import path_text
 from qifsql.data.option import (
+    DATA,
     DETAILS,
+    NAME,
     NAMES,
     NUMBER,
     SECONDS,
@@ -202,6 +204,17 @@ class AnonymiseOptions(TypedDict, total=False):
             text="Secrets for l and t. With one_per and qids: the secrets to infer.",
         ),
     ]
+    person: Annotated[
+        str | None,
+        Option(
+            NAME,
+            "Whose record it is: limits are about different people in a class.",
+            text="Column or named expression that says whose record it is: k counts different "
+            "people in a class, l and t the people who have a value; a missing person is one of "
+            "its own.",
+            panel=DATA,
+        ),
+    ]
     where: Where
 
 
@@ -266,6 +279,11 @@ class Request:
             suppress_cells=as_names(options["suppress_cells"]),
         )
         request.check(secret=bool(options["secret"]), k=options["k"] is not None)
+        if request.until and options["person"] is not None:
+            raise InputError(
+                "until measures an attack on records; where records are those of people (person), "
+                "name limits on different people, such as --k 5, or leave one of them out"
+            )
         return request
 
     @property

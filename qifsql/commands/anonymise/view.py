@@ -118,8 +118,14 @@ def describe(row: Mapping[str, Any]) -> str:
         return said(
             "{method}: every class breaks a limit, so all records are suppressed.", method=by
         )
+    message = "{method}: {records} in {classes} of {least} to {most}, {mean} on average."
+    if row.get("people") is not None:
+        message = (
+            "{method}: {records} in {classes} of {least} to {most} different people, {mean} on "
+            "average."
+        )
     text = said(
-        "{method}: {records} in {classes} of {least} to {most}, {mean} on average.",
+        message,
         method=by,
         records=words.records(in_classes),
         classes=counted("{n} class", "{n} classes", row["classes"]),

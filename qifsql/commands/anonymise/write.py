@@ -103,7 +103,14 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in gone
     ]
-    if unnamed := roles.unnamed(roles_of_columns(microdata, rows)):
+    column_roles = roles_of_columns(microdata, rows)
+    lines += [
+        f"column {quoted(c.name)} is released, and puts the records of a person together; leave it "
+        "out with --drop"
+        for c in column_roles
+        if roles.PERSON in c.roles
+    ]
+    if unnamed := roles.unnamed(column_roles):
         lines.append(
             f"released as they are, and no part of what makes a class: {unnamed}; leave out "
             "with --drop what tells people apart"
@@ -114,6 +121,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the columns of the input and of the release, with their roles."""
     secrets = read(*(s.expression for s in microdata.secrets))
+    person = frozenset() if microdata.person is None else read(microdata.person.expression)
     columns = {s.name.removesuffix(s.suffix): s for s in rows.released}
     column_roles = []
     for column in rows.columns:
@@ -124,7 +132,8 @@ def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
             column_roles.append(ColumnRoles(column.name, (roles.QID,)))
         else:
             of_secret = (roles.SECRET,) * (column.source_name in secrets)
-            column_roles.append(ColumnRoles(column.name, of_secret))
+            of_person = (roles.PERSON,) * (column.source_name in person)
+            column_roles.append(ColumnRoles(column.name, of_secret + of_person))
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in columns)]
 
 

@@ -33,7 +33,7 @@ class World:
 
     def broken_parts(self, wishes: Wishes, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
-        return refused_parts(wishes, (self.secret,), sides, records=self.records, totals=self.table)
+        return refused_parts(wishes, self.secret.readings(1, self.records, self.table), sides)
 
 
 def compares_with_world(wishes: Wishes) -> bool:
@@ -56,7 +56,8 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
         step = Step("dictionary", "One row per value that is left.", rest)
         values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
         before = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
-        world_secret = replace(secret, values=values, before=int(before[0]))
+        missing = secret.missing - (secret.missing > 0 and code == secret.values - 1)
+        world_secret = replace(secret, values=values, before=int(before[0]), missing=missing)
         gone = code if values < secret.values else NOTHING
         worlds[code] = World(name, world_secret, coded.records - 1, gone)
     return worlds

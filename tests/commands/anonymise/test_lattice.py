@@ -125,7 +125,7 @@ def test_the_search_finds_the_best_node_of_a_brute_force(
         if made.suppressed <= most
     }
     wishes = Wishes(**vars(limits))
-    how: dict[str, Any] = {"most": most, "monotone": wishes.monotone(suppressing=most > 0)}
+    how: dict[str, Any] = {"most": most, "monotone": wishes.monotone(adding=most == 0)}
     lattice, best = searched(name, of, releases, **how)
     assert lattice.optimal
     assert lattice.complete
@@ -167,7 +167,7 @@ def test_nodes_above_an_allowed_one_are_allowed_where_it_is_said(
 ) -> None:
     drawn_ladders, columns, secrets = drawn
     most = share * len(secrets[0]) // 20
-    if not Wishes(**vars(limits)).monotone(suppressing=most > 0):
+    if not Wishes(**vars(limits)).monotone(adding=most == 0):
         return
     made = {
         node: oracle.release(node, drawn_ladders, columns, secrets, limits).suppressed
@@ -186,7 +186,7 @@ def test_entropy_and_suppression_are_not_monotone() -> None:
     apart = oracle.release((0,), [halves], columns, secrets, limits)
     together = oracle.release((1,), [halves], columns, secrets, limits)
     assert (apart.suppressed, together.suppressed) == (2, 4)
-    assert not Wishes(1, l_entropy=Fraction(2)).monotone(suppressing=True)
+    assert not Wishes(1, l_entropy=Fraction(2)).monotone(adding=False)
 
 
 # With the engine.

@@ -1,0 +1,86 @@
+"""Limits on the classes of an anonymised release: k, l and t of records, or of different people.
+
+A limit on a secret holds in several readings, so that the smaller protection counts: with a missing
+value as a value and among reported ones (M42 to M46); of people with several records, by the values
+that a person has in the class, each once, and by her secret, the multiset of all her values (M179).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from qifsql.reference.microdata import Counts, Names, Rows, order_key, value
+from qifsql.reference.syntactic_levels import MEASURES, recursive
+
+Labels = Sequence[Any]
+"""The secret of each record in a reading; None: the record does not count."""
+
+
+def owners(rows: Rows, person: str | None) -> list[tuple[bool, Any]]:
+    """Return whose record each is; one without a person, or in a file of one each, is alone."""
+    names = [None if person is None else value(row[person]) for row in rows]
+    return [(n is None, i if n is None else n) for i, n in enumerate(names)]
+
+
+def counted(group: Collection[int], whose: Labels, labels: Labels) -> Counts:
+    """Return how many different people of a class have each label, in the order of the labels."""
+    pairs = {(whose[i], labels[i]) for i in group if labels[i] is not None}
+    counts = Counter(label for _, label in pairs)
+    return {label: counts[label] for label in sorted(counts)}
+
+
+def readings(rows: Rows, secret: str, whose: Labels) -> list[Labels]:
+    """Return the readings of a secret: its values, and each person's multiset of all her values.
+
+    Of each another one among reported values, if some are missing and some are not.
+    """
+    cells = [order_key(row[secret]) for row in rows]
+    reported = [None if value(row[secret]) is None else order_key(row[secret]) for row in rows]
+    both: list[Labels] = [cells]
+    if 0 < reported.count(None) < len(rows):
+        both.append(reported)
+    return [*both, *(_multisets(whose, labels) for labels in both)]
+
+
+def _multisets(whose: Labels, labels: Labels) -> Labels:
+    """Return the multiset of each record's person, as a list in order; None for an empty one."""
+    hers: dict[Any, list[Any]] = {}
+    for owner, label in zip(whose, labels, strict=True):
+        hers.setdefault(owner, []).extend([] if label is None else [label])
+    return [tuple(sorted(hers[owner])) or None for owner in whose]
+
+
+def judge(
+    rows: Rows, secrets: Names, limits: Mapping[str, Any], person: str | None = None
+) -> Callable[[Collection[int]], bool]:
+    """Return whether records, by their positions, may be a class (M192): they keep all ``limits``.
+
+    These are k, l, l_entropy, l_recursive (c, l), t and t_ordered; None is no limit. A class in
+    which nobody counts in a reading keeps all limits in it.
+    """
+    whose, everybody = owners(rows, person), range(len(rows))
+    every = [labels for secret in secrets for labels in readings(rows, secret, whose)]
+    totals = [counted(everybody, whose, labels) for labels in every]
+
+    def keeps(group: Collection[int]) -> bool:
+        if len({whose[i] for i in group}) < limits["k"]:
+            return False
+        pairs = zip(every, totals, strict=True)
+        return all(_keeps(counted(group, whose, labels), sums, limits) for labels, sums in pairs)
+
+    return keeps
+
+
+def _keeps(counts: Counts, totals: Counts, limits: Mapping[str, Any]) -> bool:
+    """Return whether the counts of a class keep the limits on a secret."""
+    names = {"l": "l_distinct", "l_entropy": "l_entropy", "t": "t_equal", "t_ordered": "t_ordered"}
+    aims = [
+        (MEASURES[name], limits[limit])
+        for limit, name in names.items()
+        if limits.get(limit) is not None
+    ]
+    if limits.get("l_recursive") is not None:
+        c, l = limits["l_recursive"]  # noqa: E741 - the field's own letter
+        aims.append((recursive(l), c))
+    return not counts or all(m.holds(counts, totals, Fraction(aim)) for m, aim in aims)
