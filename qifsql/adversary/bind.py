@@ -25,7 +25,9 @@ from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
 RECORDS_COUNTED = "records are counted, not people"
-COUNT_PEOPLE = "attack, sweep, levels, check, inspect, suda, estimate and synthetic"
+COUNT_PEOPLE = (
+    "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
+)
 """The commands that take people with several records."""
 
 

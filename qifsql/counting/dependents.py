@@ -77,7 +77,7 @@ def dependents(
     if not candidates:
         return functions, plans
     for qid in generalised:
-        microdata = replace(people, qids=(qid,), secrets=candidates, by=None)
+        microdata = replace(people, qids=(qid,), secrets=candidates, by=None, person=None)
         attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
         measures, more = risks.measure(engine, attack)
         plans += more

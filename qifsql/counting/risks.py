@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
+from qifsql.counting import known_records
 from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
 from qifsql.measures import bayes, disclosure
@@ -38,35 +39,47 @@ PARTITION: dict[str, pl.DataType] = {
 ``k`` is the size of the smallest block, ``l`` the smallest number of different values of the secret
 in a block (a missing value is a value), ``average_class_size`` the mean number of records per
 block. ``crs_*`` is the success of re-identification, ``cas_*`` that of inferring the secret: the
-probabilities in [0, 1] of PoPETs Table 11. ``l`` and ``cas_*`` are NULL if no secret is named."""
+probabilities in [0, 1] of PoPETs Table 11. ``l`` and ``cas_*`` are NULL if no secret is named. With
+a person there are rows for all records of a person known and for one (``known_records``), and
+everything but ``records`` counts people, as in ``attack``."""
 
 
 @dataclass(frozen=True)
 class Risk:
     """The risk of one release and one secret: ``PARTITION``, and the rows of ``attack``.
 
-    ``attacks`` maps acronyms to the measures of their rows (``qifsql.measures.bayes.row``).
+    ``attacks`` maps acronyms to the measures of their rows (``qifsql.measures.bayes.row``). With a
+    person, ``known_records`` says which of her records are known, as in ``attack``.
     """
 
     secret: str | None
     partition: dict[str, Any]
     attacks: dict[str, dict[str, Any]]
+    known_records: str | None = None
 
 
 def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]:
     """Return the risk for each secret, or one risk without a secret, and the plans that ran.
 
-    Without quasi-identifiers the posterior equals the prior.
+    With a person there are two each: for all records known, and for one. Without quasi-identifiers
+    the posterior equals the prior.
     """
     counts = Counts(engine, bound, again=False)
     questions = compiler.questions(bound)
     questions = questions if (0, 0) in questions else [(0, 0), *questions]
     prior = counts.profiles(questions, prior=True)
     after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
+    by_one_record = known_records.measure(counts, questions)
     risks = []
     for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
         secret = bound.microdata.secrets[j - 1].name if j else None
-        risks.append(risk(secret, j, prior, after))
+        by_all = risk(secret, j, prior, after)
+        if not by_one_record:
+            risks.append(by_all)
+            continue
+        totals = {"records": counts.records, "people": prior[0, 0].individuals}
+        by_one = _risk_by_one_record(secret, j, prior, by_one_record)
+        risks += [_of_people(by_all, "all", totals), _of_people(by_one, "one", totals)]
     plans = list(counts.plans)
     counts.forget()
     return risks, plans
@@ -88,27 +101,60 @@ def risk(
         "prosecutor_risk": disclosure.highest(blocks.least("size")),
         "marketer_risk": disclosure.marketer(blocks.blocks, blocks.individuals),
     }
-    values: int | None = None
     if j:
         profile = after[j, 0]
         attacks["cas"] = _row(bayes.inference(prior[j, 0]), bayes.inference(profile), profile)
-        values = profile.least("values")
-        attacks["cas"] |= {"l": values}
-    records = blocks.individuals
-    partition = {
-        "records": records,
-        "blocks": blocks.blocks,
-        "average_class_size": records / blocks.blocks,
-        "k": blocks.least("size"),
-        "singled_out": blocks.singled_out,
-        "l": values,
+        attacks["cas"] |= {"l": profile.least("values")}
+    mean_size = blocks.individuals / blocks.blocks
+    return _of_attacks(secret, attacks, {"records": blocks.individuals}, mean_size)
+
+
+def _risk_by_one_record(
+    secret: str | None,
+    j: int,
+    prior: Mapping[tuple[int, int], Profile],
+    by_record: Mapping[int, known_records.OneRecord],
+) -> Risk:
+    """Return the risk for one secret if one record of each person is known."""
+    crs = by_record[0].columns(prior[0, 0], 0, {"k": None})
+    crs |= {
+        "prosecutor_risk": disclosure.highest(crs["k"]),
+        "marketer_risk": crs["posterior_probabilistic"],
     }
-    for model in ("crs", "cas"):
-        row = attacks.get(model, {})
-        partition |= {f"{model}_{name}": row.get(name) for name in SUCCESS}
-    for row in attacks.values():
-        row |= {"records": records}
-    return Risk(secret, partition, attacks)
+    attacks = {"crs": crs}
+    if j:
+        attacks["cas"] = by_record[j].columns(prior[j, 0], j, {"k": None, "l": None})
+    blocks = by_record[0].profile
+    mean_size = int((blocks["size"] * blocks["blocks"]).sum()) / int(blocks["blocks"].sum())
+    return _of_attacks(secret, attacks, {}, mean_size)
+
+
+def _of_attacks(
+    secret: str | None,
+    attacks: dict[str, dict[str, Any]],
+    totals: Mapping[str, int],
+    mean_size: float,
+) -> Risk:
+    """Return the risk whose attacks have these rows; ``totals`` are added to all of them."""
+    crs, cas = (attacks.get(model, {}) for model in ("crs", "cas"))
+    partition = {
+        **totals,
+        "blocks": crs["blocks"],
+        "average_class_size": mean_size,
+        "k": crs["k"],
+        "singled_out": crs["singled_out"],
+        "l": cas.get("l"),
+        **{f"crs_{name}": crs.get(name) for name in SUCCESS},
+        **{f"cas_{name}": cas.get(name) for name in SUCCESS},
+    }
+    return Risk(secret, partition, {model: {**row, **totals} for model, row in attacks.items()})
+
+
+def _of_people(measured: Risk, reading: str, totals: dict[str, int]) -> Risk:
+    """Return a risk as that of people of whom ``all`` or ``one`` of the records are known."""
+    partition = measured.partition | totals | {"known_records": reading}
+    attacks = {model: row | totals for model, row in measured.attacks.items()}
+    return Risk(measured.secret, partition, attacks, reading)
 
 
 def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:

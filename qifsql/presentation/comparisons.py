@@ -27,19 +27,34 @@ def risks(
     *,
     penalty: bool = False,
 ) -> list[Part]:
-    """Return a table for re-identification, and one for each secret."""
+    """Return a table for re-identification, and one for each secret.
+
+    Of people with several records there are these for all records known, and for one.
+    """
+    readings = dict.fromkeys(row.get("known_records") for row in rows)
+    if len(readings) > 1:
+        parts: list[Part] = []
+        for reading in readings:
+            tables = ([r for r in t if r["known_records"] == reading] for t in (rows, first))
+            parts += risks(next(tables), next(tables), head, penalty=penalty)
+        return parts
     guessed = [said("certain"), said("best guess")]
     before = [row["crs_prior_probabilistic"] for row in first]
     differ = len(set(before)) > 1  # releases of different sizes have different priors
-    heads = [head, said("records"), said("blocks"), "k", *guessed, *[said("without it")] * differ]
+    unit, counted = "records", said("records")
+    if first[0].get("people") is not None:
+        unit, counted = "people", said("people")
+    heads = [head, counted, said("blocks"), "k", *guessed, *[said("without it")] * differ]
     table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
     for row, prior in zip(first, before, strict=True):
-        counts = (words.count(row[name]) for name in ("records", "blocks", "k"))
+        counts = (words.count(row[name]) for name in (unit, "blocks", "k"))
         more = [words.percent(prior)] * differ
         more += [words.percent(row["certainty_penalty"])] if penalty else []
         table.add_row(named(row), *counts, *_success(row, "crs"), *more)
-    parts: list[Part] = [Heading(said("Re-identification (CRS)")), table]
-    parts.append(Paragraph(_guessing(words.chance(before[0]), differ=differ)))
+    clause = words.reading(first[0])
+    parts = [Heading(said("Re-identification (CRS)") + clause), table]
+    of_one = first[0].get("known_records") == "one"
+    parts.append(Paragraph(_guessing(words.chance(before[0]), differ=differ, of_one=of_one)))
     secrets = dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None)
     for secret in secrets:
         secret_rows = [row for row in rows if row["secret"] == secret]
@@ -47,7 +62,7 @@ def risks(
         for row in secret_rows:
             prior = words.percent(row["cas_prior_probabilistic"])
             secret_table.add_row(named(row), words.count(row["l"]), *_success(row, "cas"), prior)
-        heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret))
+        heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret)) + clause
         parts += [Heading(heading), secret_table]
     if secrets:
         meaning = said(
@@ -55,12 +70,23 @@ def risks(
             "with one value. Without it: the best guess without the release, from the "
             "distribution of values alone."
         )
+        if unit == "people":
+            meaning = said(
+                "l: the smallest number of different secrets in a block; a secret is the values of "
+                "all records of a person. Certain: in blocks with one secret. Without it: the best "
+                "guess without the release."
+            )
         parts.append(Paragraph(meaning))
     return parts
 
 
-def _guessing(before: str, *, differ: bool) -> str:
+def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
     """Return what the columns of re-identification mean, for one prior or different ones."""
+    if of_one:
+        return said(
+            "Shares are of records. Certain: records that are like those of no other person. Best "
+            "guess: the chance to name the person of a record in one try."
+        )
     if differ:
         return said(
             "Certain: people who are alone in their block. Best guess: the chance to name the "

@@ -20,7 +20,7 @@ from qifsql.presentation.theme import (
     labels,
     word_questions,
 )
-from qifsql.presentation.words import percent
+from qifsql.presentation.words import known_records, percent
 
 
 def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
@@ -35,7 +35,7 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     ``certainty_penalty``; its first row is the original.
     """
     alt, _ = extra()
-    names = [named(row) for row in frame.iter_rows(named=True)]
+    names = [named(row) + known_records(row) for row in frame.iter_rows(named=True)]
     rows = word_questions(_long(frame, names))
     largest = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
     loss = said("information lost (certainty penalty)")
@@ -73,7 +73,7 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
                     "model": model.upper(),
                     "secret": row["secret"] if model == "cas" else None,
                     "name": short[name],
-                    "kind": original if name == names[0] else release,
+                    "kind": original if row["release"] == frame["release"][0] else release,
                     "measure": measure,
                     "loss": row["certainty_penalty"],
                     "prior": row[f"{model}_prior_{measure}"],

@@ -217,6 +217,15 @@ def known_records(row: Row) -> str:
     return texts.get(row.get("known_records") or "", "")
 
 
+def reading(row: Row) -> str:
+    """Return which records of a person are known, as a further clause."""
+    texts = {
+        "all": said("; all records of a person are known"),
+        "one": said("; one record of a person is known"),
+    }
+    return texts.get(row.get("known_records") or "", "")
+
+
 def is_chance(row: Row) -> bool:
     """Return whether the gain of a row is the chance of a right guess, not an amount."""
     kind = (row.get("gain") or "identity").partition(":")[0]

@@ -32,8 +32,12 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 
-def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compared]]:
+def bind(
+    engine: Engine, spec: Composition, person: str | None = None
+) -> tuple[tuple[Raw, ...], list[Compared]]:
     """Return the quasi-identifiers of the original, and all files, the original first.
+
+    ``person`` is the column, of each file, that says whose record it is.
 
     Raise ColumnError, ExpressionError or InputError if a name, a tag or a type does not fit.
     """
@@ -71,14 +75,21 @@ def bind(engine: Engine, spec: Composition) -> tuple[tuple[Raw, ...], list[Compa
             }
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
-        attack = _bind_attack(catalog, [a for _, a in columns], secrets[number - 1], spec.where)
+        whose = None if person is None else _person_in_file(person, catalogs[0], catalog)
+        attack = _bind_attack(
+            catalog, [a for _, a in columns], secrets[number - 1], spec.where, whose
+        )
         files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
 
 
 def _bind_attack(
-    catalog: Catalog, qids: Sequence[Attribute], secrets: Sequence[Attribute], where: str | None
+    catalog: Catalog,
+    qids: Sequence[Attribute],
+    secrets: Sequence[Attribute],
+    where: str | None,
+    person: Attribute | None,
 ) -> BoundAttack:
     """Return the attack on one file by an adversary who knows its cells as written."""
     title = catalog.schema.dataset
@@ -101,10 +112,28 @@ def _bind_attack(
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
         columns=roles.columns(
-            catalog.schema, {roles.QID: qids, roles.SECRET: secrets}, where=condition
+            catalog.schema,
+            {roles.QID: qids, roles.SECRET: secrets, roles.PERSON: [person] if person else []},
+            where=condition,
         ),
+        person=person,
     )
     return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
+
+
+def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute:
+    """Return whose record it is in one file; InputError where the file cannot tell."""
+    people = naming.attributes([text], original.schema, roles.PERSON)
+    if len(people) > 1:
+        raise ColumnError("person is one column or expression; name one")
+    try:
+        person = _secret_in_file(text, people[0].name, catalog)
+    except ColumnError as e:
+        raise ColumnError(
+            f"{e}; with person each file says whose record it is: write the release with this "
+            "column, or leave person out"
+        ) from e
+    return typed([person], catalog, roles.PERSON)[0]
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:

@@ -14,7 +14,14 @@ from qifsql.errors import InputError
 from qifsql.results.result import Result
 
 TAKEN = {
-    "a comparison with releases": ("qids", "secret", "hierarchies", "plain", "where"),
+    "a comparison with releases": (
+        "qids",
+        "secret",
+        "hierarchies",
+        "plain",
+        "where",
+        "person",
+    ),
     "a comparison with changes": (
         "qids",
         "secret",
@@ -23,6 +30,7 @@ TAKEN = {
         "policy",
         "hierarchies",
         "where",
+        "person",
     ),
     "a test of refinement": ("qids", "refines", "null", "where"),
 }
@@ -42,7 +50,9 @@ def compare(
     value is a value. With change, until or policy: the risk before and after changes, without
     writing data; with bounds, the smallest change (fewest quasi-identifiers, then fewest steps)
     that keeps all of them. With refines: whether knowing qids never leaks less than knowing the
-    attributes of refines, for every secret and gain.
+    attributes of refines, for every secret and gain. With person, the risk is that of people, once
+    for an adversary who knows all records of a person and once for one who knows one; a bound
+    holds in both readings.
 
     Args:
         original: The file before: a path, a data frame or a Dataset, as the source of an attack.

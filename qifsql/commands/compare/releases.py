@@ -27,6 +27,7 @@ from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import expressions
+from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -71,7 +72,7 @@ def compare_releases(
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases, command="compare") as engine:
-        raws, files = bind(engine, spec)
+        raws, files = bind(engine, spec, options["person"])
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)
         scales = losses.read_original(tables, raws, files[0].attack.microdata)
@@ -91,10 +92,13 @@ def compare_releases(
             named = {"release": file.title, "file": file.number}
             rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
-        origin = origin.about(_describe_request(spec, files), tuple(dict.fromkeys(paths)), *plans)
+        description = _describe_request(spec, files)
+        description |= {} if options["person"] is None else {"person": options["person"]}
+        origin = origin.about(description, tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
     notes = (*_notes(files, frame, columns), *remarks(engine))
     return Result(frame=frame, origin=origin, details=details, notes=notes)

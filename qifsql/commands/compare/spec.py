@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from qifsql.adversary.options import (
     HIERARCHY,
     PLAIN,
     SECRET,
     Null,
+    Sets,
     Where,
     qids_option,
     secret_option,
@@ -16,7 +17,7 @@ from qifsql.adversary.options import (
 from qifsql.data.option import DETAILS, NAMES, TEXT, TEXTS, Option
 
 
-class CompareOptions(TypedDict, total=False):
+class CompareOptions(Sets, total=False):
     """Options of the attack on every file, the changes and their bounds, and the other attributes.
 
     ``hierarchies`` and ``plain`` say how cells are read (``qifsql.data.cells``), ``plain`` those of

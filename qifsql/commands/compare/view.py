@@ -35,7 +35,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     left_out = any(row["suppressed"] for row in first)
     suppressed = [said("suppressed")] * left_out
     lost = Table.of([said("release"), *suppressed, *heads], range(1, 5 + left_out))
-    for row in first:
+    for row in {row["file"]: row for row in first}.values():
         n = [words.count(row["suppressed"])] * left_out
         lost.add_row(escaping.cell(row["release"]), *n, *loss_cells(row))
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]

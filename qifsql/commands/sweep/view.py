@@ -76,12 +76,8 @@ def _question_heading(row: Row) -> str:
         what = said("inference of {secret}", secret=row["secret"])
     message = "{model}: {what}; before the release the adversary guesses right {times}"
     times = _chance(row["prior_probabilistic"])
-    readings = {
-        "all": said("; all records of a person are known"),
-        "one": said("; one record of a person is known"),
-    }
     text = said(message, model=row["model"], what=what, times=times)
-    return text + readings.get(row.get("known_records") or "", "")
+    return text + words.reading(row)
 
 
 def _chance(p: float) -> str:

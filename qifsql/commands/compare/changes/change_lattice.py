@@ -76,9 +76,13 @@ class States:
         attack = self.attack
         named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
         named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
+        person = attack.microdata.person
+        named += [] if person is None else [("person", person)]
         columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
         rows = rows_of(attack.microdata, columns).subquery("rows")
         query = exp.select().from_(rows)
+        if person is not None:
+            query = query.select(exp.column("person", "rows"))
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
             value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
@@ -126,6 +130,9 @@ class States:
             Attribute(s.name, _read_column(f"secret_{j}"), "INTEGER")
             for j, s in enumerate(self.attack.microdata.secrets, 1)
         ]
+        person = self.attack.microdata.person
+        if person is not None:
+            person = replace(person, expression=_read_column("person"))
         where: exp.Expr | None = None
         if variant.rate is not None and variant.rate < 1:
             bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
@@ -145,6 +152,7 @@ class States:
             secrets=tuple(secrets),
             where=where,
             zoned=False,
+            person=person,
         )
         return self.attack.on(microdata)
 

@@ -32,9 +32,15 @@ class Work:
     """One request: the attack on the original release, and the tables and plans for it."""
 
     def __init__(
-        self, engine: Engine, catalog: Catalog, bound: BoundAttack, trees: Mapping[str, str]
+        self,
+        engine: Engine,
+        catalog: Catalog,
+        bound: BoundAttack,
+        trees: Mapping[str, str],
+        reading: str | None,
     ) -> None:
         self.bound = bound
+        self.reading = reading  # the known records that bounds are about; None: both
         self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
         self.notes: list[str] = []
@@ -119,9 +125,9 @@ class Work:
         search = Search(
             [len(ladder) for ladder in rungs],
             nested,
-            all(rule.monotone for rule in rules),
+            self.bound.microdata.person is None and all(rule.monotone for rule in rules),
             measure,
-            lambda outcomes: all(rule.met(outcomes) for rule in rules),
+            lambda outcomes: self._meets(rules, outcomes),
             lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
         )
         chosen = search.find()
@@ -135,6 +141,11 @@ class Work:
             loss = states.penalty(variant(chosen))
             rows += _release_rows("smallest", changes, loss, search.risks[chosen], met=True)
         return rows
+
+    def _meets(self, rules: Sequence[Bound], outcomes: Sequence[Risk]) -> bool:
+        """Return whether a release keeps all bounds, of people in each reading they are about."""
+        judged = [r for r in outcomes if self.reading in (None, r.known_records)]
+        return all(rule.met(judged) for rule in rules)
 
 
 def _are_nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:

@@ -26,11 +26,14 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.render import expressions
+from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study import bounds
 from qifsql.study import policy as policies
 from qifsql.study.bounds import Bound
+
+TAKEN = ("qids", "secret", "where", "person")  # options of the adversary
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -56,8 +59,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     With ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
-    adversary: dict[str, Any] = {name: options[name] for name in ("qids", "secret")}
-    adversary["where"] = options["where"]
+    adversary: dict[str, Any] = {n: v for n, v in options.items() if n in TAKEN}
     read, policy = None, options["policy"]
     if policy is not None:
         read = policies.read(policy, **adversary)
@@ -68,6 +70,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
             "nothing is asked for; name releases of the file, a change "
             f"({adversary_changes.HOW}) or a bound (until)"
         )
+    reading = adversary.pop("known_records", None)
     models = "crs,cas" if adversary.get("secret") else "crs"
     arguments = {name: value for name, value in adversary.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
@@ -79,7 +82,8 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         names = [s.name for s in bound.microdata.secrets]
         rules = bounds.until(limits, names)
         rules += bounds.of_policy(read, names) if read is not None else []
-        work = Work(engine, catalog, bound, trees)
+        _check_samples(bound.microdata, requests)
+        work = Work(engine, catalog, bound, trees, reading)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
         changed = {c.qid for c in _measured_changes(rows, bound.microdata) if c.qid}
@@ -88,6 +92,8 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         description = _describe_request(bound.microdata, requests, rules, seed, trees) | {
             "where": adversary.get("where")
         }
+        if bound.microdata.person is not None:
+            description |= {"person": bound.microdata.person.name, "known_records": reading}
         paths = (
             *bound.microdata.dataset.paths,
             *trees.values(),
@@ -100,12 +106,22 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
             dict.fromkeys([*openings(bound.microdata.dataset), *work.tables.statements])
         )
     tried = work.tried if rules else None
-    frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=SCHEMA, orient="row")
+    schema = SCHEMA | (PEOPLE if bound.microdata.person is not None else {})
+    frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=schema, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bounds.remarks(rules), *bound.microdata.notes, *work.notes)
     notes += tuple(_note_on_unconsidered(bound.microdata))
     notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
+
+
+def _check_samples(microdata: Microdata, requests: Sequence[Change]) -> None:
+    """Refuse a sample of records if they are those of people."""
+    if microdata.person is not None and any(c.kind == "sample" for c in requests):
+        raise InputError(
+            "a sample draws records, and with person what is known is the records of a person; "
+            "leave one of them out"
+        )
 
 
 def _measured_changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
@@ -126,7 +142,7 @@ def _note_on_unconsidered(microdata: Microdata) -> list[str]:
 
 def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
     """Return the adversary of a policy; refuse options that a search does not support."""
-    keys = {"qids", "secret", "where"}
+    keys = {*TAKEN, "known_records"}
     unsupported = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":
         unsupported.remove("null")
