@@ -70,7 +70,7 @@ class Comparison:
             if row["measure"] == rule.measure:
                 nobody = 0 in (row["people"], people.get(rule.measure.removesuffix("_risk")))
                 ends = {"low": row["low"], "high": row["high"], "nobody": nobody}
-                reading = {"known_records": row.get("known_records")}
+                reading = {name: row[name] for name in ("known_records",) if name in row}
                 yield {"secret": row["secret"], rule.measure: row["value"], **ends, **reading}
 
     def _group_values(self, rule: Rule) -> Iterator[Row]:
