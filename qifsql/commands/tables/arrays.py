@@ -9,7 +9,7 @@ Source: M92, M99, M100.
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -86,15 +86,19 @@ def arrays(
     largest = [sum(bounds[c][1] for c in condition.cells) for condition in sums]
     if any(a > s.upper or b < s.lower for a, b, s in zip(smallest, largest, sums, strict=True)):
         return []
-    search = _Search(list(bounds), sums, of_cell, smallest, largest, deadline, visits)
-    return list(search.run())
+    search = _Search(bounds, sums, of_cell, smallest, largest, deadline, visits)
+    search.extend([])
+    return search.arrays
 
 
 @dataclass
 class _Search:
-    """A depth-first search; ``smallest`` and ``largest`` are what each sum can still become."""
+    """A depth-first search; ``smallest`` and ``largest`` are what each sum can still become.
 
-    bounds: list[tuple[int, int]]
+    ``of_cell`` has the places of the sums of each cell.
+    """
+
+    bounds: Sequence[tuple[int, int]]
     sums: Sequence[Sum]
     of_cell: list[list[int]]
     smallest: list[int]
@@ -102,46 +106,25 @@ class _Search:
     deadline: float
     visit_limit: int
     visits: int = 0
-    arrays: int = 0
+    arrays: list[Array] = field(default_factory=list)
 
-    def run(self) -> Iterator[Array]:
-        """Yield all arrays."""
-        size = len(self.bounds)
-        counts = [0] * size
-        ranges: list[tuple[int, int]] = [(0, -1)] * (size + 1)
-        depth = 0
-        if not size:
-            yield ()
+    def extend(self, counts: list[int]) -> None:
+        """Add all arrays whose first counts are these."""
+        c = len(counts)
+        if c == len(self.bounds):
+            if len(self.arrays) == ARRAYS:
+                raise TooManyError
+            self.arrays.append(tuple(counts))
             return
-        ranges[0] = self._range(0)
-        counts[0] = ranges[0][0] - 1
-        placed = [False] * size
-        while depth >= 0:
-            if placed[depth]:
-                self._move(depth, counts[depth], -1)
-                placed[depth] = False
-            counts[depth] += 1
-            if counts[depth] > ranges[depth][1]:
-                depth -= 1
-                continue
-            self._move(depth, counts[depth], 1)
-            placed[depth] = True
-            self._visit()
-            if depth == size - 1:
-                self.arrays += 1
-                if self.arrays > ARRAYS:
-                    raise TooManyError
-                yield tuple(counts)
-                continue
-            depth += 1
-            ranges[depth] = self._range(depth)
-            counts[depth] = ranges[depth][0] - 1
-
-    def _visit(self) -> None:
-        self.visits += 1
-        late = self.visits % 1000 == 0 and time.monotonic() > self.deadline
-        if self.visits > self.visit_limit or late:
-            raise TooManyError
+        low, high = self._range(c)
+        for count in range(low, high + 1):
+            self.visits += 1
+            late = self.visits % 1000 == 0 and time.monotonic() > self.deadline
+            if self.visits > self.visit_limit or late:
+                raise TooManyError
+            self._move(c, count, 1)
+            self.extend([*counts, count])
+            self._move(c, count, -1)
 
     def _range(self, c: int) -> tuple[int, int]:
         """Return the counts of a cell that its sums still allow."""
@@ -153,6 +136,7 @@ class _Search:
         return low, high
 
     def _move(self, c: int, count: int, sign: int) -> None:
+        """Fix the count of a cell in its sums (``sign`` 1), or leave it open again (-1)."""
         low, high = self.bounds[c]
         for g in self.of_cell[c]:
             self.smallest[g] += sign * (count - low)

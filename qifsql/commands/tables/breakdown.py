@@ -4,7 +4,7 @@ Of the worst component also the combinations, with the bounds of each count.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -84,18 +84,13 @@ others."""
 
 def checks(measured: Measured, small: int) -> pl.DataFrame:
     """Return the checks of each table (``CHECKS``)."""
-    margins = measured.margins
-    rows = []
-    numbers_of_small = {"small_limit": small}
+    rows, limit = [], {"small_limit": small}
     for table in measured.published:
-        query = splice(
-            "tables/cell_checks", tables={"cells": table.cells}, numbers=numbers_of_small
-        )
-        (numbers,) = margins.rows(query)
-        undone = _undone_cells(measured, table) if numbers["hidden"] else 0
-        rows.append(
-            {"table": table.title, "protection": table.protection.text, "undone": undone} | numbers
-        )
+        query = splice("tables/cell_checks", tables={"cells": table.cells}, numbers=limit)
+        (counts,) = measured.margins.rows(query)
+        undone = _undone_cells(measured, table) if counts["hidden"] else 0
+        texts = {"table": table.title, "protection": table.protection.text}
+        rows.append(texts | counts | {"undone": undone})
     return pl.DataFrame(rows, schema=CHECKS)
 
 
@@ -124,15 +119,8 @@ def disclosure(measured: Measured) -> pl.DataFrame:
             tables, shape = {"cells": table.cells}, {"edge": table.edge - {i}}
             query = splice("tables/single_cells", tables=tables, shape=shape)
             ((n, people),) = margins.tables.rows(query)
-            rows.append(
-                {
-                    "table": table.title,
-                    "dimension": margins.domain.names[i],
-                    "rows": int(n),
-                    "people": int(people),
-                }
-            )
-    return pl.DataFrame(rows, schema=DISCLOSURE)
+            rows.append((table.title, margins.domain.names[i], int(n), int(people)))
+    return pl.DataFrame(rows, schema=DISCLOSURE, orient="row")
 
 
 def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
@@ -158,8 +146,8 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
         ((n, people),) = margins.tables.rows(query.where(is_small))
         names = [margins.domain.names[i] for i in sorted(edge)]
-        rows.append({"tables": titles, "dimensions": names, "cells": int(n), "people": int(people)})
-    return pl.DataFrame(rows, schema=OVERLAPS)
+        rows.append((titles, names, int(n), int(people)))
+    return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
 
 def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.DataFrame:
@@ -185,7 +173,7 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
             if rights is not None and people:
                 actual = float(rights.get(code, Fraction(0)) / people)
             line: dict[str, Any] = {"secret": secret, "by": name, "group": text, "people": people}
-            rows.append(line | here | {"actual": actual})
+            rows.append({**line, **here, "actual": actual})
     return pl.DataFrame(rows, schema=GROUPS)
 
 
@@ -239,7 +227,9 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     return [
         {
             "secret": secret,
-            "component": _component_text(measured, {i: row[place(i)] for i in attributes}),
+            "component": ", ".join(
+                value_texts(margins, i, [row[place(i)]])[row[place(i)]] or "" for i in attributes
+            ),
             "people": row["people"],
             "reconstructed": row["reconstructed"],
             "singled_out": row["singled_out"],
@@ -279,21 +269,14 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
     return rows[:WORST]
 
 
-def _component_text(measured: Measured, codes: Mapping[int, int]) -> str:
-    """Return the values of a component as a text; ``codes`` are by attribute."""
-    texts = (value_texts(measured.margins, i, [code])[code] for i, code in codes.items())
-    return ", ".join(text or "" for text in texts)
-
-
 def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
     """Return the detail ``cells`` (``CELLS``), or add a note if the combinations are too many."""
     margins = measured.margins
     every = margins.domain.every
     component = None
-    inner = every - margins.shared
-    if inner and (first := worst_components(measured, question)[:1]):
-        component = first[0]
-    inner = every if component is None else inner
+    if every > margins.shared:
+        component = next(iter(worst_components(measured, question)), None)
+    inner = every if component is None else every - margins.shared
     bounds = _bounded_combinations(measured, question, component)
     if bounds is None:
         measured.notes.append("the combinations of the worst component are too many to list")

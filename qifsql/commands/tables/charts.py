@@ -109,35 +109,18 @@ def guess(frame: pl.DataFrame) -> Chart:
     the records themselves.
     """
     alt, _ = extra()
-    models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
-    questions = word_questions(frame.with_columns(model=models))
-    names = _set_labels(frame)
-    kinds = {
-        "prior": said("without the tables"),
-        "believed": said("with the tables, as a Bayesian adversary expects"),
-        "actual": said("with the tables, in fact"),
-        "records": said("with the records themselves"),
-    }
-    places = {kind: i for i, kind in enumerate(kinds.values())}
-    rows, words = [], []
-    for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
-        key = {"question": row["question"], "order": row["order"]}
-        key |= {"known": names[len(row["tables"])]}
-        ends = {"low": row["lowest"], "high": row["highest"]}
-        span = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
-        rows.append(key | ends | {"amount": span})
-        marks = {kinds[name]: row[name] for name in MARKS if row[name] is not None}
-        rows += [
-            key | {"kind": kind, "success": value, "amount": percent(value), "place": places[kind]}
-            for kind, value in marks.items()
-        ]
-        successes = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
-        words.append(f"{row['question']}, {key['known']}: {span}; {successes}.")
-    table = pl.DataFrame(rows, infer_schema_length=None)
+    kinds = (
+        said("without the tables"),
+        said("with the tables, as a Bayesian adversary expects"),
+        said("with the tables, in fact"),
+        said("with the records themselves"),
+    )
+    places = {kind: i for i, kind in enumerate(kinds)}
+    table, words = _guess_rows(frame, places)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
-    present = [kind for kind in kinds.values() if kind in set(table["kind"])]
+    present = [kind for kind in kinds if kind in set(table["kind"])]
     colour = coloured(alt, {kind: COLOURS[places[kind]] for kind in present}, symbolSize=90)
     shape = alt.Shape("kind:N", title=None, sort=present).legend(colour["legend"])
     shape = shape.scale(domain=present, range=[SHAPES[places[kind]] for kind in present])
@@ -160,6 +143,30 @@ def guess(frame: pl.DataFrame) -> Chart:
         "records that agree with the tables, or beyond where these bounds are not sharp."
     )
     return dressed(chart, said("The best guess with published tables"), below, words)
+
+
+def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFrame, list[str]]:
+    """Return a row per bar and per mark of ``guess``, and a sentence for each set of tables.
+
+    ``places`` are those of the marks, by their names.
+    """
+    models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
+    questions = word_questions(frame.with_columns(model=models))
+    names = _set_labels(frame)
+    rows, words = [], []
+    for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
+        key = {"question": row["question"], "order": row["order"]}
+        key |= {"known": names[len(row["tables"])]}
+        ends = {"low": row["lowest"], "high": row["highest"]}
+        span = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
+        rows.append(key | ends | {"amount": span})
+        marks = {kind: row[MARKS[k]] for kind, k in places.items() if row[MARKS[k]] is not None}
+        for kind, value in marks.items():
+            mark = {"kind": kind, "success": value, "amount": percent(value)}
+            rows.append(key | mark | {"place": places[kind]})
+        successes = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
+        words.append(f"{row['question']}, {key['known']}: {span}; {successes}.")
+    return pl.DataFrame(rows, infer_schema_length=None), words
 
 
 def cells(detail: pl.DataFrame) -> Chart:
@@ -224,12 +231,10 @@ def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
     short = labels(sets.values())
     if len(sets) == 1:
         return {n: said("all tables") for n in sets}
-    first = min(sets)
+    numbered = {n: f"{n}. {short[title]}" for n, title in sets.items()}
     texts = [
-        f"{n}. {short[title]}"
-        if n == first
-        else said("and {release}", release=f"{n}. {short[title]}")
-        for n, title in sets.items()
+        text if n == min(sets) else said("and {release}", release=text)
+        for n, text in numbered.items()
     ]
     return dict(zip(sets, distinct(texts), strict=True))
 

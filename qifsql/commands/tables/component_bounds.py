@@ -30,6 +30,7 @@ TURNS = 20  # rounds in which several columns are moved at once
 BRACKET_NODES = 50  # branches for the bracket of the best guess
 
 Columns = Sequence[int]
+Ends = tuple[int, int]  # the least and the largest value
 
 
 @dataclass(frozen=True)
@@ -130,28 +131,26 @@ class Component:
 
     def spread(self) -> None:
         """Look for solutions in which many columns are at one of their bounds."""
-        for end, sign in ((0, 1), (1, -1)):
+        bounds = self.program.bounds
+        for end, sign in ((0, 1), (1, -1)):  # the lower bounds of columns, then the upper ones
             for _ in range(TURNS):
-                away = [
-                    j
-                    for j in self.program.free
-                    if all(x[j] != self.program.bounds[j][end] for x in self.arrays)
+                away = [  # columns that no solution has at this end
+                    j for j in self.program.free if all(x[j] != bounds[j][end] for x in self.arrays)
                 ]
                 if not away:
                     break
                 answer = self.program.minimise(dict.fromkeys(away, sign), first=True)
                 self.remember(answer)
                 x = answer.solution
-                if x is None or all(x[j] != self.program.bounds[j][end] for j in away):
+                if x is None or all(x[j] != bounds[j][end] for j in away):
                     break
 
     def ends(self, columns: Columns) -> tuple[int, int]:
         """Return what a sum of columns is at least and at most."""
         bounds = [self.program.bounds[j] for j in columns]
         lower, upper = self._bounds.get(tuple(columns), (0, self.people))
-        return max(lower, sum(low for low, _ in bounds)), min(
-            upper, sum(high for _, high in bounds)
-        )
+        lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
+        return max(lower, lowest), min(upper, highest)
 
     def lower(self, count: Count) -> int:
         """Return the least count of a cell."""
@@ -193,8 +192,8 @@ class Component:
 
     def is_settled(self, columns: Columns) -> bool:
         """Return whether a sum of columns has one possible value."""
-        values = {sum(x[j] for j in columns) for x in self.arrays}
         count = Count([columns])
+        values = set(map(count.largest, self.arrays))
         return len(values) == 1 and self.lower(count) == self.upper(count)
 
     def values(self, attribute: int) -> list[int]:
@@ -207,6 +206,10 @@ class Component:
         if links is None:
             raise OpenError
         return Scope(self, links)
+
+
+_Line = tuple[dict[int, int], int]
+"""Values of attributes, and how many people have them for sure."""
 
 
 class Scope:
@@ -225,39 +228,35 @@ class Scope:
 
     def count(self, cell: Cell) -> Count | None:
         """Return the count of a cell; None if it is empty for sure."""
-        pairs = zip(self.inside, self._picked, strict=True)
-        inside = [margin.get(tuple(cell[i] for i in places)) for margin, places in pairs]
-        if not all(inside):
-            return None
-        between = [
-            margin[tuple(cell[i] for i in places)]
-            for margin, places in zip(self.between, self._shared, strict=True)
-        ]
-        return Count([columns for columns in inside if columns is not None], between)
+        inside = []
+        for margin, places in zip(self.inside, self._picked, strict=True):
+            if not (columns := margin.get(tuple(cell[i] for i in places))):
+                return None
+            inside.append(columns)
+        pairs = zip(self.between, self._shared, strict=True)
+        between = [margin[tuple(cell[i] for i in places)] for margin, places in pairs]
+        return Count(inside, between)
 
     def candidates(self) -> list[tuple[Cell, Count]]:
         """Return the cells that hold somebody in the first solution, in order."""
         array = self.component.arrays[0]
-        lines: list[tuple[dict[int, int], int]] = [({}, 0)]
+        lines: list[_Line] = [({}, 0)]
         for k, link in enumerate(self.links):
             order, shared = sorted(link.edge), sorted(link.shared)
-            cells: dict[Cell, list[tuple[dict[int, int], int]]] = defaultdict(list)
+            cells: dict[Cell, list[_Line]] = defaultdict(list)  # by what they share
             for cell, columns in self.inside[k].items():
                 values = dict(zip(order, cell, strict=True))
-                n = sum(array[j] for j in columns)
-                cells[tuple(values[i] for i in shared)].append((values, n))
-            following = []
-            for values, n in lines:
+                people = sum(array[j] for j in columns)
+                cells[tuple(values[i] for i in shared)].append((values, people))
+            joined: list[_Line] = []
+            for values, people in lines:
                 key = tuple(values[i] for i in shared)
-                everybody = 0
-                if k:
-                    everybody = sum(array[j] for j in self.between[k - 1].get(key, []))
-                following += [
-                    ({**values, **more}, n + m - everybody)
-                    for more, m in cells.get(key, [])
-                    if n + m > everybody
-                ]
-            lines = following
+                columns = self.between[k - 1].get(key, []) if k else []
+                everybody = sum(array[j] for j in columns)  # with the same shared values
+                for further, n in cells.get(key, []):
+                    if people + n > everybody:
+                        joined.append(({**values, **further}, people + n - everybody))
+            lines = joined
         held = sorted(tuple(values[i] for i in self.attributes) for values, _ in lines)
         return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
 
@@ -288,16 +287,16 @@ class Scope:
         present = {
             j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
         }
+        # How many combinations of the cliques below have a cell: from the leaves to the root.
         sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
         for k in range(len(self.links) - 1, 0, -1):
             link, parent = self.links[k], self.links[k].parent or 0
+            parent_edge = self.links[parent].edge
             message: dict[Cell, int] = defaultdict(int)
             for cell, n in sizes[k].items():
                 message[_part_of_cell(cell, link.edge, link.shared)] += n
             for cell in sizes[parent]:
-                sizes[parent][cell] *= message[
-                    _part_of_cell(cell, self.links[parent].edge, link.shared)
-                ]
+                sizes[parent][cell] *= message[_part_of_cell(cell, parent_edge, link.shared)]
         return sum(sizes[0].values()), self._all_occur(present)
 
     def _all_occur(self, present: Collection[int]) -> bool:
@@ -349,10 +348,8 @@ def solve(
         ends = _Bracket(component, question)
         low, high = ends.lowest(bracket[0]), ends.highest(bracket[1])
         solved.lowest, solved.highest = max(bracket[0], low.bound), min(bracket[1], -high.bound)
-        solved.bracket_sharp = (solved.lowest, solved.highest) == (
-            low.attained,
-            None if high.attained is None else -high.attained,
-        )
+        attained = None if high.attained is None else -high.attained
+        solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, attained)
     solved.bracket_sharp |= solved.lowest == solved.highest
     return solved
 
@@ -384,7 +381,7 @@ class _Bracket:
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
-        tops: list[tuple[int, int]] = []
+        tops: list[Ends] = []  # of columns that are the largest count of a block
         rows = []
         for top, (block, _, (lowest, highest)) in enumerate(self._block_ends(), self.first):
             if self.question.secret is None:
@@ -402,7 +399,7 @@ class _Bracket:
         attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
-        extra: list[tuple[int, int]] = []
+        extra: list[Ends] = []  # of the largest count of each block, and 0 or 1: which it is
         rows: list[Row] = []
         goal = {}
         for block, ends, (lowest, highest) in self._block_ends():
@@ -423,21 +420,16 @@ class _Bracket:
                 rows.append(Row([top, *columns, choice], factors, -highest, highest - low))
         return self._solve(goal, extra, rows, -attained)
 
-    def _block_ends(
-        self,
-    ) -> Iterator[tuple[Sequence[Columns], list[tuple[int, int]], tuple[int, int]]]:
+    def _block_ends(self) -> Iterator[tuple[Sequence[Columns], list[Ends], Ends]]:
         """Yield each block with the ends of its counts, and the ends of the largest of them."""
         for block in self.blocks.values():
             ends = [self.component.ends(columns) for columns in block]
             yield block, ends, (max(low for low, _ in ends), max(high for _, high in ends))
 
     def _solve(
-        self,
-        goal: dict[int, int],
-        extra: Sequence[tuple[int, int]],
-        rows: Sequence[Row],
-        attained: int,
+        self, goal: dict[int, int], extra: Sequence[Ends], rows: Sequence[Row], attained: int
     ) -> Least:
+        """Minimise a goal under further columns, with bounds ``extra``, and rows."""
         program = self.component.program.extended(extra, rows)
         answer = program.minimise(goal, attained, nodes=BRACKET_NODES)
         self.component.remember(answer)

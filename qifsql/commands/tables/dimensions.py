@@ -105,13 +105,11 @@ class Records:
         return microdata_steps.plan(self.microdata, steps, query)
 
 
-def value_texts(
-    margins: Margins, i: int, codes: Iterable[int] | None = None
-) -> dict[int, str | None]:
-    """Return the values of an attribute as texts, by code; None: missing."""
+def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int, str | None]:
+    """Return the values of an attribute as texts, of some codes or all; None: missing."""
     query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
-    if codes is not None:
-        query = query.where(exp.column("code").isin(*map(number, sorted(set(codes)))))
+    if chosen := sorted(set(codes)):
+        query = query.where(exp.column("code").isin(*map(number, chosen)))
     return dict(margins.tables.rows(query.order_by("code")))
 
 

@@ -111,12 +111,15 @@ class _Fitting:
         self.seams = [
             self._make_seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
         ]
-        self.groups = [
-            self._make_group(i, edge, exact=bool(i) and edge == link.shared)
-            for edge in sorted(margins.nodes, key=len)
-            for i, link in enumerate(links)
-            if edge < link.edge and not (i and edge < link.shared)
-        ]  # what is smaller than a seam is held by the clique above, and the seam
+        self.groups: list[_Group] = []
+        for edge in sorted(margins.nodes, key=len):
+            for i, link in enumerate(links):
+                # What is smaller than a seam is held by the clique above, and the seam.
+                if edge < link.edge and not (i and edge < link.shared):
+                    tables = {"clique": cells[i], "bounds": margins.nodes[edge]}
+                    exact = bool(i) and edge == link.shared  # only cells whose count is told
+                    table = margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
+                    self.groups.append(_Group(i, edge, table))
 
     def _make_seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
         """Return the seam of two cliques, without cells whose count is told: groups hold these."""
@@ -125,12 +128,6 @@ class _Fitting:
         tables |= {"bounds": self.margins.nodes[shared]} if has_bounds else {}
         table = self.margins.make("seams", tables, WHAT, shared=shared, has_bounds=has_bounds)
         return _Seam(upper, lower, shared, table)
-
-    def _make_group(self, i: int, edge: Edge, *, exact: bool) -> _Group:
-        """Return a group; an ``exact`` one has only cells whose count is told."""
-        tables = {"clique": self.cells[i], "bounds": self.margins.nodes[edge]}
-        table = self.margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
-        return _Group(i, edge, table)
 
     def _is_empty(self, table: str) -> bool:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
@@ -147,14 +144,11 @@ class _Fitting:
                 if largest < CLOSE:
                     break
         cliques = []
-        for link, cells, done, still_open in zip(
-            self.links, self.cells, self.done, self.open, strict=True
-        ):
-            tables = {f"part_{n}": name for n, name in enumerate((*done, still_open))}
-            parts = len(tables)
-            tables["cells"] = cells
-            name = self.margins.make("fitted_counts", tables, WHAT, edge=link.edge, parts=parts)
-            cliques.append(name)
+        for i, link in enumerate(self.links):
+            parts = [*self.done[i], self.open[i]]
+            tables = {f"part_{n}": name for n, name in enumerate(parts)} | {"cells": self.cells[i]}
+            shape: dict[str, Shape] = {"edge": link.edge, "parts": len(parts)}
+            cliques.append(self.margins.make("fitted_counts", tables, WHAT, **shape))
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
     def _steps_below(self, i: int) -> list[FitStep]:
@@ -238,25 +232,25 @@ class _Fitting:
         return float(largest)
 
 
-def _view(
-    view: str,
-    tables: dict[str, str] | None = None,
-    columns: dict[str, str] | None = None,
-    **shape: Shape,
-) -> exp.Select:
+Names = dict[str, str] | None
+
+
+def _view(view: str, tables: Names = None, columns: Names = None, **shape: Shape) -> exp.Select:
+    """Return a view of ``sql/tables/fit.sql`` in a shape."""
     numbers = {"parts_of_one": SCALE}
     return splice(f"tables/{view}", tables=tables, columns=columns, numbers=numbers, shape=shape)
 
 
 def _step(
     view: str,
-    tables: dict[str, str] | None = None,
-    columns: dict[str, str] | None = None,
+    tables: Names = None,
+    columns: Names = None,
     *,
     name: str = "",
     materialized: bool = False,
     **shape: Shape,
 ) -> Step:
+    """Return the step of a view, under its name or another one."""
     doc = load(f"tables/{view}", **shape).doc
     return Step(name or view, doc, _view(view, tables, columns, **shape), materialized)
 

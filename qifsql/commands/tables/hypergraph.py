@@ -5,7 +5,7 @@ it lies in one of them (the running intersection property); its cliques and sepa
 determine every array of greatest entropy, and the bounds of its cells have a closed form.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -93,10 +93,13 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     if links is not None:
         return links
     ranks = {v: k for k, attributes in enumerate(reversed(first), 1) for v in attributes}
-    near = {v: {w for e in edges if v in e for w in e} - {v} for e in edges for v in e}
+    near: dict[int, set[int]] = defaultdict(set)  # the neighbours of each attribute
+    for edge in edges:
+        for v in edge:
+            near[v] |= edge - {v}
     cliques = []
     while near:
-        v = min(near, key=lambda v: (-ranks.get(v, 0), _fill(near, v), len(near[v]), v))
+        v = min(near, key=lambda v: (-ranks.get(v, 0), _missing_pairs(near, v), len(near[v]), v))
         cliques.append(frozenset(near[v] | {v}))
         for a, b in combinations(sorted(near[v]), 2):
             near[a].add(b)
@@ -106,14 +109,15 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     return join_tree(cliques) or chain(maximal_edges(cliques))
 
 
-def _fill(near: dict[int, set[int]], v: int) -> int:
+def _missing_pairs(near: dict[int, set[int]], v: int) -> int:
+    """Return how many pairs of the neighbours of an attribute are no neighbours."""
     return sum(b not in near[a] for a, b in combinations(sorted(near[v]), 2))
 
 
 def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
     """Return the edges after attributes of one edge alone, not asked for, are summed out.
 
-    What these tables say about the margin ``asked`` stays the same.
+    What these tables say about the margin ``scope`` stays the same.
     """
     remaining = maximal_edges(edges)
     while True:
@@ -125,7 +129,7 @@ def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
 
 
 def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
-    """Return the cliques that the best guess of a secret depends on, knowing all else of ``asked``.
+    """Return the cliques that the best guess of a secret depends on, knowing all else of ``scope``.
 
     A leaf of the tree is left out if nothing beyond what it shares is asked for, or if it does not
     hold the secret and all that it shares is known.
@@ -135,13 +139,11 @@ def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[L
         for edge in edges:
             remaining = [e for e in edges if e != edge]
             shared = edge & frozenset().union(*remaining)
-            leaf = any(shared <= edge for edge in remaining)
-            knowledge = secret is not None and secret not in edge and shared <= scope - {secret}
-            if (
-                leaf
-                and (not (edge - shared) & scope or knowledge)
-                and join_tree(remaining) is not None
-            ):
+            is_leaf = any(shared <= e for e in remaining)
+            is_asked = (edge - shared) & scope
+            is_known = secret is not None and secret not in edge and shared <= scope - {secret}
+            needless = is_leaf and (is_known or not is_asked)
+            if needless and join_tree(remaining) is not None:
                 edges = remaining
                 break
         else:

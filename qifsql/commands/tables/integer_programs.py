@@ -22,6 +22,8 @@ CLOSE = 1e-6  # a number this close to a whole one is looked at as whole
 PRIMAL, DUAL = 4, 1  # strategies of the simplex method
 
 Array = tuple[int, ...]
+Limits = Mapping[int, tuple[int, int]]
+"""The bounds of columns in a branch of the search, by their place among those that are free."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class _Node:
     """A bound of the goal in a part of the search, and its two branches or its best solution."""
 
     bound: int
-    branches: Sequence[dict[int, tuple[int, int]]] = ()
+    branches: Sequence[Limits] = ()
     solution: Array | None = None
 
 
@@ -108,14 +110,13 @@ class Program:
 
     def holds(self, array: Array) -> bool:
         """Return whether whole numbers satisfy all bounds and rows."""
-        return all(
-            low <= n <= high for n, (low, high) in zip(array, self.bounds, strict=True)
-        ) and all(
-            row.lower
-            <= sum(a * array[j] for j, a in zip(row.columns, row.factors, strict=True))
-            <= row.upper
+        if not all(low <= n <= high for n, (low, high) in zip(array, self.bounds, strict=True)):
+            return False
+        sums = [
+            sum(a * array[j] for j, a in zip(row.columns, row.factors, strict=True))
             for row in self.rows
-        )
+        ]
+        return all(row.lower <= n <= row.upper for n, row in zip(sums, self.rows, strict=True))
 
     def minimise(
         self,
@@ -131,18 +132,13 @@ class Program:
         looked at; ``first``: stop at the first solution. Raises InfeasibleError if there is none,
         and OpenError if the time is over.
         """
-        costs = [0] * len(self.free)
-        constant = 0
-        for j, c in goal.items():
-            if j in self._place:
-                costs[self._place[j]] = c
-            else:
-                constant += c * self.bounds[j][0]
+        costs = [goal.get(j, 0) for j in self.free]
+        constant = sum(c * self.bounds[j][0] for j, c in goal.items() if j not in self._place)
         box = [self.bounds[j] for j in self.free]
         floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
         best = None if attained is None else attained - constant
         solution: Array | None = None
-        stack: list[tuple[dict[int, tuple[int, int]], int]] = [({}, floor)]
+        stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and what none is below
         open_bounds: list[int] = []
         looks = 0
         while stack:
@@ -172,9 +168,7 @@ class Program:
         least = min([*open_bounds, *([] if best is None else [best])])
         return Least(least + constant, None if best is None else best + constant, solution)
 
-    def _make_node(
-        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
-    ) -> "_Node | None":
+    def _make_node(self, costs: Sequence[int], limits: Limits) -> _Node | None:
         """Return a node of the search; None if it is proved to have no solution."""
         relaxed = self._relax(costs, limits)
         if relaxed is None:
@@ -182,29 +176,25 @@ class Program:
         bound, point = relaxed
         if point is None:
             return _Node(bound)
-        k = _most_fractional(point)
-        if k is not None:
+        apart = [abs(value - round(value)) for value in point]
+        largest = max(apart, default=0.0)
+        if largest > CLOSE:
+            k = apart.index(largest)
             return _Node(bound, self._branches(limits, k, point[k]))
-        return _Node(bound, (), self._round(point))
+        array = [low for low, _ in self.bounds]
+        for j, value in zip(self.free, point, strict=True):
+            array[j] = round(value)
+        return _Node(bound, (), tuple(array) if self.holds(tuple(array)) else None)
 
-    def _branches(
-        self, limits: Mapping[int, tuple[int, int]], k: int, value: float
-    ) -> list[dict[int, tuple[int, int]]]:
+    def _branches(self, limits: Limits, k: int, value: float) -> list[Limits]:
         """Return both branches of a fractional column, the nearer one last: it is taken first."""
         low, high = limits.get(k, self.bounds[self.free[k]])
         below, above = {**limits, k: (low, math.floor(value))}, {**limits, k: (low, high)}
         above[k] = (math.floor(value) + 1, high)
         return [below, above] if value % 1 > 0.5 else [above, below]
 
-    def _round(self, point: Sequence[float]) -> Array | None:
-        """Return a solution of whole numbers; None if the rounded point is none."""
-        array = [low for low, _ in self.bounds]
-        for j, value in zip(self.free, point, strict=True):
-            array[j] = round(value)
-        return tuple(array) if self.holds(tuple(array)) else None
-
     def _relax(
-        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
+        self, costs: Sequence[int], limits: Limits
     ) -> tuple[int, Sequence[float] | None] | None:
         """Return a bound and a point without the condition that columns are whole.
 
@@ -214,7 +204,10 @@ class Program:
         if remaining <= 0:
             raise OpenError
         if not self._rows:
-            return self._proved_bound(costs, limits, []), self._best_corner(costs, limits)
+            box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
+            ends = zip(costs, box, strict=True)
+            corner = [float(high if c < 0 else low) for c, (low, high) in ends]
+            return self._proved_bound(costs, limits, []), corner
         import highspy
 
         model = self._run_simplex(costs, limits, remaining)
@@ -228,9 +221,7 @@ class Program:
             return None
         return self._proved_bound(costs, limits, [0.0] * len(self._rows)), None
 
-    def _run_simplex(
-        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]], remaining: float
-    ) -> Any:
+    def _run_simplex(self, costs: Sequence[int], limits: Limits, remaining: float) -> Any:
         """Run the simplex method, beginning with the last basis."""
         model = self._model or self._load_model()
         everywhere = list(range(len(self.free)))
@@ -251,10 +242,9 @@ class Program:
         from highspy import _core
 
         model = _core._Highs()  # the class around it prints a banner
-        for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex")):
+        options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex"}
+        for name, value in (options | {"threads": 1, "random_seed": 0}).items():
             model.setOptionValue(name, value)
-        for name, number in (("threads", 1), ("random_seed", 0)):
-            model.setOptionValue(name, number)
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = len(self.free), len(self._rows)
         program.col_cost_ = [0.0] * len(self.free)
@@ -275,20 +265,15 @@ class Program:
         return model
 
     def _proved_bound(
-        self,
-        costs: Sequence[int],
-        limits: Mapping[int, tuple[int, int]],
-        multipliers: Sequence[float],
+        self, costs: Sequence[int], limits: Limits, multipliers: Sequence[float]
     ) -> int:
         """Return a number that no solution is below, whatever the multipliers of the rows are."""
-        return -(-self._scale_multipliers(costs, limits, multipliers) // SCALE)
+        return -(-self._scaled_bound(costs, limits, multipliers) // SCALE)
 
-    def _scale_multipliers(
-        self,
-        costs: Sequence[int],
-        limits: Mapping[int, tuple[int, int]],
-        multipliers: Sequence[float],
+    def _scaled_bound(
+        self, costs: Sequence[int], limits: Limits, multipliers: Sequence[float]
     ) -> int:
+        """Return the bound of the multipliers times ``SCALE``."""
         reduced = [c * SCALE for c in costs]
         total = 0
         for row, y in zip(self._rows, multipliers, strict=False):
@@ -304,7 +289,7 @@ class Program:
                 total += d * (low if d > 0 else high)
         return total
 
-    def _is_refuted(self, limits: Mapping[int, tuple[int, int]]) -> bool:
+    def _is_refuted(self, limits: Limits) -> bool:
         """Return whether the ray that the library reports proves that there is no point."""
         _, present, ray = self._model.getDualRay()
         if not present:  # only the dual simplex method ends with a ray
@@ -316,22 +301,5 @@ class Program:
         if not largest or not math.isfinite(largest):
             return False
         nothing = [0] * len(self.free)
-        unit = [float(y) / largest for y in ray]
-        return any(
-            self._scale_multipliers(nothing, limits, [sign * y for y in unit]) > 0
-            for sign in (1, -1)
-        )
-
-    def _best_corner(
-        self, costs: Sequence[int], limits: Mapping[int, tuple[int, int]]
-    ) -> list[float]:
-        """Return the best point of columns without rows."""
-        box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
-        return [float(high if c < 0 else low) for c, (low, high) in zip(costs, box, strict=True)]
-
-
-def _most_fractional(point: Sequence[float]) -> int | None:
-    """Return the column that is farthest from a whole number; None if all are whole."""
-    apart = [abs(value - round(value)) for value in point]
-    largest = max(apart, default=0.0)
-    return apart.index(largest) if largest > CLOSE else None
+        rays = [[sign * float(y) / largest for y in ray] for sign in (1, -1)]
+        return any(self._scaled_bound(nothing, limits, unit) > 0 for unit in rays)

@@ -60,7 +60,10 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
     if kind != "atleast":
         high = exp.func("least", protection.upper(count), number(people))
     text = COUNTS["random" if kind == "round" and protection.variant else kind]
-    lot = _draw_lot(edge, seed, 2 * n + 1 if kind == "noise" else n)
+    # The lot of a cell, from 0 to ``sides`` - 1, depends on the cell and the seed alone.
+    sides = 2 * n + 1 if kind == "noise" else n
+    parts = "".join(f", '/', {i}, '/', {place(i)}" for i in sorted(edge))
+    lot = filled(f"(md5_number(concat({seed}{parts})) % {sides}::UHUGEINT)::BIGINT", {})
     words = {"n": number(n), "half": number(n // 2), "lot": lot}
     amounts = {
         "published_count": filled(text, words),
@@ -71,10 +74,3 @@ def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: 
     }
     tables, shape = {"raw": raw}, {"edge": edge}
     return splice("tables/published_cells", tables=tables, rows={"asked": amounts}, shape=shape)
-
-
-def _draw_lot(edge: Edge, seed: int, sides: int) -> exp.Expr:
-    """Return a number from 0 to ``sides`` - 1 that depends on the cell and the seed alone."""
-    parts = "".join(f", '/', {i}, '/', {place(i)}" for i in sorted(edge))
-    text = f"(md5_number(concat({seed}{parts})) % {sides}::UHUGEINT)::BIGINT"
-    return filled(text, {})

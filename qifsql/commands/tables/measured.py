@@ -45,8 +45,7 @@ class Measured:
 
     def averaged(self, question: Question) -> dict[int, Solved]:
         """Return the components with exact expected counts: those whose arrays were all listed."""
-        solved = self.solved[question]
-        return {c: solution for c, solution in solved.items() if solution.believed is not None}
+        return {c: s for c, s in self.solved[question].items() if s.believed is not None}
 
 
 def without_components(

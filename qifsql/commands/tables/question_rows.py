@@ -1,7 +1,6 @@
 """The row of a question about a set of tables: what is proved, and the Bayesian adversary."""
 
 from collections import defaultdict
-from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -23,10 +22,12 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
     people = domain.people
     totals = _proved_totals(measured, question)
     cells = None
-    if totals["support"] is not None:
+    if totals["support"] is not None:  # the empty cells, and those with a proved count
         cells = measured.release.possible - totals["support"] + totals["lines"]
     prior, believed, actual, estimate = success(measured, question)
-    best = measured.release.records
+    with_records = None
+    if (records := measured.release.records) is not None:
+        with_records = records.best_success(question.knowledge, question.secret) / people
     settled = totals["lowest"] == totals["highest"]
     if question.secret is None and believed is None:
         believed = Fraction(totals["lowest"], people) if settled else None
@@ -49,9 +50,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         "prior": prior,
         "believed": None if believed is None else float(believed),
         "actual": None if actual is None else float(actual),
-        "records": None
-        if best is None
-        else best.best_success(question.knowledge, question.secret) / people,
+        "records": with_records,
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
@@ -69,7 +68,7 @@ def _method(measured: Measured) -> str:
 
 
 def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
-    """Return what is proved of all components together."""
+    """Return what is proved of all components together: the columns of ``proved_totals``."""
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
     tables = {
@@ -120,7 +119,8 @@ class Success(NamedTuple):
 
 def success(measured: Measured, question: Question) -> Success:
     """Return the prior, and the believed and actual success of the Bayesian adversary."""
-    people, secret = measured.release.domain.people, question.secret
+    margins, secret = measured.margins, question.secret
+    people = margins.domain.people
     solved = measured.averaged(question)
     all_solved = len(solved) == measured.components
     believed = sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0))
@@ -134,8 +134,12 @@ def success(measured: Measured, question: Question) -> Success:
         if measured.counts is None:
             return Success(prior)
         estimate = measured.counts.estimate
-        if secret in free_attributes(measured.margins, question.scope):
-            even = Fraction(_open_people(measured, solved), measured.margins.domain.sizes[secret])
+        if secret in free_attributes(margins, question.scope):
+            open_people = exp.select("sum(upper)").from_(
+                measured.margins.nodes[measured.margins.shared]
+            )
+            ((n,),) = measured.margins.tables.rows(without_components(open_people, solved))
+            even = Fraction(int(n or 0), measured.margins.domain.sizes[secret])
             believed += even
         else:
             fitted = _believed_when_fitted(measured, question, measured.counts)
@@ -168,14 +172,6 @@ def _constant_guess(measured: Measured, secret: int) -> float | None:
     inner = exp.select("sum(lower) AS n").from_(table.cells).group_by(*places(edge))
     ((n,),) = release.tables.rows(exp.select("max(n)").from_(inner.subquery("values")))
     return int(n) / people
-
-
-def _open_people(measured: Measured, solved: Collection[int]) -> int:
-    """Return the people of the components that are not solved."""
-    margins = measured.margins
-    query = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
-    ((n,),) = margins.tables.rows(without_components(query, solved))
-    return int(n or 0)
 
 
 def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -> Fraction | None:

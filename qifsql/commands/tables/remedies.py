@@ -99,25 +99,27 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
     for k, table in enumerate(tables):
         if table.dropped:
             continue
+        changes_of_table: dict[str, NewTable] = {}  # by the text of the remedy
         if droppable:
-            without = (*tables[:k], replace(table, dropped=True), *tables[k + 1 :])
-            remedies.append(Remedy(f"leave out {table.title}", without))
+            changes_of_table[f"leave out {table.title}"] = replace(table, dropped=True)
         if table.protection.exact and small > 1:
-            for protection in (Protection("suppress", small), Protection("round", small)):
+            for kind, words in (("suppress", "hide counts below"), ("round", "round to")):
+                protection = Protection(kind, small)
                 after = NewTable(f"{table.title}:{protection.text}", table.dims, protection)
-                word = "hide counts below" if protection.kind == "suppress" else "round to"
-                text = f"{word} {small} in {table.title}"
-                remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
+                changes_of_table[f"{words} {small} in {table.title}"] = after
+        for text, after in changes_of_table.items():
+            remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
     for change in changes:
-        name = change.split("=")[0].rpartition(":")[0] or change.split("=")[0]
-        changed = tuple(_coarsened(table, name.strip(), change) for table in tables)
-        if changed == tuple(tables):
-            continue
-        remedies.append(Remedy(f"make {name.strip()} coarser: {change}", changed))
+        left = change.partition("=")[0]  # of "age=age // 10", or "age:10"
+        name = (left.rpartition(":")[0] or left).strip()
+        changed = tuple(_coarsened(table, name, change) for table in tables)
+        if changed != tuple(tables):
+            remedies.append(Remedy(f"make {name} coarser: {change}", changed))
     return remedies
 
 
 def _coarsened(table: NewTable, name: str, change: str) -> NewTable:
+    """Return a table with ``change`` in place of the dimension ``name``, if it has that."""
     dims = tuple(change if dim == name else dim for dim in table.dims)
     if dims == table.dims:
         return table

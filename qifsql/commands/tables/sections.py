@@ -39,10 +39,6 @@ def _at_least(name: str) -> Cell:
     return lambda line: said("at least {n}", n=words.count(line[name]))
 
 
-def _part_of_row(k: int) -> Cell:
-    return lambda line: escaping.cell(line["row"][k])
-
-
 def _proved_columns(row: Row) -> list[Column]:
     """Return the columns of people of whom something is proved, for a question."""
     columns = [
@@ -104,17 +100,15 @@ def suppression(detail: pl.DataFrame, row: Row) -> str:
     hidden, undone = int(detail["hidden"].sum()), int(detail["undone"].sum())
     if not hidden:
         return ""
-    values = {"hidden": words.count(hidden), "n": words.proved(undone, sharp=row["sharp"])}
+    message = "Of {hidden} hidden counts none is proved, but some may follow from the tables."
+    if row["sharp"]:
+        message = "No hidden count of {hidden} follows exactly from these tables."
     if undone:
         message = (
             "Suppression undone: of {hidden} hidden counts, {n} follow exactly from the tables."
         )
-        return said(message, **values)
-    if row["sharp"]:
-        message = "No hidden count of {hidden} follows exactly from these tables."
-        return said(message, **values)
-    message = "Of {hidden} hidden counts none is proved, but some may follow from the tables."
-    return said(message, **values)
+    n = words.proved(undone, sharp=row["sharp"])
+    return said(message, hidden=words.count(hidden), n=n)
 
 
 def protection_in_words(text: str) -> str:
@@ -193,11 +187,17 @@ def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[
 # Where the harm is.
 
 
-def progress(frame: pl.DataFrame, rows: Sequence[Row]) -> list[Part]:
+def _progress(frame: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return what is proved and guessed with the first table, the first two, and so on."""
+    if frame.height == len(rows):  # all tables together are the one set
+        return []
+
+    def last_title(line: Row) -> str:
+        last = escaping.cell(line["tables"][-1])
+        return last if len(line["tables"]) == 1 else said("and {release}", release=last)
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
-        table = _proved_and_guessed(said("tables"), _last_title, lines, row)
+        table = _proved_and_guessed(said("tables"), last_title, lines, row)
         return [table, *map(Paragraph, _added_sentences(lines, row, first=row is rows[0]))]
 
     return _by_question(said("What each table adds"), frame, rows, draw)
@@ -222,12 +222,6 @@ def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
     return texts
 
 
-def _last_title(line: Row) -> str:
-    """Return the name of a set of tables by the last one."""
-    last = escaping.cell(line["tables"][-1])
-    return last if len(line["tables"]) == 1 else said("and {release}", release=last)
-
-
 def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return what is proved and guessed if one table is left out."""
 
@@ -237,7 +231,12 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         table = _proved_and_guessed(said("left out"), name, [row, *lines], row)
         paragraphs = _saved_sentences(lines, row, first=row is rows[0])
-        harmless = [name(line) for line in lines if _is_harmless(line, row)]
+        harmless = [
+            name(line)
+            for line in lines
+            if all(line[proof] == row[proof] for proof in PROOFS)
+            and all(abs(line[end] - row[end]) < CLOSE for end in ("lowest", "highest"))
+        ]
         if harmless and row["sharp"]:
             message = "The other tables prove as much without {tables}, each left out alone."
             paragraphs.append(said(message, tables=words.listed(harmless)))
@@ -262,21 +261,12 @@ def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
     return texts
 
 
-def _is_harmless(line: Row, row: Row) -> bool:
-    """Return whether as much is proved without a table as with it."""
-    ends = all(abs(line[name] - row[name]) < CLOSE for name in ("lowest", "highest"))
-    return ends and all(line[name] == row[name] for name in PROOFS)
-
-
 def _proved_and_guessed(
     head: str, name: Callable[[Row], str], lines: Sequence[Row], row: Row
 ) -> Table:
     """Return a table of what is proved and guessed, one line per set of tables."""
-    columns = [
-        (head, name),
-        *_proved_columns(row),
-        (said("best guess, expected"), percent("believed")),
-    ]
+    columns = [(head, name), *_proved_columns(row)]
+    columns.append((said("best guess, expected"), percent("believed")))
     if any(line["actual"] is not None for line in lines):
         columns.append((said("in fact"), percent("actual")))
     columns.append((said("with records, at least"), percent("lowest")))
@@ -296,10 +286,8 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
     """Return what is proved of each group of people."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
-        columns = [
-            (escaping.cell(lines[0]["by"]), text("group")),
-            (said("people"), number("people")),
-        ]
+        group = escaping.cell(lines[0]["by"])
+        columns = [(group, text("group")), (said("people"), number("people"))]
         columns += _proved_columns(row)
         if row["secret"] is not None:
             columns.append((said("guessed right"), percent("actual")))
@@ -314,10 +302,8 @@ def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
         columns = [(said("component"), text("component")), (said("people"), number("people"))]
-        columns += [
-            *_proved_columns(row),
-            (said("best guess with records, at least"), percent("lowest")),
-        ]
+        columns += _proved_columns(row)
+        columns.append((said("best guess with records, at least"), percent("lowest")))
         columns.append((said("at most"), percent("highest")))
         return [tabulate(lines, columns)] if lines else []
 
@@ -327,7 +313,10 @@ def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[
 def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return the combinations of one component with their bounds."""
     first = detail.row(0, named=True)
-    columns = [(name, _part_of_row(k)) for k, name in enumerate(first["row_dimensions"])]
+    columns: list[Column] = [
+        (name, lambda line, k=k: escaping.cell(line["row"][k]))  # type: ignore[misc]
+        for k, name in enumerate(first["row_dimensions"])
+    ]
     texts = range(len(columns) + 1)
     columns.append((first["column_dimension"], text("column")))
     columns += [(said("at least"), number("lower")), (said("at most"), number("upper"))]
@@ -398,8 +387,11 @@ def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
 
 
 Draw = Callable[[pl.DataFrame, Sequence[Row], Spec], list[Part]]
-DRAWN: dict[str, Draw] = {"checks": _checks, "disclosure": _disclosure, "overlaps": _overlaps}
-LATER: dict[str, Draw] = {
+DRAWN: dict[str, Draw] = {
+    "checks": _checks,
+    "disclosure": _disclosure,
+    "overlaps": _overlaps,
+    "progress": _progress,
     "without": _without,
     "groups": _groups,
     "components": _components,
@@ -407,3 +399,4 @@ LATER: dict[str, Draw] = {
     "remedies": _remedies,
     "magnitudes": _magnitudes,
 }
+"""The sections by the detail that each draws, in their order; ``progress`` draws the rows."""

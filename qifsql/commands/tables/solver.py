@@ -30,7 +30,7 @@ from qifsql.commands.tables.proofs import (
     free_attributes,
     is_complete,
 )
-from qifsql.commands.tables.small_components import bounded_cells
+from qifsql.commands.tables.small_components import Bounded, bounded_cells
 from qifsql.data.expressions import filled
 from qifsql.data.files import parsed_json
 from qifsql.query.columns import number
@@ -111,12 +111,10 @@ def _solvable_components(
 ) -> list[tuple[int, _Programs]]:
     """Return the components that can be solved with their cliques, the smallest first."""
     programs: dict[int, _Programs] = {}
-    columns: dict[int, int] = {}
-    all_cells = _all_cells(margins, proofs)
-    if all_cells is not None:
-        columns = {
-            c: n for c, n in _count_columns(margins, all_cells.tables).items() if c in components
-        }
+    columns: dict[int, int] = {}  # how many each component has
+    if (all_cells := _all_cells(margins, proofs)) is not None:
+        counted = _count_columns(margins, all_cells.tables)
+        columns = {c: n for c, n in counted.items() if c in components}
         programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
     large = components - columns.keys()
     by_question = _cliques_by_question(margins, list(proofs)) if large else None
@@ -164,8 +162,7 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         return None
     by_question = {}
     for question in questions:
-        cliques = _cliques(margins, question)
-        if cliques is None:
+        if (cliques := _cliques(margins, question)) is None:
             return None
         by_question[question] = cliques
     return by_question
@@ -199,26 +196,23 @@ class _Batch:
         self.chosen = margins.keep(node.where(in_components(programs)))
         edges = dict.fromkeys([margins.shared, *margins.edges])
         rows = {e: bounded_cells(margins, margins.nodes[e], e, self.chosen) for e in edges}
-        self.tables = {
+        self.tables = {  # the cells of the tables of each component, with their bounds
             c: [(edge, *bounded) for edge in edges for bounded in rows[edge].get(c, [])]
             for c in programs
         }
-        sources = {
-            (link.edge, name)
-            for cliques in {id(q): q for p in programs.values() for q in p.values()}.values()
-            for link, name in zip(cliques.links, cliques.tables, strict=True)
-        }
-        self.cells = {
-            (edge, name): bounded_cells(margins, name, edge, self.chosen, "upper > 0")
-            for edge, name in sources
-        }
-        self.brackets = {q: self._brackets(proofs[q].bracket) for q in proofs}
+        self.cells: dict[tuple[Edge, str], dict[int, list[Bounded]]] = {}
+        for cliques in (q for by_question in programs.values() for q in by_question.values()):
+            for link, name in zip(cliques.links, cliques.tables, strict=True):
+                if (link.edge, name) not in self.cells:
+                    cells = bounded_cells(margins, name, link.edge, self.chosen, "upper > 0")
+                    self.cells[link.edge, name] = cells
+        self.brackets: dict[Question, dict[int, tuple[int, int]]] = {}
+        for question in proofs:
+            query = exp.select("component", "lowest", "highest").from_(proofs[question].bracket)
+            query = query.join(self.chosen, using=["component"], join_type="semi")
+            brackets = {c: (low, high) for c, low, high in margins.tables.rows(query)}
+            self.brackets[question] = brackets
         self.digests = {c: self._digest(c) for c in programs}
-
-    def _brackets(self, table: str) -> dict[int, tuple[int, int]]:
-        query = exp.select("component", "lowest", "highest").from_(table)
-        query = query.join(self.chosen, using=["component"], join_type="semi")
-        return {c: (low, high) for c, low, high in self.margins.tables.rows(query)}
 
     def _build_system(self, component: int, cliques: _Cliques) -> System:
         cells = [

@@ -27,6 +27,7 @@ class Release:
     """The tables of a command, their dimensions, and the records behind them if they are at hand.
 
     ``structural`` tables say only which combinations can occur, ``possible`` is their number.
+    ``columns`` are those of the file of the records.
     """
 
     tables: Tables
@@ -35,6 +36,7 @@ class Release:
     records: Records | None
     possible: int
     structural: Sequence[Published] = ()
+    columns: tuple[ColumnRoles, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class ReleaseMaker:
 
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
-    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
-        """Return the tables that an office would make of records, and the columns of the file."""
+    ) -> Release:
+        """Return the tables that an office would make of records."""
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
@@ -71,9 +73,7 @@ class ReleaseMaker:
             )
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
-        return self._make_release(
-            domain, _with_distinct_titles(published), records
-        ), microdata.columns
+        return self._make_release(domain, _with_distinct_titles(published), records)
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people, if it is named."""
@@ -95,25 +95,21 @@ class ReleaseMaker:
         catalog: Catalog,
         dataset: Dataset,
         where: str | None,
-    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
+    ) -> Release:
         """Return the tables of files, with the records that they were made of.
 
         Raises InputError if the records do not give a published table.
         """
         microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
-        microdata = replace(
-            microdata,
-            qids=tuple(
-                replace(a, expression=exp.cast(a.expression.copy(), TEXT), type=TEXT)
-                for a in microdata.qids
-            ),
+        qids = tuple(
+            replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
+            for q in microdata.qids
         )
-        names = [name for t in read for name in t.dims]
-        columns_of = {
-            old: a.name for old, a in zip(dict.fromkeys(names), microdata.qids, strict=True)
-        }
-        numbers = {name: i for i, name in enumerate(columns_of.values(), 1)}
-        read = [replace(t, dims=tuple(columns_of[d] for d in t.dims)) for t in read]
+        microdata = replace(microdata, qids=qids)
+        written = dict.fromkeys(name for t in read for name in t.dims)
+        columns = {name: q.name for name, q in zip(written, qids, strict=True)}
+        numbers = {name: i for i, name in enumerate(columns.values(), 1)}
+        read = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in read]
         raws, sources = self._raw_tables(read, numbers)
         records, _, sizes = self._count_tables(microdata, dims, sources)
         people = records.people
@@ -126,7 +122,7 @@ class ReleaseMaker:
         published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
         for table in published:
             self._check_truth(table, records)
-        return self._make_release(domain, published, records), microdata.columns
+        return self._make_release(domain, published, records)
 
     def _count_tables(
         self,
@@ -156,9 +152,9 @@ class ReleaseMaker:
     def _raw_tables(
         self, read: Sequence[PublishedTable], numbers: Mapping[str, int]
     ) -> tuple[dict[str, str], dict[int, list[str]]]:
-        """Return the cells of published tables with their values by the numbers of dimensions.
+        """Return engine tables of the cells whose values have the numbers of dimensions.
 
-        These are engine tables by that of the cells, and, by dimension, those that have it.
+        First by the table of the cells, then, by dimension, all that have it.
         """
         raws: dict[str, str] = {}
         sources: dict[int, list[str]] = defaultdict(list)
@@ -203,9 +199,8 @@ class ReleaseMaker:
             if exact and not hidden:
                 totals[table.title] = int(n)
         if len(set(totals.values())) > 1:
-            (first, n), (second, m) = next(
-                (a, b) for a in totals.items() for b in totals.items() if a[1] != b[1]
-            )
+            (first, n), *others = totals.items()
+            second, m = next((title, total) for title, total in others if total != n)
             raise InputError(
                 f"the published tables contradict each other: {first} has {plural(n, 'person')}, "
                 f"{second} has {m:,}; correct one of them, or say how it is protected"
@@ -232,9 +227,8 @@ class ReleaseMaker:
             query = exp.select("lower", "upper").from_(table.cells)
             for lower, upper in self.tables.rows(query):
                 if people < lower or (upper is not None and people > upper):
-                    span = f"{lower:,}" if lower == upper else f"at least {lower:,}"
-                    if lower != upper and upper is not None:
-                        span = f"{lower:,} to {upper:,}"
+                    span = f"at least {lower:,}" if upper is None else f"{lower:,} to {upper:,}"
+                    span = f"{lower:,}" if lower == upper else span
                     raise InputError(
                         f"{table.title} is of {span} people, but {says}; correct one of them"
                     )
@@ -282,7 +276,8 @@ class ReleaseMaker:
             structural.append(table)
             possible //= math.prod(domain.sizes[i] for i in table.edge)
             possible *= self.tables.count(table.cells)
-        return Release(self.tables, domain, published, records, possible, structural)
+        columns = () if records is None else records.microdata.columns
+        return Release(self.tables, domain, published, records, possible, structural, columns)
 
 
 def _with_distinct_titles(published: Sequence[Published]) -> list[Published]:

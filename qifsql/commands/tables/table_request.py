@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qifsql.adversary.spec import Attack, ColumnRoles
+from qifsql.adversary.spec import Attack
 from qifsql.commands.tables import dimensions, kept_components, made_tables, magnitude, published
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.made_tables import NewTable
@@ -75,17 +75,8 @@ class Request:
         )
         remedy.parse_limits((*as_tuple(options["until"]), *as_tuple(options["require"])))
         possible = None if options["possible"] is None else Dataset.open(options["possible"])
-        return cls(
-            options,
-            settings,
-            records,
-            new_tables,
-            tuple(files),
-            tuple(protections),
-            possible,
-            magnitudes,
-            rules,
-        )
+        sources = tuple(files), tuple(protections)
+        return cls(options, settings, records, new_tables, *sources, possible, magnitudes, rules)
 
     @property
     def sources(self) -> list[Dataset]:
@@ -104,17 +95,15 @@ class Request:
         return self.records.name if self.records is not None else self.files[0].name
 
     @contextmanager
-    def opened(
-        self,
-    ) -> Iterator[tuple[Tables, Release, tuple[ColumnRoles, ...], Memory | None]]:
+    def opened(self) -> Iterator[tuple[Release, Memory | None]]:
         """Open an engine, and make or read the tables in it."""
         path = self.options["resume"]
         files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
-            release, columns = self._make_release(engine, work)
+            release = self._make_release(engine, work)
             with self._open_memory(engine, release) as memory:
-                yield work, release, columns, memory
+                yield release, memory
 
     @contextmanager
     def _open_memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
@@ -130,14 +119,12 @@ class Request:
         finally:
             stream.close()
 
-    def _make_release(
-        self, engine: LocalEngine, work: Tables
-    ) -> tuple[Release, tuple[ColumnRoles, ...]]:
+    def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
         options = self.options
         seed = self.settings.seed or 0
         maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:
-            return maker.of_files(self._read_files(work), options["count"]), ()
+            return maker.of_files(self._read_files(work), options["count"])
         catalog, dataset = self._open_records(engine, self.records)
         dataset = engine.load(dataset) if dataset.format == "csv" else dataset
         if self.new_tables:
@@ -149,12 +136,8 @@ class Request:
     def _open_records(self, engine: LocalEngine, records: Dataset) -> tuple[Catalog, Dataset]:
         """Return the columns of the records, and the records as the engine reads them."""
         names = tuple(name for table in self.new_tables for name in table.dims)
-        named = (
-            Attack((), records, names, where=self.options["where"]).mentions
-            if self.new_tables
-            else None
-        )
-        catalog = Catalog(engine, records, named)
+        named = Attack((), records, names, where=self.options["where"])
+        catalog = Catalog(engine, records, named.mentions if self.new_tables else None)
         dataset = catalog.dataset
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         return catalog, dataset
@@ -162,7 +145,7 @@ class Request:
     def domain(self) -> Domain:
         """Return the dimensions; those of tables to make are looked up, and nothing is counted."""
         if self.records is None or not self.new_tables:
-            with self.opened() as (_, release, _, _):
+            with self.opened() as (release, _):
                 return release.domain
         with open_engine(self.settings, sources=self.sources) as engine:
             catalog, dataset = self._open_records(engine, self.records)

@@ -105,10 +105,10 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
             "tables (see docs/start/install.md)"
         )
         return
-    margins, proofs, components = measured.margins, measured.proofs, measured.open_components
-    for component, outcome in solver.solve_components(
-        margins, proofs, components, deadline, memory
-    ):
+    outcomes = solver.solve_components(
+        measured.margins, measured.proofs, measured.open_components, deadline, memory
+    )
+    for component, outcome in outcomes:
         for question, solution in outcome.solved.items():
             measured.solved[question][component] = solution
         for edge, cell in outcome.settled:
@@ -131,9 +131,9 @@ def _is_decided(measured: Measured, question: Question) -> bool:
         return False
     alone = exp.select("count(*)").from_(records.truth(question.knowledge)).where("people = 1")
     proved = exp.select("count(*)").from_(measured.proofs[question].block_lines)
-    ((n,),) = margins.tables.rows(alone)
-    ((m,),) = margins.tables.rows(proved.where("lower = 1 AND upper = 1"))
-    return bool(n == m)
+    return margins.tables.rows(alone) == margins.tables.rows(
+        proved.where("lower = 1 AND upper = 1")
+    )
 
 
 def _open_components(measured: Measured) -> set[int]:
@@ -142,7 +142,7 @@ def _open_components(measured: Measured) -> set[int]:
     scope = asked_scopes(measured.questions, margins.domain.every)
     if _is_nested(margins, scope):
         return set()
-    edge_sets: list[Sequence[Edge]] = []
+    edge_sets: list[Sequence[Edge]] = []  # a component without open cells in one of them is sharp
     if all(is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
     if all(a in margins.nodes and is_complete(margins, a) for a in scope):
@@ -152,8 +152,7 @@ def _open_components(measured: Measured) -> set[int]:
         nodes = [exp.select("component").from_(margins.nodes[e]) for e in dict.fromkeys(edges)]
         queries.append(union([node.where("lower < upper") for node in nodes], distinct=True))
     queries = queries or [exp.select("component").from_(margins.nodes[margins.shared])]
-    query = exp.intersect(*queries) if len(queries) > 1 else queries[0]
-    return {int(component) for (component,) in margins.tables.rows(query)}
+    return set.intersection(*({c for (c,) in margins.tables.rows(query)} for query in queries))
 
 
 def _is_nested(margins: Margins, scope: Sequence[Edge]) -> bool:
@@ -222,11 +221,6 @@ def _disagreeing_cells(release: Release, first: Published, second: Published) ->
     if not n:
         return ""
     text = f", in {plural(n, 'cell')} of what both have"
-    if line is not None and second_line is not None:
-        text += (
-            f" (the first in line {line} of {first.title}, line {second_line} of {second.title})"
-        )
-    elif line is not None or second_line is not None:
-        title = first.title if line is not None else second.title
-        text += f" (the first in line {line or second_line} of {title})"
-    return text
+    places = ((line, first.title), (second_line, second.title))
+    lines = [f"line {number} of {title}" for number, title in places if number is not None]
+    return f"{text} (the first in {', '.join(lines)})" if lines else text

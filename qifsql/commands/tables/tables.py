@@ -112,8 +112,9 @@ def tables(
     origin = Origin.now(settings, "tables")
     with (
         private(when=options["resume"] is not None),
-        request.opened() as (work, release, columns, memory),
+        request.opened() as (release, memory),
     ):
+        work = release.tables
         attack = TableAttack(options, release, memory=memory)
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
@@ -130,7 +131,7 @@ def tables(
         first = openings(request.records) if request.records is not None else ()
         statements = dict.fromkeys([*first, "SET TimeZone = 'UTC'", *work.statements])
         origin = origin.about(request.describe(release), request.paths).sending(statements)
-        origin = origin.listing(columns)
+        origin = origin.listing(release.columns)
     if options["remedies"] or options["until"]:
         details["remedies"], more = _try_remedies(request)
         notes += more
@@ -157,14 +158,10 @@ def rehearse(
 
 def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
     """Return the remedies that were tried, and remarks on them."""
-    limits = remedy.parse_limits(as_tuple(request.options["until"]))
-    rows, chosen = remedy.search(
-        request.new_tables,
-        partial(_attack_others, request),
-        as_names(request.options["change"]),
-        limits,
-        request.options["small"],
-    )
+    options, attempt = request.options, partial(_attack_others, request)
+    limits = remedy.parse_limits(as_tuple(options["until"]))
+    changes, small = as_names(options["change"]), options["small"]
+    rows, chosen = remedy.search(request.new_tables, attempt, changes, limits, small)
     notes = []
     if limits and chosen is None:
         notes.append("no remedies that were tried keep all bounds; name coarser forms (--change)")
@@ -178,18 +175,18 @@ def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
 def _attack_others(
     request: Request, new_tables: Sequence[NewTable]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Attack other tables of the same records; return the rows, and the exact cells."""
-    changed = replace(
-        request, new_tables=tuple(new_tables), options={**request.options, "resume": None}
-    )
-    pairs = zip(request.new_tables, new_tables, strict=True)
-    names = {old: new for a, b in pairs for old, new in zip(a.dims, b.dims, strict=True)}
-    with changed.opened() as (_, release, _, _):
-        attack = TableAttack(changed.options, release, names)
+    """Attack other tables of the same records; return the rows, and how many cells are exact."""
+    options: TableOptions = {**request.options, "resume": None}
+    changed = replace(request, new_tables=tuple(new_tables), options=options)
+    new_names: dict[str, str] = {}  # of dimensions, by the old ones
+    for old, new in zip(request.new_tables, new_tables, strict=True):
+        new_names |= zip(old.dims, new.dims, strict=True)
+    with changed.opened() as (release, _):
+        attack = TableAttack(options, release, new_names)
         measured = attack.measure(release.published)
         rows = attack.rows(measured)
-        checks = breakdown.checks(measured, request.options["small"])
-    counts = zip(checks["cells"], checks["hidden"], checks["protection"], strict=True)
-    exact_cells = sum(c - h for c, h, text in counts if not text.startswith(("round", "noise")))
+        checks = breakdown.checks(measured, options["small"])
     undone = int(checks["undone"].sum())
-    return [row | {"undone": undone} for row in rows], int(exact_cells)
+    exact = checks.filter(~pl.col("protection").str.contains("^(?:round|noise)"))
+    exact_cells = int((exact["cells"] - exact["hidden"]).sum())
+    return [row | {"undone": undone} for row in rows], exact_cells

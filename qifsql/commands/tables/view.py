@@ -6,7 +6,7 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.tables import charts
-from qifsql.commands.tables.sections import CLOSE, DRAWN, LATER, choice, goal, progress, suppression
+from qifsql.commands.tables.sections import CLOSE, DRAWN, choice, goal, suppression
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
@@ -57,14 +57,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     for row in rows:
         content += _guesses_table(row, titled=len(rows) > 1)
     for name, draw in DRAWN.items():
-        detail = tables.get(name)
-        if detail is not None and detail.height:
-            content += draw(detail, rows, spec)
-    if frame.height > len(rows):
-        content += progress(frame, rows)
-    for name, draw in LATER.items():
-        detail = tables.get(name)
-        if detail is not None and detail.height:
+        detail = frame if name == "progress" else tables.get(name, pl.DataFrame())
+        if detail.height:
             content += draw(detail, rows, spec)
     return content
 
@@ -90,17 +84,16 @@ def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
 
 def _certain_sentence(row: Row) -> str:
     """Return a sentence on the people whose secret is proved."""
-    values = {"known": _names(row["known"]), "secret": row["secret"]}
-    if row["certain_inference"]:
-        message = "For {people}, someone who knows {known} reads {secret} from the tables."
-        return said(message, people=_frequency(row["certain_inference"], row), **values)
-    if row["sharp"]:
-        return said("Nobody's {secret} is certain to someone who knows {known}.", **values)
     message = (
         "These bounds prove nobody's {secret} to someone who knows {known}; more may follow from "
         "the tables than they tell."
     )
-    return said(message, **values)
+    if row["sharp"]:
+        message = "Nobody's {secret} is certain to someone who knows {known}."
+    if row["certain_inference"]:
+        message = "For {people}, someone who knows {known} reads {secret} from the tables."
+    people = _frequency(row["certain_inference"], row)
+    return said(message, people=people, known=_names(row["known"]), secret=row["secret"])
 
 
 def _reconstructed_sentence(row: Row, spec: Spec) -> str:
@@ -113,16 +106,15 @@ def _reconstructed_sentence(row: Row, spec: Spec) -> str:
         )
         alone = words.count(row["reconstructed_ones"])
         return said(message, people=_frequency(row["reconstructed"], row), names=names, alone=alone)
+    message = (
+        "These bounds prove all of {names} for nobody; more may follow from the tables than they "
+        "tell."
+    )
     if row["sharp"]:
         message = (
             "Nobody is reconstructed: these tables do not prove all of {names} for anybody. With "
             "other tables, or for someone who knows more, more may follow."
         )
-        return said(message, names=names)
-    message = (
-        "These bounds prove all of {names} for nobody; more may follow from the tables than they "
-        "tell."
-    )
     return said(message, names=names)
 
 
@@ -183,12 +175,11 @@ def _coverage_sentences(row: Row, spec: Spec) -> str:
 
 def _frequency(n: int, row: Row) -> str:
     """Return a number of people of all, as a natural frequency; ``at least`` if more may follow."""
-    values = {"people": words.persons(row["people"]), "share": words.share(n / row["people"])}
+    message = "{n} of {people} ({share})" if row["sharp"] else "at least {n} of {people} ({share})"
     if n == row["people"]:
-        return said("all of {people}", **values)
-    if row["sharp"]:
-        return said("{n} of {people} ({share})", n=words.count(n), **values)
-    return said("at least {n} of {people} ({share})", n=words.count(n), **values)
+        message = "all of {people}"
+    people, share = words.persons(row["people"]), words.share(n / row["people"])
+    return said(message, n=words.count(n), people=people, share=share)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -246,15 +237,14 @@ def guess_sentence(row: Row) -> str:
     ends = low if low == high else said("between {low} and {high}", low=low, high=high)
     values = {"known": _names(row["known"]), "secret": row["secret"], "ends": ends} | shares
     if row["secret"] is None:
+        message = (
+            "With the records, someone who knows {known} of a person would pick the right one "
+            "in {records} cases; the tables alone tell that it is {ends}."
+        )
         if row["records"] is None:
             message = (
                 "With the records, someone who knows {known} of a person would pick the right one "
                 "in {ends} cases: that much the tables tell."
-            )
-        else:
-            message = (
-                "With the records, someone who knows {known} of a person would pick the right one "
-                "in {records} cases; the tables alone tell that it is {ends}."
             )
         return said(message, **values)
     texts = []
@@ -269,12 +259,10 @@ def guess_sentence(row: Row) -> str:
     elif row["believed"] is not None:
         message = "Someone who knows {known} and the tables expects to be right in {believed}."
         texts.append(said(message, **values))
-    if row["records"] is not None:
-        texts.append(said("With the records themselves it would be {records}.", **values))
-    else:
+    message = "With the records themselves it would be {records}."
+    if row["records"] is None:
         message = "With the records themselves it would be {ends}."
-        texts.append(said(message, **values))
-    return " ".join(texts)
+    return " ".join([*texts, said(message, **values)])
 
 
 def _surprises(row: Row) -> list[str]:
