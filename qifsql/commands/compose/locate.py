@@ -98,16 +98,13 @@ def _has_gaps(tables: Tables, column: Generalised) -> bool:
 def _make_boxes(tables: Tables, release: Located, axes: Axes) -> None:
     """Create the table of boxes: the classes, written out along the exact columns."""
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
-    query = splice(
-        "cells/boxes",
-        tables=names | {"classes": release.name("classes")},
-        shape=axes.shape,
-    )
+    names["classes"] = release.name("classes")
     covered = [
         Step(f"covered_{c.raw.number}", COVERED, splice("cells/covered", tables=c.names))
         for c in axes.exact
     ]
-    tables.make("boxes", Plan(tuple(covered), query))
+    boxes = splice("cells/boxes", tables=names, shape=axes.shape)
+    tables.make("boxes", Plan(tuple(covered), boxes))
 
 
 def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
@@ -116,7 +113,7 @@ def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
     names = {"points": release.name("points")}
     for name in ("boxes", "points"):
         query = splice(f"cells/node_{name}", tables=names, shape=axes.shape)
-        tables.make(_name_at_depth(name, 0), query)
+        tables.make(f"{name}_at_0", query)
     tables.drop("boxes", "nodes")
 
 
@@ -124,7 +121,7 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs."""
     met = []
     for depth in range(ROUNDS + 1):
-        names = {"points": _name_at_depth("points", depth), "boxes": _name_at_depth("boxes", depth)}
+        names = {name: f"{name}_at_{depth}" for name in ("points", "boxes")}
         cuts = _make_cuts(tables, names, spanned if depth < ROUNDS else ())
         met.append(release.name(f"met_{depth}"))
         # Leave out points of cut nodes before the join with all boxes.
@@ -133,14 +130,13 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
         if cuts:
             for name in ("points", "boxes"):
                 query = splice(f"cells/cut_{name}", places=spanned, tables=names)
-                tables.make(_name_at_depth(name, depth + 1), query)
+                tables.make(f"{name}_at_{depth + 1}", query)
         tables.drop("cuts", "uncut", *names.values())
         if not cuts:
             break
     names = {f"met_{depth}": table for depth, table in enumerate(met)}
-    tables.make(
-        release.name("found"), splice("cells/found", tables=names, shape={"depths": len(met)})
-    )
+    found = splice("cells/found", tables=names, shape={"depths": len(met)})
+    tables.make(release.name("found"), found)
     tables.drop(*met)
 
 
@@ -156,17 +152,10 @@ def _make_cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) ->
     return tables.count("cuts")
 
 
-def _name_at_depth(name: str, depth: int) -> str:
-    return f"{name}_at_{depth}"
-
-
 def _remove_gaps(tables: Tables, release: Located, column: Generalised) -> None:
     """Remove the pairs of ``found_r`` whose point is in a gap of a column's cell."""
     j = column.raw.number
     names = {name: release.name(name) for name in ("found", "classes", "points")}
-    query = splice(
-        "cells/without_gaps",
-        tables=dict(column.names) | names,
-        columns={"own_id": f"id_{j}", "own_place": f"place_{j}"},
-    )
+    columns = {"own_id": f"id_{j}", "own_place": f"place_{j}"}
+    query = splice("cells/without_gaps", tables={**column.names, **names}, columns=columns)
     tables.repeatable(release.name("found"), query)()

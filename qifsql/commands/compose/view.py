@@ -104,11 +104,9 @@ def sentence(row: Row) -> str:
             "Where one release left {before} values possible on average, all together leave "
             "{after}."
         )
-        lost = "That removes the anonymity of {people}."
-        sentences = [
-            said(possible, before=before, after=after),
-            said(lost, people=_people_and_share(row["vulnerable"], people)),
-        ]
+        lost = _people_and_share(row["vulnerable"], people)
+        sentences = [said(possible, before=before, after=after)]
+        sentences.append(said("That removes the anonymity of {people}.", people=lost))
     sentences.append(_breach_sentence(row))
     if row["contradictions"]:
         contradicted = "For {n} no value is left: the releases contradict each other about them."
@@ -128,24 +126,14 @@ def _breach_sentence(row: Row) -> str:
 
 def _progress_table(rows: Sequence[Row]) -> Table:
     """Return a table with one row per number of first releases."""
-    heads = [
-        said("first releases"),
-        said("found in all"),
-        said("values possible"),
-        said("with a single value"),
-        said("lose anonymity"),
-        said("best guess is right"),
-    ]
+    heads = [said("first releases"), said("found in all"), said("values possible")]
+    heads += [said("with a single value"), said("lose anonymity"), said("best guess is right")]
     table = Table.of(heads, right=range(6))
     for row in rows:
-        table.add_row(
-            str(row["releases"]),
-            words.count(row["located"]),
-            _number(row["effective_posterior"]),
-            _percent(row["perfect_breach_share"]),
-            _percent(row["vulnerable_share"]),
-            _percent(row["posterior_success"]),
-        )
+        cells = [str(row["releases"]), words.count(row["located"])]
+        cells.append(_number(row["effective_posterior"]))
+        shares = ("perfect_breach_share", "vulnerable_share", "posterior_success")
+        table.add_row(*cells, *(_percent(row[name]) for name in shares))
     return table
 
 

@@ -83,19 +83,15 @@ def compute_batches(
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
-    return _remarks(passes) if question.method == MONDRIAN else ()
-
-
-def _remarks(passes: Passes) -> tuple[str, ...]:
-    """Return a remark if many targets need a separate search for cuts."""
-    alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
-    if alone <= SLOW:
+    if question.method != MONDRIAN:
         return ()
-    return (
+    alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
+    remark = (
         f"{plural(alone, 'person')} alone have a value without which the scale of a "
         "quasi-identifier is another one, so all cuts are searched again without them; coarser "
-        "values, as in NAME=EXPRESSION, take less time",
+        "values, as in NAME=EXPRESSION, take less time"
     )
+    return (remark,) if alone > SLOW else ()
 
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
@@ -142,7 +138,7 @@ def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> N
 
     def measure(_stream: Stream) -> None:
         if bayes:
-            posteriors.apply_naive_bayes(passes)
+            passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
         posteriors.measure_distances(passes)
 
     source.engine.together([passes.stream], measure, meter.show)

@@ -31,16 +31,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     """
     alt, _ = extra()
     rows = frame.filter(pl.col("run") <= STYLES)
-    first = rows.filter(pl.col("share") >= 1).group_by("run", "distance").agg(pl.col("point").min())
-    reached = first.group_by("distance").agg(end=pl.col("point").max())
-    near = pl.col("end").is_null() | (pl.col("point") <= pl.col("end") * 1.3)
-    begun = (
-        rows.filter(pl.col("share") < FEW).group_by("run", "distance").agg(pl.col("point").max())
-    )
-    begun = begun.group_by("distance").agg(begin=pl.col("point").min())
-    far = pl.col("begin").is_null() | (pl.col("point") >= pl.col("begin"))
-    rows = rows.join(reached, on="distance", how="left").join(begun, on="distance", how="left")
-    rows = rows.filter(near & far & (pl.col("point") > 0))
+    rows = _between_ends(rows)
     rows = rows.select(
         "run",
         "point",
@@ -74,6 +65,17 @@ def distribution(frame: pl.DataFrame) -> Chart:
         below,
         _in_words(rows),
     )
+
+
+def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the points of each distance where a run has more than few people and not yet all."""
+    of_run = rows.group_by("run", "distance")
+    point, share = pl.col("point"), pl.col("share")
+    ends = of_run.agg(begin=point.filter(share < FEW).max(), end=point.filter(share >= 1).min())
+    ends = ends.group_by("distance").agg(pl.col("begin").min(), pl.col("end").max())
+    near = pl.col("end").is_null() | (point <= pl.col("end") * 1.3)
+    far = pl.col("begin").is_null() | (point >= pl.col("begin"))
+    return rows.join(ends, on="distance", how="left").filter(near & far & (point > 0))
 
 
 def summary(frame: pl.DataFrame) -> Chart:

@@ -84,63 +84,54 @@ def _run(
     """Run the test, and return its result."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
+    (dataset,) = spec.tables
+    sources: list[Dataset | Path] = [dataset, *_named_releases(question)]
+    sources += [] if store is None else [store]
+    outputs = [] if out is None else [out]
+    metered = replace(settings, progress=meter)
     with (
         private(when=store is not None),
-        open_engine(
-            replace(settings, progress=meter),
-            sources=[spec.dataset, *_named_releases(question), *([] if store is None else [store])],
-            outputs=[] if out is None else [out],
-            ordered=True,
-        ) as engine,
+        open_engine(metered, sources=sources, outputs=outputs, ordered=True) as engine,
     ):
         attack, catalog = _bind_attack(engine, spec)
-        check_plain(question.as_values, [q.name for q in attack.microdata.qids])
-        dataset = spec.dataset
-        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        people = targets.code_people(engine, attack.microdata)
+        microdata = attack.microdata
+        check_plain(question.as_values, [q.name for q in microdata.qids])
+        people = targets.code_people(engine, microdata)
         targets.check_limits(people, question)
-        description = _describe(attack.microdata, dataset, spec.where) | question.plain()
+        description = _describe(microdata, dataset, spec.where) | question.plain()
+        files = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
+        signature = stored_batches.identity(description, files) if store is not None else {}
+        source = ReleaseSource(engine, attack, spec, catalog.schema, question, settings)
         stream = engine.stream(people.name)
-        files = (*dataset.paths, *(x for x in (question.hierarchy, question.release) if x))
         try:
-            signature = stored_batches.identity(description, files) if store is not None else {}
             batch_store = stored_batches.Store(engine, stream, store, signature)
             passes = open_passes(stream, people, meter)
-            release_source = ReleaseSource(engine, attack, spec, catalog.schema, question, settings)
             notes = compute_batches(
-                passes, people, release_source, store=batch_store, hierarchy=tree, meter=meter
+                passes, people, source, store=batch_store, hierarchy=tree, meter=meter
             )
             frame = distances.summary_rows(passes, question)
-            details = {
-                "thresholds": distances.share_rows(
-                    passes, question, question.thresholds, above=True
-                ),
-                "distribution": distances.share_rows(passes, question, distances.GRID, above=False),
-            }
+            above = distances.share_rows(passes, question, question.thresholds, above=True)
+            at_most = distances.share_rows(passes, question, distances.GRID, above=False)
         finally:
             stream.close()
-        origin = origin.about(description, files).sending(
-            (*openings(attack.microdata.dataset), *passes.statements)
-        )
+        statements = (*openings(microdata.dataset), *passes.statements)
+        origin = origin.about(description, files).sending(statements)
         rows = 0
         if out is not None:
-            rows = distances.write_people(engine, attack.microdata, question, out, origin)
+            rows = distances.write_people(engine, microdata, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
-    origin = origin.listing(attack.microdata.columns)
-    drawn = _sample_remark(question, people.coded.records)
-    notes = (*attack.microdata.notes, *drawn, *notes)
+    origin = origin.listing(microdata.columns)
+    records = people.coded.records
+    if 0 < question.sample < records:
+        remark = (
+            f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
+            "distances of the others may be larger and their best guess may change; no interval "
+            "is stated"
+        )
+        notes = (remark, *notes)
+    details = {"thresholds": above, "distribution": at_most}
+    notes = (*microdata.notes, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
-
-
-def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
-    """Return a remark if only a sample is tested."""
-    if not question.sample or question.sample >= records:
-        return ()
-    return (
-        f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
-        "distances of the others may be larger and their best guess may change; no interval is "
-        "stated",
-    )
 
 
 def _named_releases(question: Question) -> list[Dataset]:

@@ -1,6 +1,6 @@
 """Releases in files, many at once: cells that contain a target's values, and their secrets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,11 +58,16 @@ class ExternalReleases:
         self._number_secrets()
         for raw in self.raws:
             self._make_spans(raw)
-        self.passes.keep("patterns", self._pattern_rows())
-        width = {"wanted_width": self.passes.coded.width}
-        self.passes.make("tallies", "dit/tallied", width)
+        numbers = [raw.number for raw in self.raws]
+        texts = {f"texts_{raw.number}": self._column(raw).names["cells"] for raw in self.raws}
+        tables = {"targets": own_name("targets"), **self.dictionary, **texts}
+        patterns = splice("dit/file_patterns", tables=tables, shape={"qids": numbers})
+        self.passes.keep("patterns", patterns)
+        self.passes.make("tallies", "dit/tallied", {"wanted_width": self.passes.coded.width})
         self.passes.make("totals", "dit/counted")
-        self.passes.drop("shown", *self._batch_tables())
+        spans = [self._column(raw).names[name] for raw in self.raws for name in HELD]
+        covers = [f"{table}_{j}" for table in ("spotted", "covers") for j in numbers]
+        self.passes.drop("shown", *spans, *covers)
 
     def _add_rows(self, number: int, path: Path, *, first: bool) -> None:
         """Add the distinct rows of a release to ``shown``: cells, secret and number of people."""
@@ -77,12 +82,10 @@ class ExternalReleases:
                     f"{family(self.types[file_column.name])} in {self.release.name}; write all "
                     "releases with the same types"
                 )
-        cells = [
-            exp.alias_(_cell(file_column, csv=csv), f"cell_{j}")
-            for j, file_column in enumerate(columns[:-1], 1)
-        ]
+        *qids, secret_column = columns
+        cells = [exp.alias_(_cell(c, csv=csv), f"cell_{j}") for j, c in enumerate(qids, 1)]
         release_number = exp.alias_(exp.cast(exp.convert(number), "BIGINT"), "number")
-        secret = exp.alias_(self._secret(columns[-1], title, csv=csv), "secret")
+        secret = exp.alias_(self._secret(secret_column, title, csv=csv), "secret")
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
@@ -114,17 +117,15 @@ class ExternalReleases:
         what = f"secret {quoted(self.secret.name)} of {title}"
         if nested(file_column.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
-        value = _cell(file_column, csv=csv)
-        type_ = exp.DataType.build(self.secret.type, dialect="duckdb")
-        if file_column.type == "VARCHAR" or csv:
-            return exp.TryCast(this=value, to=type_)
-        if together(domain(self.secret.type), domain(file_column.type)) is None:
+        is_text = file_column.type == "VARCHAR" or csv
+        if not is_text and together(domain(self.secret.type), domain(file_column.type)) is None:
             raise ColumnError(
                 f"{what} is {family(file_column.type)}, but that of "
                 f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: values "
                 "are not converted; write both with one type"
             )
-        return exp.TryCast(this=value, to=type_)
+        type_ = exp.DataType.build(self.secret.type, dialect="duckdb")
+        return exp.TryCast(this=_cell(file_column, csv=csv), to=type_)
 
     def _number_secrets(self) -> None:
         """Refuse values of the secret that nobody in the input has."""
@@ -149,31 +150,10 @@ class ExternalReleases:
         self.tables.make(f"covers_{raw.number}", splice("dit/covers", tables=names))
 
     def _column(self, raw: Raw) -> Generalised:
+        title, type_, plain = self.release.name, self.types[raw.name], raw.name in self.plain
         return Generalised(
-            raw,
-            1,
-            self.release.name,
-            raw.name,
-            self.types[raw.name],
-            plain=raw.name in self.plain,
-            typed=self.typed,
-            labels=LABELS,
+            raw, 1, title, raw.name, type_, plain=plain, typed=self.typed, labels=LABELS
         )
-
-    def _pattern_rows(self) -> exp.Select:
-        """Return the rows of ``patterns``: each target with their release and the whole one."""
-        tables = {"targets": own_name("targets"), **self.dictionary}
-        for raw in self.raws:
-            tables[f"texts_{raw.number}"] = self._column(raw).names["cells"]
-        return splice(
-            "dit/file_patterns", tables=tables, shape={"qids": [raw.number for raw in self.raws]}
-        )
-
-    def _batch_tables(self) -> Sequence[str]:
-        """Return the names of a batch's tables."""
-        tables = [self._column(raw).names[name] for raw in self.raws for name in HELD]
-        numbers = [raw.number for raw in self.raws]
-        return [*tables, *(f"{t}_{j}" for t in ("spotted", "covers") for j in numbers)]
 
 
 def _cell(file_column: Column, *, csv: bool) -> exp.Expr:

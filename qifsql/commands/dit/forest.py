@@ -56,9 +56,8 @@ def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> Non
             passes.add(name, f"dit/{name}")
         passes.add("members", "dit/members", None, **now)
         open_ = passes.make(then["items"], "dit/items_next")
-        passes.make(
-            then["people"], "dit/people_next", people=now["people"], items_next=then["items"]
-        )
+        names = {"people": now["people"], "items_next": then["items"]}
+        passes.make(then["people"], "dit/people_next", **names)
         passes.drop(*now.values(), *PASS)
         now, then, depth = then, now, depth + 1
     passes.drop(*now.values(), "known", "children")
@@ -85,7 +84,5 @@ def _make_empty_tables(passes: Passes) -> None:
     for name, columns in GROWING.items():
         passes.keep_empty(name, columns)
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]
-    table = exp.select("person AS node", *places, "secrets_1", "people").from_(
-        own_table("different")
-    )
-    passes.keep("members", table.where("FALSE"))
+    rows = exp.select("person AS node", *places, "secrets_1", "people")
+    passes.keep("members", rows.from_(own_table("different")).where("FALSE"))

@@ -78,8 +78,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
             numbers = {"wanted_attribute": i, "wanted_values": scale.values}
             tables = {"scale": own_name(scale_table(i))}
             passes.append("nominal", splice("dit/nominal", tables=tables, numbers=numbers))
-    alone = exp.select("*").from_(own_table("nominal")).where("people = 1")
-    passes.keep("alone", alone)
+    passes.keep("alone", exp.select("*").from_(own_table("nominal")).where("people = 1"))
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:

@@ -22,6 +22,7 @@ the order of the input has no effect.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby, islice
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,15 +52,20 @@ CLASSIFIERS = (
 )
 HELD = 100_000  # tables of bits whose posteriors are cached
 
-Lesson = tuple[int, int, int, int, int]  # target, release, pattern, secret, people
+
+class Lesson(NamedTuple):
+    """The people of a release of a target with a pattern of bits and a secret."""
+
+    target: int
+    release: int
+    pattern: int
+    secret: int
+    people: int
+
+
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
 CODES = [(name, pa.int64()) for name in ("target", "release", "secret")]
 SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
-
-
-def apply_naive_bayes(passes: Passes) -> None:
-    """Create ``beliefs`` by naive Bayes from ``tallies`` and ``totals``."""
-    passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
 
 
 def apply_classifier(
@@ -68,7 +74,7 @@ def apply_classifier(
     """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``."""
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
-    rows = (row for frame in frames for row in frame.iter_rows())
+    rows = (Lesson(*row) for frame in frames for row in frame.iter_rows())
     width = passes.coded.width
     beliefs = train_posteriors(name, rows, width=width, seed=seed, look=look)
     path = engine.scratch / "beliefs.parquet"
@@ -141,8 +147,9 @@ def train_posteriors(
     ``lessons`` are in the order of target, release, pattern and secret.
     """
     beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
-    for n, ((target, release), rows) in enumerate(groupby(lessons, key=lambda r: (r[0], r[1])), 1):
-        table = tuple((row[2], row[3], row[4]) for row in rows)
+    releases = groupby(lessons, key=lambda lesson: (lesson.target, lesson.release))
+    for n, ((target, release), rows) in enumerate(releases, 1):
+        table = tuple((row.pattern, row.secret, row.people) for row in rows)
         if table not in beliefs_by_table:
             if len(beliefs_by_table) >= HELD:
                 beliefs_by_table.clear()
@@ -155,7 +162,10 @@ def train_posteriors(
 def _train_posterior(
     name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
 ) -> list[tuple[int, float]]:
-    """Return the posterior of a person whose bits are all 1."""
+    """Return the posterior (secret, probability) of a person whose bits are all 1.
+
+    ``table`` has rows of a pattern, a secret, and how many people have both.
+    """
     secrets = sorted({secret for _, secret, _ in table})
     if len(secrets) == 1:
         return [(secrets[0], 1.0)]

@@ -50,6 +50,7 @@ class ReleaseSource:
             path.unlink(missing_ok=True)
 
     def _make_release(self, record: int | None, what: str) -> Path:
+        """Make the release without a record, None for everybody; ``what`` names it in errors."""
         csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
@@ -90,14 +91,10 @@ class ReleaseSource:
 
     def _plan_records(self, record: int | None, kind: str) -> Plan:
         """Return all records except ``record``, in input order, under names that SQL can use."""
-        dataset = self.attack.microdata.dataset
+        dataset, where = self.attack.microdata.dataset, self.attack.microdata.where
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        condition = (
-            exp.true()
-            if self.attack.microdata.where is None
-            else self.attack.microdata.where.copy()
-        )
         position = exp.Window(this=exp.RowNumber())
+        condition = exp.true() if where is None else where.copy()
         inner = [exp.alias_(position, "position"), exp.alias_(condition, "meant")]
         names = release.aliases([c.name for c in self.schema.columns])
         outer: list[exp.Expr] = []

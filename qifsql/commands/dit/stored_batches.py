@@ -39,7 +39,6 @@ class Store:
         self, engine: Engine, stream: Stream, path: Path | None, question: Mapping[str, Any]
     ):
         self.stream = stream
-        self.path = path
         text = json.dumps(dict(question), sort_keys=True, default=str)
         try:
             held = engine.open_kept(path)
@@ -65,7 +64,9 @@ class Store:
                 "with --restart, or name another file with --store"
             )
             with ledger.readable(damaged):
-                differing = self._differing_settings(parsed_json(text))
+                ((before,),) = stream.rows(render(exp.select("told").from_(_table("asked"))))
+                settings = parsed_json(before)
+            differing = [k for k, v in parsed_json(text).items() if settings.get(k) != v]
             if differing:
                 raise InputError(
                     f"{path} is the store of another question: {', '.join(differing)} differ; "
@@ -94,12 +95,6 @@ class Store:
     def _make(self, name: str, columns: Mapping[str, str]) -> None:
         empty = [exp.cast(exp.null(), type_).as_(column) for column, type_ in columns.items()]
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
-
-    def _differing_settings(self, question: Mapping[str, Any]) -> list[str]:
-        """Return the names of the settings that differ from those in the store."""
-        ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
-        before = parsed_json(text)
-        return [name for name, value in question.items() if before.get(name) != value]
 
 
 def identity(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:

@@ -76,17 +76,15 @@ def _point_labels(frame: pl.DataFrame) -> pl.Series:
 
     Large epsilons get labels first: points of small epsilons lie close together.
     """
-    greatest = max(frame["privacy_loss"].max(), frame["privacy_loss_max"].max())  # type: ignore[type-var]
-    high, wide = max(float(greatest) - 1.0, 1e-9), 1.0 - float(frame["utility_min"].min()) or 1.0  # type: ignore[arg-type]
+    greatest = max(*frame["privacy_loss"], *frame["privacy_loss_max"])
+    high, wide = max(greatest - 1.0, 1e-9), 1.0 - min(frame["utility_min"]) or 1.0
     labels: list[str | None] = [None] * frame.height
     taken: list[tuple[object, float, float]] = []
     for i in sorted(range(frame.height), key=lambda i: -frame["epsilon"][i]):
         row = frame.row(i, named=True)
         x, y = row["utility"] / wide, row["privacy_loss"] / high
-        if all(
-            p != row["predicate"] or abs(x - a) > 2 * APART or abs(y - b) > APART
-            for p, a, b in taken
-        ):
+        near = [(a, b) for p, a, b in taken if p == row["predicate"] and abs(x - a) <= 2 * APART]
+        if all(abs(y - b) > APART for _, b in near):
             labels[i] = row["epsilon_given"]
             taken.append((row["predicate"], x, y))
     return pl.Series("label", labels, dtype=pl.String)

@@ -68,10 +68,8 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
     doc = "One row per individual: the useful attribute, the answers as bits, the secret."
-    steps = [
-        *microdata_steps.steps(request.microdata),
-        Step("respondents", doc, bind.respondents(request)),
-    ]
+    steps = microdata_steps.steps(request.microdata)
+    steps.append(Step("respondents", doc, bind.respondents(request)))
     tables.make("joint", microdata_steps.plan(request.microdata, steps, load("dp/joint").query))
     extent = Extent(*_rows_of_view(tables, "extent")[0])
     totals = dict(_rows_of_view(tables, "totals"))
@@ -79,9 +77,10 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
     for part, people, values in sorted(_rows_of_view(tables, "spectra")):
         spectra[part].append((people, values))
-    people, patterns = (
-        _count_places(tables, request, extent, ordered=ordered) if local else ((), ())
-    )
+    people: tuple[int, ...] = ()
+    patterns: tuple[int, ...] = ()
+    if local:
+        people, patterns = _count_places(tables, request, extent, ordered=ordered)
     source = "placed" if local else "unplaced"
     _make_table(tables, source)
     _make_table(tables, "kinds", placed=source)

@@ -72,12 +72,9 @@ def dp(
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
     spec |= {name: value for name, value in request.microdata.dataset.read_with.items() if value}
-    spec |= {
-        "epsilon": [e.text for e in levels],
-        "mechanisms": list(mechanisms),
-        "where": options["where"],
-    }
-    spec |= {"order": list(listed), "domain": options["domain"], "null": options["null"]}
+    spec |= {"epsilon": [e.text for e in levels], "mechanisms": list(mechanisms)}
+    spec |= {"where": options["where"], "order": list(listed)}
+    spec |= {"domain": options["domain"], "null": options["null"]}
     spec |= {"counts": answers, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)

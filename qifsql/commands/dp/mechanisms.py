@@ -49,10 +49,10 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     kinds = {_merge_patterns(kind, bits) for kind in counts.kinds}
     totals = _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
     width = sum(map(len, kinds))
-    if (answers + 1) ** len(bits) * width > WORK:
+    outcomes = (answers + 1) ** len(bits)
+    if outcomes * width > WORK:
         raise InputError(
-            "too many counts together: there are "
-            f"{(answers + 1) ** len(bits):,} outcomes; ask for fewer"
+            f"too many counts together: there are {outcomes:,} outcomes; ask for fewer"
         )
     successes = [
         _sum_best(cells, epsilon.alpha, bits=len(bits), answers=answers)
@@ -84,25 +84,22 @@ def _sum_best(
         plain = [dict(line) for line in lines]
         best = hull((line.get(0, 0), line.get(1, 0)) for line in plain)
         lines = [tuple(enumerate(line)) for line in best]
-    weights = _answer_weights(right, wrong, answers * bits)
+    all_answers = answers * bits
+    ups = accumulate(repeat(right, all_answers), mul, initial=1)
+    downs = list(accumulate(repeat(wrong, all_answers), mul, initial=1))
+    # The weights of 0, 1, ... right answers: right^i wrong^(all - i).
+    weights = [up * down for up, down in zip(ups, reversed(downs), strict=True)]
     total = 0
-    for yes in product(range(answers + 1), repeat=bits):
+    for yes in product(range(answers + 1), repeat=bits):  # how often each predicate is answered yes
         ways = math.prod(math.comb(answers, k) for k in yes)
         chance = [weights[_count_right(yes, z, answers)] for z in range(2**bits)]
         total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
-    return Fraction(total, right ** (answers * bits))
+    return Fraction(total, right**all_answers)
 
 
 def _count_right(yes: Sequence[int], z: int, answers: int) -> int:
     """Return the number of right answers, if z is true and ``yes`` counts each question's yes."""
     return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
-
-
-def _answer_weights(right: int, wrong: int, answers: int) -> list[int]:
-    """Return the weights of 0, 1, ... right answers: right^i wrong^(answers - i)."""
-    ups = accumulate(repeat(right, answers), mul, initial=1)
-    downs = list(accumulate(repeat(wrong, answers), mul, initial=1))
-    return [up * down for up, down in zip(ups, reversed(downs), strict=True)]
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:

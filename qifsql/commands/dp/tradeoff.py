@@ -42,9 +42,9 @@ def tradeoff_rows(
     counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
 ) -> Iterator[dict[str, object]]:
     """Yield a row for each predicate, and one for all of them if there are several."""
-    bits = range(max(counts.totals).bit_length())
-    several_bits = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
-    for chosen in several_bits:
+    bits = range(max(counts.totals).bit_length())  # the numbers of the predicates, from 0
+    choices = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
+    for chosen in choices:
         if mechanism == "oblivious":
             parts = len(bits) * answers if budget == "split" else 1
             level = epsilon.part(parts)
@@ -54,11 +54,9 @@ def tradeoff_rows(
             level, seen = epsilon, len(chosen)
             steps = len(counts.people) - 1 if mechanism == "local" else 1
             person = float(epsilon.value) * steps
-            report = (
-                mechanisms.local(counts, epsilon, chosen[0], mechanism)
-                if len(chosen) == 1
-                else mechanisms.local_bound(counts, epsilon, mechanism)
-            )
+            report = mechanisms.local_bound(counts, epsilon, mechanism)
+            if len(chosen) == 1:
+                report = mechanisms.local(counts, epsilon, chosen[0], mechanism)
         yield {
             "epsilon": float(epsilon.value),
             "epsilon_given": epsilon.text,

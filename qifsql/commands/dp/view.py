@@ -31,9 +31,8 @@ KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return, for each predicate, a table of epsilons by mechanism, and its explanation."""
     rows = frame.to_dicts()
-    parts: list[Part] = [
-        Paragraph(_scenario_sentences(tables["scenario"].row(0, named=True), spec))
-    ]
+    scenario = tables["scenario"].row(0, named=True)
+    parts: list[Part] = [Paragraph(_scenario_sentences(scenario, spec))]
     for place in dict.fromkeys(row["predicate"] for row in rows):
         lines = [row for row in rows if row["predicate"] == place]
         parts += [
@@ -47,14 +46,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     last_rows = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = said("What epsilon guarantees for one record, whatever the data")
-    parts += [
-        Heading(promise),
-        _guarantee_table(last_rows),
-        Paragraph(_beliefs_sentence(last_rows)),
-    ]
-    if last_rows[0]["prior"] < 1 and all(
-        isclose(row["privacy_loss_promised"], 1 / row["prior"]) for row in last_rows
-    ):
+    parts += [Heading(promise), _guarantee_table(last_rows)]
+    parts.append(Paragraph(_beliefs_sentence(last_rows)))
+    prior = last_rows[0]["prior"]
+    promises = [row["privacy_loss_promised"] for row in last_rows]
+    if prior < 1 and all(isclose(loss, 1 / prior) for loss in promises):
         parts.append(Paragraph(_capped_sentence(last_rows[0])))
     return parts
 
@@ -62,13 +58,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 def _scenario_sentences(row: Row, spec: Spec) -> str:
     """Describe the scenario of the data in a sentence or two."""
     useful, secret = escaping.cell(spec["useful"]), escaping.cell(spec["secret"])
-    there, back = (
-        words.percent(row[name]) for name in ("secret_from_useful", "useful_from_secret")
-    )
     text = said(
         "Knowing {useful} removes {there} of the uncertainty about {secret}; the other way "
         "round, {back}.",
-        **{"secret": secret, "useful": useful, "there": there, "back": back},
+        useful=useful,
+        secret=secret,
+        there=words.percent(row["secret_from_useful"]),
+        back=words.percent(row["useful_from_secret"]),
     )
     if useful == secret:
         text = said("What is counted is the secret itself, {secret}.", secret=secret)
@@ -76,7 +72,8 @@ def _scenario_sentences(row: Row, spec: Spec) -> str:
         between = said(
             "They are partly correlated, outside the four scenarios of the thesis: those are "
             "below {low} both ways, or at least {high} one way.",
-            **{"low": f"{100 * LOW:.0f} %", "high": f"{100 * INFERRED:.0f} %"},
+            low=f"{100 * LOW:.0f} %",
+            high=f"{100 * INFERRED:.0f} %",
         )
         return f"{text} {between}"
     correlation = said(CORRELATED[row["scenario"]])
@@ -118,7 +115,14 @@ def _table_by_epsilon(
 
 def _measured_table(rows: Sequence[Row]) -> Table:
     """Return loss and utility by epsilon, then without a report and without noise."""
-    table = _table_by_epsilon(rows, [said("loss"), said("utility")], [_loss_text, _utility_text])
+
+    def loss(row: Row) -> str:
+        return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
+
+    def utility(row: Row) -> str:
+        return "" if row["utility"] is None else words.percent(row["utility"])
+
+    table = _table_by_epsilon(rows, [said("loss"), said("utility")], [loss, utility])
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
     sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
@@ -129,14 +133,6 @@ def _measured_table(rows: Sequence[Row]) -> Table:
 
 def _factor(x: float) -> str:
     return f"x {words.fixed(x, 4)}"
-
-
-def _loss_text(row: Row) -> str:
-    return f"{'<= ' if row['method'] == 'bound' else ''}{_factor(row['privacy_loss'])}"
-
-
-def _utility_text(row: Row) -> str:
-    return "" if row["utility"] is None else words.percent(row["utility"])
 
 
 def _row_in_words(secret: str, row: Row) -> str:
@@ -172,17 +168,16 @@ def _is_no_loss(loss: float) -> bool:
 
 def _no_loss_sentence(secret: str, row: Row) -> str:
     """Explain a loss of 1 for every epsilon."""
-    if _is_no_loss(row["privacy_loss_max"]):
-        return said(
-            "Every loss is x {one}, even without noise: counting one more record does not "
-            "change the best guess of its {secret}.",
-            **{"one": words.fixed(1, 4), "secret": secret},
-        )
-    return said(
+    message = (
         "Every loss is x {one}: with so much noise the answer does not change the best guess of "
-        "{secret} of one more record.",
-        **{"one": words.fixed(1, 4), "secret": secret},
+        "{secret} of one more record."
     )
+    if _is_no_loss(row["privacy_loss_max"]):
+        message = (
+            "Every loss is x {one}, even without noise: counting one more record does not "
+            "change the best guess of its {secret}."
+        )
+    return said(message, one=words.fixed(1, 4), secret=secret)
 
 
 def _capped_sentence(row: Row) -> str:

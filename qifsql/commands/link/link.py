@@ -33,30 +33,15 @@ from qifsql.results.storage import Origin
 
 LINKED: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
-    "n_qids": pl.Int64(),
-    "release_records": pl.Int64(),
-    "register_records": pl.Int64(),
-    "release_missing": pl.Int64(),
-    "register_missing": pl.Int64(),
-    "release_blocks": pl.Int64(),
-    "register_blocks": pl.Int64(),
-    "shared_blocks": pl.Int64(),
-    "unique_in_release": pl.Int64(),
-    "unique_in_register": pl.Int64(),
-    "unique_in_both": pl.Int64(),
-    "matched": pl.Int64(),
-    "k_map": pl.Int64(),
-    "prosecutor_risk": pl.Float64(),
-    "journalist_risk": pl.Float64(),
-    "marketer_risk": pl.Float64(),
-    "expected_correct": pl.Float64(),
-    "delta_min": pl.Float64(),
-    "delta_max": pl.Float64(),
-    "people_in_both": pl.Int64(),
-    "agreeing": pl.Int64(),
-    "correct_unique": pl.Int64(),
-    "correct_expected": pl.Float64(),
-    "seconds": pl.Float64(),
+    **dict.fromkeys(("n_qids", "release_records", "register_records"), pl.Int64()),
+    **dict.fromkeys(("release_missing", "register_missing"), pl.Int64()),
+    **dict.fromkeys(("release_blocks", "register_blocks", "shared_blocks"), pl.Int64()),
+    **dict.fromkeys(("unique_in_release", "unique_in_register", "unique_in_both"), pl.Int64()),
+    **dict.fromkeys(("matched", "k_map"), pl.Int64()),
+    **dict.fromkeys(("prosecutor_risk", "journalist_risk", "marketer_risk"), pl.Float64()),
+    **dict.fromkeys(("expected_correct", "delta_min", "delta_max"), pl.Float64()),
+    **dict.fromkeys(("people_in_both", "agreeing", "correct_unique"), pl.Int64()),
+    **dict.fromkeys(("correct_expected", "seconds"), pl.Float64()),
 }
 """One row. ``*_missing`` records miss a quasi-identifier and match nobody; blocks hold the others.
 ``matched`` records of the release match somebody in the register, each at least ``k_map`` people.
@@ -124,19 +109,19 @@ def link(
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
         pair = bind_sides(catalogs, texts, keys, (options["where"], options["register_where"]))
-        counts = [_count_records(engine, side) for side in pair]
-        in_both = _count_common_people(engine, pair) if keys else None
+        names = [q.name for q in pair[0].qids]
+        row: dict[str, Any] = {"qids": names, "n_qids": len(names)}
+        for name, side in zip(("release", "register"), pair, strict=True):
+            records, linkable = _count_records(engine, side)
+            row |= {f"{name}_records": records, f"{name}_missing": records - linkable}
+        row["people_in_both"] = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
-        is_linked = any(released and registered for released, registered, *_ in blocks.iter_rows())
+        kinds = [Kind(*block) for block in blocks.iter_rows()]
+        is_linked = any(kind.released and kind.registered for kind in kinds)
         apart = [] if is_linked else _note_on_different_values(engine, pair)
-    kinds = sorted((Kind(*row) for row in blocks.iter_rows()), key=lambda k: (k.released, k.alike))
-    records = [n for n, _ in counts]
-    names = [q.name for q in pair[0].qids]
-    row: dict[str, Any] = {"qids": names, "n_qids": len(names), "people_in_both": in_both}
-    for name, (n, linkable) in zip(("release", "register"), counts, strict=True):
-        row |= {f"{name}_records": n, f"{name}_missing": n - linkable}
-    row |= measured(kinds, records=records[0], truth=bool(keys))
+    kinds.sort(key=lambda kind: (kind.released, kind.alike))
+    row |= measured(kinds, records=row["release_records"], truth=bool(keys))
     spec = {
         "dataset": pair[0].dataset.name,
         "register": pair[1].dataset.name,
@@ -168,9 +153,8 @@ def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[s
         plan = Plan(steps, query, _openings(*pair))
         ((number,),) = engine.rows(plan, "comparing values", pair[0].dataset.name)
         if not number:
-            names.append(
-                qid.name if qid.name == register_qid.name else f"{qid.name} ({register_qid.name})"
-            )
+            partner = "" if qid.name == register_qid.name else f" ({register_qid.name})"
+            names.append(f"{qid.name}{partner}")
     if not names:
         return []
     return [
@@ -194,12 +178,9 @@ def _openings(*pair: Side) -> tuple[str, ...]:
 
 def _count_records(engine: Engine, side: Side) -> tuple[int, int]:
     """Return the number of records, and of those without a missing quasi-identifier."""
-    complete = exp.Where(this=side.complete)
-    counted = [
-        exp.Count(this=exp.Star()),
-        exp.Filter(this=exp.Count(this=exp.Star()), expression=complete),
-    ]
-    plan = Plan((), side.rows(*counted), _openings(side))
+    everything = exp.Count(this=exp.Star())
+    complete = exp.Filter(this=everything.copy(), expression=exp.Where(this=side.complete))
+    plan = Plan((), side.rows(everything, complete), _openings(side))
     ((records, linkable),) = engine.rows(plan, "counting records", side.dataset.name)
     if not records:
         after = " under its filter" if side.where is not None else ""

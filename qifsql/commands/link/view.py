@@ -67,10 +67,8 @@ def _unique_links_sentences(row: Mapping[str, Any]) -> str:
     singular = "{n} ({share}) is unique in both files: it gets one name."
     plural = "{n} ({share}) are unique in both files: each gets one name."
     text = f"{text} {counted(singular, plural, n, share=share)}"
-    singular, plural = (
-        "{n} of these names ({share}) is right.",
-        "{n} of these names ({share}) are right.",
-    )
+    singular = "{n} of these names ({share}) is right."
+    plural = "{n} of these names ({share}) are right."
     right = words.percent(row["correct_unique"] / n)
     return f"{text} {counted(singular, plural, row['correct_unique'], share=right)}"
 
