@@ -123,19 +123,15 @@ def _role_lines(
     rest = [c for c in others if c not in other_secrets and c not in other_qids]
     keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
+    person = person_of(columns)
+    person_line = '#person = "patient_id"' if person is None else f"person = {toml(person)}"
     return {
         "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
         "secret": _listing("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
-        "person": f"{_person_line(columns):<30}# whose record it is, if people have several",
+        "person": f"{person_line:<30}# whose record it is, if people have several",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
-
-
-def _person_line(columns: Sequence[Mapping[str, Any]]) -> str:
-    """Return the line of the column that says whose record it is; an example, if none does."""
-    person = person_of(columns)
-    return '#person = "patient_id"' if person is None else f"person = {toml(person)}"
 
 
 def _study(

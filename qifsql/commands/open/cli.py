@@ -1,5 +1,6 @@
 """``qifsql open``."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,52 +22,44 @@ EXAMPLES = {
 }
 
 
+_option = partial(typer.Option, rich_help_panel=OPTIONS)
+Port = Annotated[
+    int,
+    _option(
+        "--port",
+        help="Port of the page (default: any free one).",
+        min=0,
+        max=65535,
+        show_default=False,
+    ),
+]
+NoBrowser = Annotated[bool, _option("--no-browser", help="Print the address; open no browser.")]
+Private = Annotated[
+    bool, _option("--private", help="Show values of cells and small groups on the page.")
+]
+Idle = Annotated[
+    str | None,
+    _option(
+        "--idle",
+        help="End after this time without a request: 90s, 10m or 2h (default: never).",
+        metavar="TIME",
+    ),
+]
+Language = Annotated[
+    str | None,
+    _option("--lang", help="Language of the page: en or pt-BR (default: that of your locale)."),
+]
+
+
 def open(  # noqa: A001 - the name of the command
     data: Data,
     limits: Limits,
     tell: Tell,
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port",
-            help="Port of the page (default: any free one).",
-            min=0,
-            max=65535,
-            show_default=False,
-            rich_help_panel=OPTIONS,
-        ),
-    ] = 0,
-    no_browser: Annotated[
-        bool,
-        typer.Option(
-            "--no-browser", help="Print the address; open no browser.", rich_help_panel=OPTIONS
-        ),
-    ] = False,
-    private: Annotated[
-        bool,
-        typer.Option(
-            "--private",
-            help="Show values of cells and small groups on the page.",
-            rich_help_panel=OPTIONS,
-        ),
-    ] = False,
-    idle: Annotated[
-        str | None,
-        typer.Option(
-            "--idle",
-            help="End after this time without a request: 90s, 10m or 2h (default: never).",
-            metavar="TIME",
-            rich_help_panel=OPTIONS,
-        ),
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            "--lang",
-            help="Language of the page: en or pt-BR (default: that of your locale).",
-            rich_help_panel=OPTIONS,
-        ),
-    ] = None,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+    private: Private = False,
+    idle: Idle = None,
+    lang: Language = None,
 ) -> None:
     r"""Open a file, or a stored sweep, as a local page: choose roles, try changes, see the risk.
 

@@ -64,15 +64,11 @@ class Explorer:
         self.share: float | None = None  # of the running calculation, that is done
         self.calculations = calculations or Calculations()
         self.tried: list[Choices] = []
-        self._tabs = itertools.count(1)
+        self.tabs = itertools.count(1)  # the numbers of pages that are opened
         self.jobs = Jobs(settings)
         self._identities: dict[str, Identity] = identities(dataset.paths)
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
-
-    def new_tab(self) -> str:
-        """Return the number of a page that is opened."""
-        return str(next(self._tabs))
 
     def read(self) -> None:
         """Describe the columns in this thread; raise QifError if the file cannot be read."""

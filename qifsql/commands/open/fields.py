@@ -78,22 +78,16 @@ def offered_options(options: type) -> dict[str, Option]:
 def _empty_fields(options: type) -> Iterator[Field]:
     """Yield a field without a value for each option that the page offers."""
     for name, option in offered_options(options).items():
+        kind = "column" if option.form in (GROUPS, NAME) else "text"
+        kind = "choice" if option.form.choices else kind
         yield Field(
             name=name,
             flag=grouping.flags(name, option)[0],
             help=translated(option.help),
-            kind=_control_kind(option.form),
+            kind="flag" if option.form is FLAG else kind,
             panel=translated(option.panel),
             choices=option.form.choices,
         )
-
-
-def _control_kind(form: Form) -> str:
-    if form is FLAG:
-        return "flag"
-    if form.choices:
-        return "choice"
-    return "column" if form in (GROUPS, NAME) else "text"
 
 
 def words(options: type, values: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Open a file as a local page, until Ctrl-C."""
 
 import errno
+import math
 import secrets
 import socket
 import sys
@@ -100,9 +101,10 @@ def open(  # noqa: A001 - the name of the command
     if is_result(text):
         page = Walk.of(text, private=private)
     else:
+        words = [text, *(["--where", where] if where else []), *typed(reading)]
         page = Explorer(
             Dataset.open(text, **reading),
-            [text, *(["--where", where] if where else []), *typed(reading)],
+            words,
             where=where,
             private=private,
             settings=settings,
@@ -121,17 +123,13 @@ def open(  # noqa: A001 - the name of the command
             sys.stdout.flush()
             say = told or silent
             say("Ctrl-C ends the page")
+            limit = math.inf if idle is None else idle
             with _open_in_browser(address, settings) if browser else nullcontext():
                 try:
-                    calculations.run(lambda: _is_idle(calculations, jobs, idle))
+                    calculations.run(lambda: calculations.idle > limit and not jobs.is_running)
                 except KeyboardInterrupt:
                     say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
-
-
-def _is_idle(calculations: Calculations, jobs: Jobs, limit: float | None) -> bool:
-    """Return whether nobody has asked for so many seconds, and nothing is running."""
-    return limit is not None and calculations.idle > limit and not jobs.is_running
 
 
 @contextmanager

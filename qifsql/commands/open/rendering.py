@@ -190,10 +190,8 @@ def _number_rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
     for row in result.rows():
         old = earlier.get(_question_key(row), {})
         cells = [(name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS]
-        extra = [
-            str(row[name]) for name in ("gain", "knows") if row.get(name) not in (None, "identity")
-        ]
-        goal = " · ".join([words.goal(row) + words.known_records(row), *extra])
+        marks = [row[name] for name in ("gain", "knows") if row.get(name) not in (None, "identity")]
+        goal = " · ".join([words.goal(row) + words.known_records(row), *map(str, marks)])
         rows.append({"goal": goal, "cells": cells, "row": row})
     return rows
 
@@ -213,19 +211,17 @@ def _trail_states(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
     states = []
     for n in trail:
         tried = page.tried[n]
-        result = page.result(tried)
+        result, size = page.result(tried), len(tried.knowledge)
         first = _first_question([] if result is None else result.rows())
-        size = len(tried.knowledge)
-        states.append(
-            {
-                "number": n,
-                "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
-                "changes": ", ".join(tried.changes) or said("no change"),
-                "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
-                "certain": _cell("share", first.get("posterior_deterministic")),
-                "guess": _cell("share", first.get("posterior_probabilistic")),
-            }
-        )
+        state = {
+            "number": n,
+            "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
+            "changes": ", ".join(tried.changes) or said("no change"),
+            "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
+            "certain": _cell("share", first.get("posterior_deterministic")),
+            "guess": _cell("share", first.get("posterior_probabilistic")),
+        }
+        states.append(state)
     return states
 
 

@@ -184,7 +184,7 @@ class Answers:
             try:
                 columns = await self._columns()
                 first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
-                tab = self.explorer.new_tab()
+                tab = str(next(self.explorer.tabs))
                 inside = rendering.explorer_page(self.explorer, columns, first, tab=tab, jobs=jobs)
             except QifError as e:
                 inside = rendering.error_fragment(str(e))
@@ -207,8 +207,7 @@ class Answers:
 
     def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""
-        state = form.get("state", "")
-        number = integer(state)
+        number = integer(form.get("state", ""))
         if number is not None and number < len(self.explorer.tried):
             return self.explorer.tried[number]
         return choices.read_choices(form, [column.name for column in columns])
@@ -222,15 +221,12 @@ class Answers:
         """Attack the changed release, and return its risk."""
         columns = await self._columns()
         choice = self._choice(form, columns)
-        knows = (
-            rendering.knowledge_fragment(columns, choice)
-            if rendering.roles_text(columns, choice) != form.get("roles")
-            else ""
-        )
+        knows, trail = "", self._trail(form)
+        if rendering.roles_text(columns, choice) != form.get("roles"):
+            knows = rendering.knowledge_fragment(columns, choice)
         try:
-            return await self._risk(choice, self._trail(form), form.get("tab", "")) + knows
+            return await self._risk(choice, trail, form.get("tab", "")) + knows
         except QifError as e:
-            trail = self._trail(form)
             reopen = isinstance(e, DatasetError)
             return rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen) + knows
 
@@ -278,8 +274,7 @@ class Answers:
 
     async def job(self, form: Form) -> str:
         """Return the state of a command, and new answers of a sweep."""
-        seen = form.get("seen", "")
-        version = integer(seen) or 0
+        version = integer(form.get("seen", "")) or 0
         return rendering.state_fragment(self.explorer.jobs[form.get("job", "")], version)
 
     async def stop(self, form: Form) -> str:

@@ -69,10 +69,10 @@ class Walk:
         frame = self.result.frame
         keys = [name for name in KEYS if name in frame.columns]
         self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
-        about = (self._about(frame, i) for i in range(len(self.questions)))
-        self.rows: list[dict[int, Row]] = [
-            {row["subset"]: row for row in part.iter_rows(named=True)} for part in about
-        ]
+        self.rows: list[dict[int, Row]] = []  # of each question, by the number of the set
+        for i in range(len(self.questions)):
+            rows = self._about(frame, i).iter_rows(named=True)
+            self.rows.append({row["subset"]: row for row in rows})
 
     @property
     def subsets(self) -> int:
@@ -116,8 +116,9 @@ class Walk:
         subset = largest if number is None or number not in rows else number
         row = rows[subset]
         near = {s for s in rows if (s ^ subset).bit_count() == 1}
+        places = dict.fromkeys(near, "beside") | {subset: "here"}
         success = f"posterior_{measure}"
-        dots = {s: self._dot(r, success, s == subset, s in near) for s, r in rows.items()}
+        dots = {s: self._dot(r, success, places.get(s, "")) for s, r in rows.items()}
         sizes = sorted({r["n_qids"] for r in rows.values()})
         ordered = sorted(near, key=lambda s: (-rows[s][success], s))
         drawn_dots = dots.values() if len(dots) <= DOTS else [dots[s] for s in (*near, subset)]
@@ -138,10 +139,8 @@ class Walk:
             border=self._border(question, measure, subset),
         )
 
-    def _dot(self, row: Row, success: str, here: bool, near: bool) -> Dot:
-        place = "here" if here else "beside" if near else ""
-        value = row[success]
-        x = self._x(row["n_qids"])
+    def _dot(self, row: Row, success: str, place: str) -> Dot:
+        x, value = self._x(row["n_qids"]), row[success]
         return Dot(row["subset"], _names_in_words(row), words.percent(value), x, _y(value), place)
 
     def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:

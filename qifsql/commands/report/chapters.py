@@ -1,7 +1,6 @@
 """The second page of a report, and its annexes up to the method."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -111,28 +110,29 @@ def _columns(results: Sequence[Stored]) -> list[Part]:
 def _dataset_card(results: Sequence[Stored]) -> Table:
     """Return the size of a dataset, the roles that results give its columns, and its files."""
     card = Table.of(["", ""])
-    counted_in = (s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer())
-    frames = [frame for frame in counted_in if frame.height]
+    frames = [s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer()]
     for name, title in (("records", said("records")), ("people", said("people"))):
-        counts: list[Any] = [f[name].max() for f in frames if name in f.columns]
-        if any(n is not None for n in counts):
-            card.add_row(title, words.count(max(n for n in counts if n is not None)))
+        columns = [frame[name].drop_nulls() for frame in frames if name in frame.columns]
+        if any(column.len() for column in columns):
+            card.add_row(title, words.count(max(n for column in columns for n in column)))
     nulls = {
         "distinct": said("one value, equal to each other"),
         "drop": said("records with one are left out"),
     }
     roles = {
-        said("quasi-identifiers"): _spec_values(results, "qids"),
-        said("secrets"): _spec_values(results, "secrets"),
-        said("key"): _spec_values(results, "key"),
-        said("person"): _spec_values(results, "person"),
-        said("weight"): _spec_values(results, "weight"),
-        said("only records where"): _spec_values(results, "where"),
-        said("missing values"): [nulls.get(rule, rule) for rule in _spec_values(results, "null")],
+        "qids": said("quasi-identifiers"),
+        "secrets": said("secrets"),
+        "key": said("key"),
+        "person": said("person"),
+        "weight": said("weight"),
+        "where": said("only records where"),
+        "null": said("missing values"),
     }
-    for role, names in roles.items():
-        if names:
-            card.add_row(role, ", ".join(names))
+    for option, title in roles.items():
+        values = _spec_values(results, option)
+        values = [nulls.get(rule, rule) for rule in values] if option == "null" else values
+        if values:
+            card.add_row(title, ", ".join(values))
     files = {str(f["path"]): f for s in results for f in s.manifest.get("inputs", ())}
     for path, file in files.items():
         size = counted("{n} byte", "{n} bytes", int(file["bytes"]))

@@ -7,6 +7,7 @@ leaves few.
 """
 
 from collections.abc import Sequence, Set
+from itertools import chain
 
 import polars as pl
 
@@ -50,9 +51,10 @@ def _is_safe(n: int, numbers: Sequence[int], minimum: int) -> bool:
     terms = {n: 1}
     parts = {0}
     for m in numbers:
-        for rest, count in [(rest, count) for rest, count in terms.items() if count < TERMS]:
-            for sum_ in (rest + m, rest - m):
-                terms[sum_] = min(count + 1, terms.get(sum_, TERMS))
+        for rest, count in list(terms.items()):  # the fewest numbers that each sum takes
+            if count < TERMS:
+                for sum_ in (rest + m, rest - m):
+                    terms[sum_] = min(count + 1, terms.get(sum_, TERMS))
         parts |= {sum_ + m for sum_ in parts}
     rests = terms.keys() | {n - sum_ for sum_ in parts}
     rests |= {m - n - sum_ for m in numbers for sum_ in parts}
@@ -92,8 +94,8 @@ def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
     keys = [n for n in schema if n not in (BIN, PEOPLE) and not schema[n].is_float()]
     order = table.with_row_index("place")
     parts = order.partition_by(keys, maintain_order=True) if keys else [order]
-    places = [place for part in parts for place in _shown_bars(part, minimum)]
-    return order.filter(pl.col("place").is_in(places)).drop("place")
+    places = chain.from_iterable(_shown_bars(part, minimum) for part in parts)
+    return order.filter(pl.col("place").is_in(list(places))).drop("place")
 
 
 def _shown_bars(part: pl.DataFrame, minimum: int) -> list[int]:

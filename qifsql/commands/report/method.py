@@ -85,8 +85,7 @@ def method(results: Sequence[Stored]) -> Section:
         parts += [Heading(said("What is assumed")), *map(Paragraph, assumptions)]
     remarks = dict.fromkeys(str(n) for s in results for n in s.manifest.get("notes", ()))
     if remarks:
-        parts += [Heading(said("Remarks"))]
-        parts += [Paragraph(remark) for remark in remarks]
+        parts += [Heading(said("Remarks")), *map(Paragraph, remarks)]
     parts += [Heading(said("Where the numbers come from")), _versions(results)]
     for stored in results:
         spec = json.dumps(stored.spec, indent=2, ensure_ascii=False, default=str)
@@ -126,21 +125,21 @@ def _formulas(results: Sequence[Stored]) -> Table:
 
 def _assumptions(results: Sequence[Stored]) -> list[str]:
     """Return what attacks on records assume, in sentences."""
-    weighted = any(s.spec.get("weight") for s in results)
-    dropped = any(s.spec.get("null") == "drop" for s in results)
+    weights = said("All records are equally likely to be the target's.")
+    if any(s.spec.get("weight") for s in results):
+        weights = said("Weights give the probability that each record is the target's.")
+    missing = said("Missing values count as one value, equal to each other.")
+    if any(s.spec.get("null") == "drop" for s in results):
+        missing = said("People with a missing value are left out.")
     return [
         said(
             "The adversary has the release, knows the quasi-identifiers of the people "
             "exactly, and has nothing else. Before the release, the adversary knows how "
             "frequent each value of the secret is."
         ),
-        said("Weights give the probability that each record is the target's.")
-        if weighted
-        else said("All records are equally likely to be the target's."),
+        weights,
         said("One record is one person; identical records are different people."),
-        said("People with a missing value are left out.")
-        if dropped
-        else said("Missing values count as one value, equal to each other."),
+        missing,
         said(
             "The adversary guesses once about each person and takes the most likely value; "
             "success is the chance to be right, averaged over all people."

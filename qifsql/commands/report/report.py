@@ -137,10 +137,8 @@ def compose(
     texts = headlines(stored)
     has_cards = has_risks(results)
     first = summary(results, () if has_cards else texts, withheld)
-    pages = [
-        Section("summary", said("Summary"), first),
-        chapters.second_page(results, texts if has_cards else ()),
-    ]
+    pages = [Section("summary", said("Summary"), first)]
+    pages.append(chapters.second_page(results, texts if has_cards else ()))
     annexes = [
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),

@@ -1,5 +1,6 @@
 """``qifsql run``."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,37 +19,36 @@ EXAMPLES = {
 }
 
 
+_option = partial(typer.Option, rich_help_panel=RUN)
+StudyFile = Annotated[
+    Path, typer.Argument(metavar="STUDY.toml", help="The study; qifsql init writes one.")
+]
+DryRun = Annotated[
+    bool,
+    _option(
+        "--dry-run", help="Check the study, show what is known already and what is to be done."
+    ),
+]
+Fresh = Annotated[
+    bool, _option("--fresh", help="Compute everything again, also what has not changed.")
+]
+Folder = Annotated[
+    Path | None,
+    _option(
+        metavar="FOLDER",
+        help="Folder of results instead of that of the study; it may lie anywhere.",
+    ),
+]
+
+
 def run(
-    study: Annotated[
-        Path, typer.Argument(metavar="STUDY.toml", help="The study; qifsql init writes one.")
-    ],
+    study: StudyFile,
     output: Output,
     settings: Settings,
     tell: Tell,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Check the study, show what is known already and what is to be done.",
-            rich_help_panel=RUN,
-        ),
-    ] = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Compute everything again, also what has not changed.",
-            rich_help_panel=RUN,
-        ),
-    ] = False,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder of results instead of that of the study; it may lie anywhere.",
-            rich_help_panel=RUN,
-        ),
-    ] = None,
+    dry_run: DryRun = False,
+    fresh: Fresh = False,
+    folder: Folder = None,
 ) -> Answer:
     """Run all entries of a study, from attacks to checks; reuse unchanged results.
 

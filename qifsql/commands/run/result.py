@@ -74,12 +74,13 @@ class StudyResult(Result):
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
 
         def of_kind(kind: str, schema: Mapping[str, pl.DataType], detail: str = "") -> pl.DataFrame:
-            named = {n: r for n, r in results.items() if r.kind == kind}
-            if detail:
-                frames = {n: r.details[detail] for n, r in named.items() if detail in r.details}
-            else:
-                frames = {n: r.frame for n, r in named.items()}
-            return _stacked(frames, schema)
+            """Return the tables of a kind as one, named; columns that one lacks are empty."""
+            frames = [pl.DataFrame(schema=NAMED | dict(schema))]
+            for name, part in results.items():
+                table = part.details.get(detail) if detail else part.frame
+                if part.kind == kind and table is not None:
+                    frames.append(table.select(pl.lit(name).alias("name"), pl.all()))
+            return pl.concat(frames, how="diagonal")
 
         parts = {
             "sweeps": of_kind("sweep", result.BEST, "best"),
@@ -100,12 +101,6 @@ class StudyResult(Result):
             met=all(results.values()),
             results=results,
         )
-
-
-def _stacked(tables: Mapping[str, pl.DataFrame], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Return all tables as one, with the name of each; columns that one lacks are empty."""
-    named = [t.select(pl.lit(name).alias("name"), pl.all()) for name, t in tables.items()]
-    return pl.concat([pl.DataFrame(schema=NAMED | dict(schema)), *named], how="diagonal")
 
 
 def _notes(result: Result) -> tuple[str, ...]:

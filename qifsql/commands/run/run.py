@@ -15,7 +15,7 @@ from qifsql.commands.report.report import report
 from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
 from qifsql.commands.run.outputs import Outputs
-from qifsql.commands.run.result import Outcome, StudyResult
+from qifsql.commands.run.result import Outcome, State, StudyResult
 from qifsql.commands.suda import suda
 from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
@@ -158,11 +158,11 @@ class _Run:
 
     def planned(self) -> StudyResult:
         """Return the results that a run would reuse, and the entries that it would compute."""
-        outcomes = [
-            Outcome(e, self._digest(e), "to do" if hit is None else "unchanged", hit)
-            for e in self.study.entries
-            for hit in [self._find_kept(e)]
-        ]
+        outcomes = []
+        for entry in self.study.entries:
+            hit = self._find_kept(entry)
+            state: State = "to do" if hit is None else "unchanged"
+            outcomes.append(Outcome(entry, self._digest(entry), state, hit))
         return StudyResult.of(outcomes, self._origin())
 
     def run(self) -> StudyResult:
@@ -191,13 +191,8 @@ class _Run:
             if not written.current(entry.name, digest):
                 written.write(entry.name, digest, outputs.display(entry, hit))
             return Outcome(entry, digest, "unchanged", hit)
-        if self.store.damaged(identity):
-            self.tell(
-                f"{title}: its stored result is damaged, incomplete, or of another user, so it "
-                "runs again"
-            )
-        else:
-            self.tell(title)
+        why = ": its stored result is damaged, incomplete, or of another user, so it runs again"
+        self.tell(f"{title}{why if self.store.damaged(identity) else ''}")
         result = self._compute(entry, identity)
         display = outputs.display(entry, result)
         if isinstance(result, Sweep) and not result.complete:
@@ -275,14 +270,11 @@ class _Run:
 
     def _find_kept(self, entry: Entry) -> Result | None:
         """Return the kept result of an entry, from an earlier run or from an equal entry."""
-        if entry.name not in self.results:
-            if self.fresh:
-                return None
+        if entry.name not in self.results and not self.fresh:
             result = self.store.find(entry, self.identities[entry.name])
-            if result is None:
-                return None
-            self.results[entry.name] = result
-        return self.results[entry.name]
+            if result is not None:
+                self.results[entry.name] = result
+        return self.results.get(entry.name)
 
     def _digest(self, entry: Entry) -> str:
         return self.identities[entry.name].digest

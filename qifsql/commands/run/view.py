@@ -135,12 +135,10 @@ def _synthetic_section(table: pl.DataFrame) -> Table:
         heads["right"] = said("right")
     if leaks.height:
         heads |= {"leak": said("individual leak"), "between": said("between")}
-    listing = Table.of(
-        heads.values(), right=range(3, 3 + len({"repU", "right", "leak"} & {*heads}))
-    )
-    for (name, file, release), rows in table.group_by(
-        "name", "file", "release", maintain_order=True
-    ):
+    numbers = {"repU", "right", "leak"} & heads.keys()
+    listing = Table.of(heads.values(), right=range(3, 3 + len(numbers)))
+    releases = table.group_by("name", "file", "release", maintain_order=True)
+    for (name, file, release), rows in releases:
         replicated = words.percent(rows.filter(measure="repU")["value"][0])
         secrets = rows["secret"].drop_nulls().unique(maintain_order=True).to_list()
         for secret in secrets or [None]:

@@ -81,13 +81,13 @@ class Prompt(cmd.Cmd):
 
     def _list_views(self) -> None:
         """Show each view with its schema and the first sentence about its rows."""
-        with_schema = len(self.views) > 1
         rows = [
-            (*([schema] if with_schema else []), view.name, _first_sentence(view.doc))
+            (schema, view.name, _first_sentence(view.doc))
             for schema, listed in self.views.items()
             for view in listed
         ]
-        self.show([*(["schema"] if with_schema else []), "view", "rows"], rows)
+        first = 0 if len(self.views) > 1 else 1  # with one schema, its name is left out
+        self.show(["schema", "view", "rows"][first:], [row[first:] for row in rows])
 
     def _run(self) -> None:
         """Run the statement that was typed, and show its rows or its error."""

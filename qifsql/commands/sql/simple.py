@@ -67,7 +67,7 @@ def _query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
     taken = {node.name.casefold() for node in query.find_all(exp.Identifier)}
     query = labelled(query, names)
     *_, people = microdata_steps.steps(attack.microdata)
-    inner = next(select for select in query.find_all(exp.Select) if _reads_microdata(select))
+    inner = next(s for s in query.find_all(exp.Select) if s.args["from_"].this.name == "microdata")
     columns = {column.alias: column for column in labelled_columns(people.query, names)}
     inner.set("expressions", [columns.get(item.name, item) for item in inner.expressions])
     inner.set("from_", people.query.args["from_"].copy())
@@ -84,11 +84,6 @@ def _query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
     return query
 
 
-def _reads_microdata(query: exp.Select) -> bool:
-    source = query.args["from_"].this
-    return isinstance(source, exp.Table) and source.name == "microdata"
-
-
 def _columns_of_file(query: exp.Select) -> list[exp.Column]:
     return [column for column in query.find_all(exp.Column) if column.table == SOURCE]
 
@@ -98,13 +93,11 @@ def _drop_alias(query: exp.Select) -> None:
     for column in _columns_of_file(query):
         column.set("table", None)
     query.args["from_"].this.set("alias", None)
-    plain = [
-        item.this
-        if isinstance(item, exp.Alias) and item.this == exp.column(item.args["alias"])
-        else item
-        for item in query.expressions
-    ]
-    query.set("expressions", plain)
+    items = []
+    for item in query.expressions:
+        is_itself = isinstance(item, exp.Alias) and item.this == exp.column(item.args["alias"])
+        items.append(item.this if is_itself else item)
+    query.set("expressions", items)
 
 
 def _header(

@@ -111,18 +111,14 @@ def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
     if not numbered:
         every = list(dict.fromkeys([*names, *(NUMBERED.sub("", name) for name in names)]))
         raise InputError(f'there is no step "{step}"{did_you_mean(step, every)}')
-    listed = "; ".join(f"{name} ({_subject(name, microdata)})" for name in numbered)
+    subjects = []
+    for name in numbered:  # blocks_SECRET or answer_SECRET_GAIN; secret 0 is re-identification
+        secret, *gain = map(int, name.removeprefix(f"{step}_").split("_"))
+        secret_name = quoted(microdata.secrets[secret - 1].name) if secret else ""
+        about = f"secret {secret_name}" if secret else "re-identification"
+        subjects.append(f"{name} ({about}, gain {gain[0]})" if gain else f"{name} ({about})")
+    listed = "; ".join(subjects)
     raise InputError(f'there are {len(numbered)} steps "{step}": {listed}; name one of them')
-
-
-def _subject(name: str, microdata: Microdata) -> str:
-    """Return what a numbered step is about: re-identification, or a secret, and a gain."""
-    number = NUMBERED.search(name)
-    secret, *gain = map(int, number[0].strip("_").split("_")) if number else (0,)
-    about = (
-        f"secret {quoted(microdata.secrets[secret - 1].name)}" if secret else "re-identification"
-    )
-    return f"{about}, gain {gain[0]}" if gain else about
 
 
 def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
