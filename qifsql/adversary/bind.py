@@ -42,19 +42,16 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     where, used = _columns(attack, models, catalog)
     qids, secrets, key, weight, group, person, household = used.values()
     target = targets.bind(models[0], attack.target, qids, catalog)
-    keys = _keys(attack.dataset, key)
-    columns = _listed(attack, catalog.schema, used, where=where, keys=keys)
+    keys, schema = _keys(attack.dataset, key), catalog.schema
+    columns = _listed(attack, schema, used, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
     notes = (*_notes(models, qids, secrets, identifying), *_notes_on_records(attack, repeated))
     notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
-    if all(m.goal == "re-identification" for m in models):
-        secrets = ()
+    secrets = () if all(m.goal == "re-identification" for m in models) else secrets
     by_member = membership and not models[0].individual
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
-    files = tuple(path for path in (*listed, attack.prior) if path)
-    schema = catalog.schema
     microdata = Microdata(
         dataset=attack.dataset,
         qids=qids,
@@ -81,7 +78,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         beliefs=_beliefs(attack, secrets, catalog),
         thresholds=bind_gains.thresholds(attack.thresholds, gains),
         quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
-        files=files,
+        files=tuple(path for path in (*listed, attack.prior) if path),
         member=membership,
     )
 
@@ -104,7 +101,7 @@ def _columns(
     inferring = [m.acronym for m in models if m.goal == "attribute inference"]
     if inferring and not secrets:
         raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
-    group = _group(attack, schema)
+    group = _column_of(attack.by, schema, roles.GROUP)
     sets.check(attack, models)
     used = {
         roles.QID: qids,
@@ -152,19 +149,12 @@ def _secrets(attack: Attack, first: Model, schema: Schema) -> Attributes:
     return secrets
 
 
-def _group(attack: Attack, schema: Schema) -> Attributes:
-    """Return the column of groups, if there is one; raise ColumnError if several are named."""
-    group = naming.attributes([attack.by], schema, "group") if attack.by is not None else ()
-    if len(group) > 1:
-        raise ColumnError("groups are made by one column or expression; name one")
-    return group
-
-
 def _column_of(name: str | None, schema: Schema, role: str) -> Attributes:
     """Return the column of a role, if it is named; raise ColumnError if several are."""
     columns = naming.attributes([name], schema, role) if name is not None else ()
     if len(columns) > 1:
-        raise ColumnError(f"{role} is one column or expression; name one")
+        subject = "groups are made by" if role == roles.GROUP else f"{role} is"
+        raise ColumnError(f"{subject} one column or expression; name one")
     return columns
 
 
@@ -223,13 +213,12 @@ def _models(attack: Attack) -> tuple[Model, ...]:
 
 def _member(attack: Attack, schema: Schema) -> Attributes:
     """Return the membership flag: a column, or presence in the file of the release."""
-    has_release = isinstance(attack.dataset, Collection) and attack.dataset.release
     if attack.secrets:
         raise InputError(
             f"model {attack.models[0]} asks whether somebody is in the release; leave the secret "
             "out, or name the flag with --member"
         )
-    if has_release and isinstance(attack.dataset, Collection):
+    if isinstance(attack.dataset, Collection) and attack.dataset.release:
         there = naming.there(len(attack.dataset.datasets))
         return (Attribute("member", exp.paren(there), "BOOLEAN"),)
     if attack.member is None:
@@ -271,9 +260,8 @@ def _others(qid: Attribute, qids: Attributes) -> str:
     """Return a hint with the names of this column in the other datasets; empty without any."""
     name = qid.name.removeprefix(tagged(1, ""))
     others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
-    return (
-        f"; to know it of another dataset, write {', '.join(map(quoted, others))}" if others else ""
-    )
+    listed = ", ".join(map(quoted, others))
+    return f"; to know it of another dataset, write {listed}" if others else ""
 
 
 def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
@@ -298,23 +286,20 @@ def with_types(
     generalised ``cells``.
     """
     every = [attribute for attributes in used.values() for attribute in attributes]
-    types = catalog.types(
-        [a.expression for a in every], [f"expression {quoted(a.name)}" for a in every]
-    )
+    titles = [f"expression {quoted(a.name)}" for a in every]
+    types = iter(catalog.types([a.expression for a in every], titles))
     if where is not None:
         catalog.condition(where)
-    iterator = iter(types)
-    typed = {
-        role: tuple(replace(a, type=next(iterator)) for a in attributes)
-        for role, attributes in used.items()
-    }
-    for role, attribute in ((role, a) for role, attributes in typed.items() for a in attributes):
-        a_cell = cells and role == roles.QID and generalised(attribute.type)
-        if nested(attribute.type) and not a_cell:
-            raise ColumnError(
-                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
-                "use one of its parts as an expression, as in NAME=column.part"
-            )
+    typed: dict[str, Attributes] = {}
+    for role, attributes in used.items():
+        typed[role] = tuple(replace(a, type=next(types)) for a in attributes)
+        for attribute in typed[role]:
+            is_cell = cells and role == roles.QID and generalised(attribute.type)
+            if nested(attribute.type) and not is_cell:
+                raise ColumnError(
+                    f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
+                    "use one of its parts as an expression, as in NAME=column.part"
+                )
     for weight in typed.get(roles.WEIGHT, ()):
         if (kind := family(weight.type)) not in NUMBERS:
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")

@@ -21,15 +21,12 @@ def named(row: Row) -> str:
 
 
 def risks(
-    rows: Sequence[Row],
-    first: Sequence[Row],
-    head: str,
-    *,
-    penalty: bool = False,
+    rows: Sequence[Row], first: Sequence[Row], head: str, *, penalty: bool = False
 ) -> list[Part]:
-    """Return a table for re-identification, and one for each secret.
+    """Return a table for re-identification, of the ``first`` row of each release, and by secret.
 
-    Of people with several records there are these for all records known, and for one.
+    ``head`` is the name of the column of releases; ``penalty`` adds the information lost. Of people
+    with several records there are these for all records known, and for one.
     """
     readings = dict.fromkeys(row.get("known_records") for row in rows)
     if len(readings) > 1:
@@ -82,22 +79,23 @@ def risks(
 
 def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
     """Return what the columns of re-identification mean, for one prior or different ones."""
+    message = (
+        "Certain: people who are alone in their block. Best guess: the chance to name the person "
+        "of a record in one try; without the release {before}."
+    )
     if of_one:
-        return said(
+        message = (
             "Shares are of records. Certain: records that are like those of no other person. Best "
             "guess: the chance to name the person of a record in one try."
         )
+        return said(message)
     if differ:
-        return said(
+        message = (
             "Certain: people who are alone in their block. Best guess: the chance to name the "
             "person of a record in one try. Without it: the chance without the release, from "
             "a list of its people alone."
         )
-    return said(
-        "Certain: people who are alone in their block. Best guess: the chance to name the person "
-        "of a record in one try; without the release {before}.",
-        before=before,
-    )
+    return said(message, before=before)
 
 
 def _success(row: Row, model: str) -> tuple[str, str]:
@@ -107,10 +105,7 @@ def _success(row: Row, model: str) -> tuple[str, str]:
 
 def loss_cells(row: Row) -> tuple[str, ...]:
     """Return the information loss of a release or of one of its columns, as cells of a row."""
-    shares = (
-        words.percent(row[name]) for name in ("generalised", "certainty_penalty", "total_variation")
-    )
-    divergence: str = Bad(said("infinite"))
-    if not isinf(row["divergence"]):
-        divergence = words.fixed(row["divergence"], 4)
-    return (*shares, divergence)
+    losses = ("generalised", "certainty_penalty", "total_variation")
+    is_infinite = isinf(row["divergence"])
+    divergence = Bad(said("infinite")) if is_infinite else words.fixed(row["divergence"], 4)
+    return (*(words.percent(row[name]) for name in losses), divergence)

@@ -56,10 +56,8 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
 
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return a bar for every ten percent of success; the last bar is only for 100."""
-    bands = (
-        detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum()).sort("band")
-    )
-    largest = max(bands["n"].to_list())
+    bands = detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum())
+    bands, largest = bands.sort("band"), max(bands["n"].to_list())
     table = Table.of([said("success"), said("people"), ""], right=(0, 1))
     for band, n in bands.iter_rows():
         label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
@@ -166,15 +164,12 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
     drawn = [(title, lines[name]) for name, title in names.items() if name in lines]
     for title, line in drawn:
-        draw = words.percent if line["measure"].startswith("posterior") else _rounded
-        ends = (end(draw(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
+        is_share = line["measure"].startswith("posterior")
+        for_people = words.percent if is_share else lambda value: words.count(round(value))
+        ends = (end(for_people(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
         table.add_row(title, *ends)
     sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
     return [table] if sharp else [table, footnote_of_bounds()]
-
-
-def _rounded(value: float) -> str:
-    return words.count(round(value))
 
 
 DRAWN = {

@@ -69,10 +69,8 @@ def vector(spec: dict[str, Any]) -> str:
 
 def digests(scripts: Iterable[str]) -> str:
     """Return the digests of the scripts that a page may run, for its security policy."""
-    digests_of = (
-        b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
-    )
-    return " ".join(f"'sha256-{digest}'" for digest in digests_of)
+    hashes = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    return " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in hashes)
 
 
 @cache

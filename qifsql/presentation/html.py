@@ -104,11 +104,8 @@ def _drawn(
 
 def live(folder: Path, name: str, **values: Any) -> str:
     """Return a template of a folder with its values; names and values are text, never markup."""
-    return (
-        _environment(folder)
-        .get_template(name)
-        .render(said=said, language=spoken().code, drawn=drawn_still, **values)
-    )
+    template = _environment(folder).get_template(name)
+    return template.render(said=said, language=spoken().code, drawn=drawn_still, **values)
 
 
 def markup(drawn_text: str) -> Markup:
@@ -138,13 +135,12 @@ def _macros(environment: Environment) -> Any:
 
 def _regions(parts: Iterable[Part]) -> dict[int, str]:
     """Return the names of the parts that scroll by themselves, each with a name of its own."""
-    names = {
-        id(part): part.chart.to_dict()["title"]["text"]
-        if isinstance(part, Figure)
-        else part.title or said("Table")
-        for part in parts
-        if isinstance(part, Table | Figure)
-    }
+    names: dict[int, str] = {}  # by the identity of the part
+    for part in parts:
+        if isinstance(part, Figure):
+            names[id(part)] = part.chart.to_dict()["title"]["text"]
+        elif isinstance(part, Table):
+            names[id(part)] = part.title or said("Table")
     return dict(zip(names, distinct(names.values()), strict=True))
 
 

@@ -7,7 +7,7 @@ groups that are shown (complementary suppression). Groups of the same size are h
 group that is hidden in one table is hidden in all tables of the same columns.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TypeAlias
 
 import polars as pl
@@ -43,10 +43,10 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
+    rows = rows.with_columns(pl.col(column).fill_null(0))
     questions = rows.group_by("by", *ids, maintain_order=True)
     return [
-        (str(by), dict(part.select("group", pl.col(column).fill_null(0)).iter_rows()))
-        for (by, *_), part in questions
+        (str(by), dict(part.select("group", column).iter_rows())) for (by, *_), part in questions
     ]
 
 
@@ -63,20 +63,14 @@ def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str 
     """Return the groups to hide next, all of one size; an empty set if enough are hidden."""
     inside = [n for group, n in table.items() if group in hidden]
     outside = {group: n for group, n in table.items() if group not in hidden}
-    if not inside or not outside or _is_ambiguous(inside, minimum):
+    # Readers can compute the sum of the hidden sizes. Only all of 1, or all of one less than the
+    # minimum, have no other sizes with that sum.
+    is_ambiguous = set(inside) not in ({1}, {minimum - 1})
+    are_enough = len(inside) > 1 and sum(inside) >= minimum and is_ambiguous
+    if not inside or not outside or are_enough:
         return set()
     least = min(outside.values())
     return {group for group, n in outside.items() if n == least}
-
-
-def _is_ambiguous(sizes: Sequence[int], minimum: int) -> bool:
-    """Return whether other sizes of the hidden groups have the same sum, which readers can compute.
-
-    There are no others if all groups have one person, or all have one less than the minimum.
-    """
-    if len(sizes) < 2 or sum(sizes) < minimum:
-        return False
-    return set(sizes) not in ({1}, {minimum - 1})
 
 
 def masked(
@@ -101,7 +95,10 @@ def masked(
     elif rest.height:
         rest = _summed(rest, minimum)
     together = pl.concat([visible, rest]).sort("place").drop("place")
-    return _with_gaps(together) if rest.height else together
+    if rest.height and {"gap", "attack_id", "posterior_probabilistic"} <= set(table.columns):
+        success = pl.col("posterior_probabilistic")  # the gap to a hidden group would reveal it
+        together = together.with_columns(gap=success - success.min().over("attack_id"))
+    return together
 
 
 def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
@@ -132,11 +129,3 @@ def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
             line = line.with_columns(pl.lit(part[c].sum(), part.schema[c]).alias(c) for c in summed)
         lines.append(line)
     return pl.concat(lines)
-
-
-def _with_gaps(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with gaps between the shown groups: other gaps reveal hidden groups."""
-    if not {"gap", "attack_id", "posterior_probabilistic"} <= set(table.columns):
-        return table
-    success = pl.col("posterior_probabilistic")
-    return table.with_columns(gap=success - success.min().over("attack_id"))

@@ -1,6 +1,7 @@
 """The chart of risk against utility: a point for each release."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import polars as pl
 
@@ -65,22 +66,15 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     short, original, release = labels(names), said("original"), said("release")
     rows = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):
-        for model in ("crs", "cas"):
+        kind = original if row["release"] == frame["release"][0] else release
+        point = {"name": short[name], "kind": kind, "loss": row["certainty_penalty"]}
+        for model, measure in product(("crs", "cas"), MEASURES):
             if row[f"{model}_posterior_probabilistic"] is None:
                 continue
-            rows += [
-                {
-                    "model": model.upper(),
-                    "secret": row["secret"] if model == "cas" else None,
-                    "name": short[name],
-                    "kind": original if row["release"] == frame["release"][0] else release,
-                    "measure": measure,
-                    "loss": row["certainty_penalty"],
-                    "prior": row[f"{model}_prior_{measure}"],
-                    "success": row[f"{model}_posterior_{measure}"],
-                }
-                for measure in MEASURES
-            ]
+            secret = row["secret"] if model == "cas" else None
+            about = {"model": model.upper(), "secret": secret, "measure": measure}
+            prior, success = (row[f"{model}_{when}_{measure}"] for when in ("prior", "posterior"))
+            rows.append({**about, **point, "prior": prior, "success": success})
     schema = {"secret": pl.String()}
     return pl.DataFrame(rows, schema_overrides=schema).unique(maintain_order=True)
 

@@ -75,11 +75,11 @@ def flattened(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts_as_text(counts: list[dict[str, object]] | None) -> str | None:
+    """Return the records by value as a text: ``yes: 3; (missing): 1``."""
     if counts is None:
         return None
-    return "; ".join(
-        f"{'(missing)' if c['value'] is None else c['value']}: {c['records']}" for c in counts
-    )
+    values = ("(missing)" if c["value"] is None else c["value"] for c in counts)
+    return "; ".join(f"{value}: {c['records']}" for value, c in zip(values, counts, strict=True))
 
 
 def _json_value(value: object) -> object:

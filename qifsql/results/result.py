@@ -212,15 +212,10 @@ def text(display: Display, kind: str) -> str:
     frame, details = display.result.frame, display.result.details
     if kind == "json":
         document = {"qifsql": __version__, "spec": dict(display.result.spec)} | dict(display.more)
-        return exports.as_json(document, {"results": _with_unit(display.result), **details})
+        if display.origin.columns and "unit" not in frame.columns:  # what is counted comes first
+            unit = "people" if display.result.spec.get("person") else "records"
+            frame = frame.select(pl.lit(unit).alias("unit"), pl.all())
+        return exports.as_json(document, {"results": frame, **details})
     aside = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}
     tables = [table for name, table in details.items() if name not in aside]
     return exports.as_text([frame, *tables], kind)
-
-
-def _with_unit(result: Result) -> pl.DataFrame:
-    """Return the table of results; rows of the columns of a file have what is counted, first."""
-    if not result.origin.columns or "unit" in result.frame.columns:
-        return result.frame
-    unit = "people" if result.spec.get("person") else "records"
-    return result.frame.select(pl.lit(unit).alias("unit"), pl.all())

@@ -19,7 +19,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from qifsql import __version__
-from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles, Microdata
+from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
 from qifsql.data import installation
 from qifsql.data.dataset import is_of_spark
 from qifsql.data.frames import digest_of
@@ -118,6 +118,11 @@ class Origin:
 
 def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """Return the request as plain data for manifests and JSON."""
+    collection = {"datasets": list(attack.microdata.releases)} | spec.asked_of_collection
+    repeated = {  # columns that number people, where records are counted all the same
+        r.column: {"values": r.values or None, "records": r.records or None}
+        for r in attack.microdata.repeated
+    }
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.microdata.dataset.name,
@@ -126,30 +131,14 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": render.expressions((*attack.microdata.qids, *attack.microdata.secrets)),
         **attack.microdata.dataset.read_with,
         "key": spec.key,
-        **_repeated(attack.microdata),
+        **({"repeated": repeated} if repeated else {}),
         **({"person": spec.person} if spec.person is not None else {}),
-        **_collection(attack.microdata, spec),
+        **({"collection": collection} if spec.of_collection else {}),
         "weight": spec.weight,
         "where": spec.where,
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
-
-
-def _repeated(microdata: Microdata) -> dict[str, Any]:
-    """Return the columns that number people, where records are counted all the same."""
-    columns = {
-        r.column: {"values": r.values or None, "records": r.records or None}
-        for r in microdata.repeated
-    }
-    return {"repeated": columns} if columns else {}
-
-
-def _collection(microdata: Microdata, spec: Attack) -> dict[str, Any]:
-    """Return the request about a collection; an empty dictionary for one dataset."""
-    if not spec.of_collection:
-        return {}
-    return {"collection": {"datasets": list(microdata.releases)} | spec.asked_of_collection}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:
@@ -326,14 +315,12 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
         while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
             new = f"'{new}"
         names[name] = new
-    texts = [by_name(name) for name, kind in schema.items() if kind == pl.String]
-    return frame.with_columns(_without_formula(text) for text in texts).rename(names)
-
-
-def _without_formula(text: pl.Expr) -> pl.Expr:
-    """Return a column of texts, with an apostrophe before those that are formulas."""
-    formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-    return pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).name.keep()
+    columns = []
+    for text in (by_name(name) for name, kind in schema.items() if kind == pl.String):
+        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        marked = pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+        columns.append(marked.name.keep())
+    return frame.with_columns(columns).rename(names)
 
 
 def write_manifest(path: Path, origin: Origin) -> None:

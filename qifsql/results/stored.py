@@ -6,7 +6,7 @@ folder means all results in it.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
@@ -75,18 +75,18 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
     for source in places:
         if isinstance(source, Result):
             results += [_as_stored(name, part) for name, part in source.parts.items()]
-            continue
-        place = Path(source)
-        if place.is_dir():
-            contents = _read_folder(place)
-            if not contents:
-                raise DatasetError(
-                    f"folder {place} has no results; store some with -o FILE.parquet"
-                )
+        elif not Path(source).is_dir():
+            results.append(_read(Path(source)))
+        elif contents := _read_folder(Path(source)):
             results += contents
         else:
-            results.append(_read(place))
-    return _with_distinct_names(results)
+            raise DatasetError(f"folder {source} has no results; store some with -o FILE.parquet")
+    named: dict[str, Stored] = {}  # with numbers added to repeated names
+    for stored in results:
+        again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
+        name = next(n for n in (stored.name, *again) if n not in named)
+        named[name] = replace(stored, name=name)
+    return list(named.values())
 
 
 def is_result(path: Path) -> bool:
@@ -103,16 +103,6 @@ def _as_stored(name: str, result: Result) -> Stored:
     origin = replace(result.origin, notes=result.notes)
     note = json.loads(json.dumps(manifest(origin), default=str))
     return Stored(name, result.kind, result.frame, result.details, note)
-
-
-def _with_distinct_names(results: Sequence[Stored]) -> list[Stored]:
-    """Return the results, with numbers added to repeated names."""
-    named: dict[str, Stored] = {}
-    for stored in results:
-        again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
-        name = next(n for n in (stored.name, *again) if n not in named)
-        named[name] = replace(stored, name=name)
-    return list(named.values())
 
 
 def _read_folder(folder: Path) -> list[Stored]:
@@ -198,20 +188,13 @@ def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     The text ``inf`` in a column of numbers means one.
     """
-    endless = ("inf", "-inf")
-    names = {
-        name
-        for name in (rows[0] if rows else ())
-        if all(row[name] is None or _is_number(row[name]) or row[name] in endless for row in rows)
-    }
-    return [
-        {n: float(x) if n in names and isinstance(x, str) else x for n, x in row.items()}
-        for row in rows
-    ]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    frame = [dict(row) for row in rows]
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows if row[name] not in (None, "inf", "-inf")]
+        if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
+            for row in frame:
+                row[name] = float(row[name]) if isinstance(row[name], str) else row[name]
+    return frame
 
 
 def _read_json(path: Path) -> Stored:

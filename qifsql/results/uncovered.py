@@ -80,9 +80,8 @@ def unconsidered(dataset: str, columns: Columns) -> list[str]:
         return []
     singular = "{n} column of {dataset} is not considered by any result here: {names}."
     plural = "{n} columns of {dataset} are not considered by any result here: {names}."
-    return [
-        counted(singular, plural, len(rest), dataset=escaping.cell(dataset), names=_names(rest))
-    ]
+    values = {"dataset": escaping.cell(dataset), "names": _names(rest)}
+    return [counted(singular, plural, len(rest), **values)]
 
 
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
@@ -156,7 +155,10 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
         message = (
             "Each column alone, together with the named quasi-identifiers, singles out: {numbers}."
         )
-        sentences.append(said(message, numbers=_greatest_additions(additions)))
+        greatest = additions.head(NUMBERS).select("column", "singled_out").rows()
+        phrases = [f"{escaping.cell(name)} {words.count(n)}" for name, n in greatest]
+        numbers = ", ".join(phrases) + _and_more(additions.height - NUMBERS)
+        sentences.append(said(message, numbers=numbers))
     if everybody := additions.filter(pl.col("singled_out") == pl.col("people"))["column"].to_list():
         message = (
             "With {names} everybody is singled out: remove such a column, or name it as the "
@@ -204,14 +206,6 @@ def _joint_addition(row: dict[str, int], columns: int) -> str:
         "before": words.count(row["singled_out"] - row["added"]),
     }
     return counted(singular, plural, columns, **values)
-
-
-def _greatest_additions(additions: pl.DataFrame) -> str:
-    phrases = [
-        f"{escaping.cell(name)} {words.count(n)}"
-        for name, n in additions.head(NUMBERS).select("column", "singled_out").rows()
-    ]
-    return ", ".join(phrases) + _and_more(additions.height - NUMBERS)
 
 
 def _names(names: Sequence[str]) -> str:

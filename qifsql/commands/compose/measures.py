@@ -12,13 +12,8 @@ from qifsql.data.types import Row
 EXACT = 500  # most denominators to add as fractions; more are added as floats, rounded once
 
 SCHEMA: dict[str, pl.DataType] = {
-    "releases": pl.Int64(),
-    "people": pl.Int64(),
-    "located": pl.Int64(),
-    "contradictions": pl.Int64(),
-    "effective_prior": pl.Float64(),
-    "effective_posterior": pl.Float64(),
-    "drop": pl.Float64(),
+    **dict.fromkeys(("releases", "people", "located", "contradictions"), pl.Int64()),
+    **dict.fromkeys(("effective_prior", "effective_posterior", "drop"), pl.Float64()),
     "vulnerable": pl.Int64(),
     "vulnerable_share": pl.Float64(),
     "perfect_breach": pl.Int64(),
@@ -41,17 +36,9 @@ revealing release and from all together (products of class-conditional frequenci
 
 RELEASES: dict[str, pl.DataType] = {
     "release": pl.String(),
-    "records": pl.Int64(),
-    "classes": pl.Int64(),
-    "smallest_class": pl.Int64(),
-    "suppressed": pl.Int64(),
-    "in_one_class": pl.Int64(),
-    "in_several": pl.Int64(),
-    "in_no_class": pl.Int64(),
-    "only_suppressed": pl.Int64(),
-    "partition_size": pl.Float64(),
-    "effective_anonymity": pl.Float64(),
-    "drop": pl.Float64(),
+    **dict.fromkeys(("records", "classes", "smallest_class", "suppressed"), pl.Int64()),
+    **dict.fromkeys(("in_one_class", "in_several", "in_no_class", "only_suppressed"), pl.Int64()),
+    **dict.fromkeys(("partition_size", "effective_anonymity", "drop"), pl.Float64()),
     "vulnerable": pl.Int64(),
     "vulnerable_share": pl.Float64(),
     "perfect_breach": pl.Int64(),
@@ -87,9 +74,7 @@ TRUTH: dict[str, pl.DataType] = {
     "located": pl.Int64(),
     "true_value_left": pl.Int64(),
     "true_value_left_share": pl.Float64(),
-    "perfect_breach": pl.Int64(),
-    "perfect_breach_right": pl.Int64(),
-    "best_guess_right": pl.Int64(),
+    **dict.fromkeys(("perfect_breach", "perfect_breach_right", "best_guess_right"), pl.Int64()),
     "best_guess_right_share": pl.Float64(),
 }
 """One row if the true secrets are known, over people located without contradiction: the people

@@ -84,7 +84,7 @@ def _run(
     """Run the test, and return its result."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
-    (dataset,) = spec.tables
+    (dataset,) = spec.dataset.datasets
     sources: list[Dataset | Path] = [dataset, *_named_releases(question)]
     sources += [] if store is None else [store]
     outputs = [] if out is None else [out]

@@ -8,19 +8,11 @@ import polars as pl
 from qifsql.results.storage import Origin
 
 SCHEMA: dict[str, pl.DataType] = {
-    "measure": pl.String(),
-    "title": pl.String(),
-    "meaning": pl.String(),
-    "formula": pl.String(),
-    "symbols": pl.String(),
-    "direction": pl.String(),
-    "range": pl.String(),
-    "notes": pl.String(),
+    **dict.fromkeys(("measure", "title", "meaning", "formula", "symbols"), pl.String()),
+    **dict.fromkeys(("direction", "range", "notes"), pl.String()),
     "columns": pl.List(pl.String()),
     "aliases": pl.List(pl.String()),
-    "example": pl.String(),
-    "source": pl.String(),
-    "works": pl.String(),
+    **dict.fromkeys(("example", "source", "works"), pl.String()),
 }
 """The columns of explanations as a table; symbols, lines of the example and works are joined by
 semicolons."""
