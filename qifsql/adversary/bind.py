@@ -49,7 +49,6 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     notes = (*_notes(models, qids, secrets, identifying), *_notes_on_records(attack, repeated))
     notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
     secrets = () if all(m.goal == "re-identification" for m in models) else secrets
-    by_member = membership and not models[0].individual
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
     microdata = Microdata(
@@ -58,7 +57,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         secrets=secrets,
         key=_first(key),
         weight=_first(weight),
-        by=_first(group or (secrets if by_member else ())),
+        by=_first(group or (secrets if membership and not models[0].individual else ())),
         where=where,
         null=attack.null,
         zoned=any("TIME ZONE" in c.type for c in schema.columns),

@@ -165,10 +165,8 @@ def _members(
     parts = {name: _members(field, options) for name, field in fields.items()}
 
     def build(words: dict[str, Any]) -> object:
-        values = {
-            name: make(words) if make else words.pop(name) for name, (_, make) in parts.items()
-        }
-        return group(**values)
+        values = ((n, make(words) if make else words.pop(n)) for n, (_, make) in parts.items())
+        return group(**dict(values))
 
     return [member for members, _ in parts.values() for member in members], build
 
@@ -203,9 +201,8 @@ def _translated(annotation: Any) -> Any:
     notes = [copy(note) for note in notes]  # commands share them, so they must not change
     for note in notes:
         if isinstance(note, typer.models.ParameterInfo):
-            note.help, note.rich_help_panel = (
-                text and translated(text) for text in (note.help, note.rich_help_panel)
-            )
+            note.help = note.help and translated(note.help)
+            note.rich_help_panel = note.rich_help_panel and translated(note.rich_help_panel)
         if isinstance(note, typer.models.OptionInfo) and note.metavar is None:
             types = {get_origin(t) or t for t in (*get_args(kind), kind)}
             note.metavar = next((word for t, word in VALUES.items() if t in types), "TEXT")

@@ -105,12 +105,11 @@ def _files_of_form(
     form: Form, arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> dict[str, str | Path]:
     """Return the files that are named by options of a form."""
-    return {
-        name: value
-        for group in arguments.values()
-        for name, value in (group.items() if isinstance(group, dict) else ())
-        if name in options and options[name].form is form and value is not None
-    }
+    files: dict[str, str | Path] = {}
+    for group in (group for group in arguments.values() if isinstance(group, dict)):
+        named = {n: v for n, v in group.items() if n in options and options[n].form is form}
+        files |= {name: value for name, value in named.items() if value is not None}
+    return files
 
 
 def _checked_output(

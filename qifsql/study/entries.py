@@ -147,13 +147,12 @@ class Entries:
     def _check_compared(self, entry: Entry) -> None:
         """Refuse releases and a control with roles that the comparison would not keep."""
         options = entry.options
-        named: list[tuple[str, Route]] = [
-            (text, ("releases", i)) for i, text in enumerate(options["releases"])
+        named: list[tuple[Route, str]] = [
+            (("releases", i), text) for i, text in enumerate(options["releases"])
         ]
-        named += [(options["control"], ("control",))] if "control" in options else []
-        for text, at in named:
-            source = self.sources.named.get(text)
-            if source is None:
+        named += [(("control",), options["control"])] if "control" in options else []
+        for at, text in named:
+            if (source := self.sources.named.get(text)) is None:
                 continue
             self._check_records(Source((), source.roles, source.places), entry.place)
             for role, rule in COMPARED_ALIKE.items():

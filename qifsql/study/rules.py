@@ -87,10 +87,8 @@ class Rule:
         """
         low, high = interval or (value, value)
         ends = {"at_most": high, "at_least": low}
-        return all(
-            _within(name, bound, ends.get(name, value), last or 0.0)
-            for name, bound in self.bounds.items()
-        )
+        bounds = self.bounds.items()
+        return all(_within(n, bound, ends.get(n, value), last or 0.0) for n, bound in bounds)
 
     def worse(self, first: float, second: float) -> bool:
         """Return whether the first of two values of the measure is worse by the bounds."""

@@ -76,21 +76,8 @@ def compose(
     """
     origin = Origin.now(settings, "compose")
     options = complete(options, ComposeOptions)
-    strict = options["strict"]
     levels = _parse_confidence(options["confidence"])
-    spec = Composition.of(
-        releases,
-        options["people"],
-        qids=as_names(options["qids"]),
-        secrets=as_names(options["secret"]),
-        keys=as_names(options["key"] or ()),
-        truth=options["truth"],
-        where=options["where"],
-        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
-        plain=as_names(options["plain"]),
-        suppressed=_FORMERLY.get(options["suppressed"], options["suppressed"]),
-        strict=strict,
-    )
+    spec = _composition(releases, options)
     files = (spec.people, *spec.releases)
     paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
     out = streamed_place(options["records"], paths)
@@ -103,7 +90,7 @@ def compose(
         read_secrets(tables, bound)
         n = read_people(tables, bound, keyed=out is not None)
         findings = [intersect.find_people(tables, bound, release) for release in bound.releases]
-        if strict:
+        if spec.strict:
             intersect.refuse_unlocated(bound, findings)
         crossed = intersect.intersect_releases(
             tables, bound, findings, _levels_table(levels), every=options["progressive"]
@@ -119,6 +106,23 @@ def compose(
             rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
     return _make_result(bound, crossed, origin, n=n, levels=levels, rows=rows)
+
+
+def _composition(releases: Sequence[Tabular], options: ComposeOptions) -> Composition:
+    """Return the releases, the people and the columns that the options name."""
+    return Composition.of(
+        releases,
+        options["people"],
+        qids=as_names(options["qids"]),
+        secrets=as_names(options["secret"]),
+        keys=as_names(options["key"] or ()),
+        truth=options["truth"],
+        where=options["where"],
+        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
+        plain=as_names(options["plain"]),
+        suppressed=_FORMERLY.get(options["suppressed"], options["suppressed"]),
+        strict=options["strict"],
+    )
 
 
 def _make_result(

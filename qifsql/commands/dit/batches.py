@@ -83,8 +83,11 @@ def compute_batches(
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
-    if question.method != MONDRIAN:
-        return ()
+    return _remarks(passes) if question.method == MONDRIAN else ()
+
+
+def _remarks(passes: Passes) -> tuple[str, ...]:
+    """Return a remark if many targets need a separate search for cuts."""
     alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
     remark = (
         f"{plural(alone, 'person')} alone have a value without which the scale of a "

@@ -4,12 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+import polars as pl
+
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.dit import black_box, distances, posteriors, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import DitOptions, Question, check_plain
+from qifsql.counting.passes import Passes
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
@@ -85,10 +88,8 @@ def _run(
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets
-    sources: list[Dataset | Path] = [dataset, *_named_releases(question)]
-    sources += [] if store is None else [store]
-    outputs = [] if out is None else [out]
-    metered = replace(settings, progress=meter)
+    sources = (dataset, *_named_releases(question), *filter(None, [store]))
+    outputs, metered = tuple(filter(None, [out])), replace(settings, progress=meter)
     with (
         private(when=store is not None),
         open_engine(metered, sources=sources, outputs=outputs, ordered=True) as engine,
@@ -109,29 +110,37 @@ def _run(
             notes = compute_batches(
                 passes, people, source, store=batch_store, hierarchy=tree, meter=meter
             )
-            frame = distances.summary_rows(passes, question)
-            above = distances.share_rows(passes, question, question.thresholds, above=True)
-            at_most = distances.share_rows(passes, question, distances.GRID, above=False)
+            frame, details = _measured(passes, question)
         finally:
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
         origin = origin.about(description, files).sending(statements)
-        rows = 0
-        if out is not None:
-            rows = distances.write_people(engine, microdata, question, out, origin)
+        rows = out and distances.write_people(engine, microdata, question, out, origin)
     origin = replace(origin.about(description, files), statements=origin.statements)
     origin = origin.listing(microdata.columns)
-    records = people.coded.records
-    if 0 < question.sample < records:
-        remark = (
-            f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
-            "distances of the others may be larger and their best guess may change; no interval "
-            "is stated"
-        )
-        notes = (remark, *notes)
-    details = {"thresholds": above, "distribution": at_most}
-    notes = (*microdata.notes, *notes)
-    return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows)
+    drawn = _sample_remark(question, people.coded.records)
+    notes = (*microdata.notes, *drawn, *notes)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows or 0)
+
+
+def _measured(passes: Passes, question: Question) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Return the summary of all distances, and how many people are above or below points."""
+    details = {
+        "thresholds": distances.share_rows(passes, question, question.thresholds, above=True),
+        "distribution": distances.share_rows(passes, question, distances.GRID, above=False),
+    }
+    return distances.summary_rows(passes, question), details
+
+
+def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
+    """Return a remark if only a sample is tested."""
+    if not 0 < question.sample < records:
+        return ()
+    return (
+        f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
+        "distances of the others may be larger and their best guess may change; no interval is "
+        "stated",
+    )
 
 
 def _named_releases(question: Question) -> list[Dataset]:

@@ -7,6 +7,7 @@ M58 (the voter list: Sweeney 2002).
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Any, Unpack
 
 import polars as pl
@@ -117,10 +118,9 @@ def link(
         row["people_in_both"] = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
-        kinds = [Kind(*block) for block in blocks.iter_rows()]
+        kinds = sorted(starmap(Kind, blocks.iter_rows()), key=lambda k: (k.released, k.alike))
         is_linked = any(kind.released and kind.registered for kind in kinds)
         apart = [] if is_linked else _note_on_different_values(engine, pair)
-    kinds.sort(key=lambda kind: (kind.released, kind.alike))
     row |= measured(kinds, records=row["release_records"], truth=bool(keys))
     spec = {
         "dataset": pair[0].dataset.name,

@@ -17,6 +17,7 @@ from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import Identity, identities
+from qifsql.data.reading import Reading, typed
 from qifsql.data.types import Row
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError
@@ -69,6 +70,28 @@ class Explorer:
         self._identities: dict[str, Identity] = identities(dataset.paths)
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        file: str,
+        reading: Reading,
+        calculations: Calculations,
+        where: str | None,
+        settings: Settings | None,
+        *,
+        private: bool,
+    ) -> "Explorer":
+        """Return the page of a file that is read with some options."""
+        words = [file, *(["--where", where] if where else []), *typed(reading)]
+        return cls(
+            Dataset.open(file, **reading),
+            words,
+            where=where,
+            private=private,
+            settings=settings,
+            calculations=calculations,
+        )
 
     def read(self) -> None:
         """Describe the columns in this thread; raise QifError if the file cannot be read."""

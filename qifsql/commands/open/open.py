@@ -17,9 +17,8 @@ from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.explorer import Explorer
 from qifsql.commands.open.walking import Walk, is_result
 from qifsql.data import installation
-from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.data.reading import Reading, typed
+from qifsql.data.reading import Reading
 from qifsql.engine import masks
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings, private_folder
@@ -90,10 +89,9 @@ def open(  # noqa: A001 - the name of the command
         from qifsql.commands.open.server import application
     except ImportError as e:
         raise InputError(f"the page needs the extra: {installation.command('explorer')}") from e
-    code = lang or of_locale()
+    code, say = lang or of_locale(), told or silent
     with speaking(code):  # raises for unknown languages before any work
-        pass
-    text = path_text(source)
+        text = path_text(source)
     if text == "-":
         raise InputError("the page reads its file again and again; name a file instead of -")
     calculations = Calculations()
@@ -101,15 +99,7 @@ def open(  # noqa: A001 - the name of the command
     if is_result(text):
         page = Walk.of(text, private=private)
     else:
-        words = [text, *(["--where", where] if where else []), *typed(reading)]
-        page = Explorer(
-            Dataset.open(text, **reading),
-            words,
-            where=where,
-            private=private,
-            settings=settings,
-            calculations=calculations,
-        )
+        page = Explorer.of(text, reading, calculations, where, settings, private=private)
         page.read()
     with closing(_listen(port)) as listener:
         number = int(listener.getsockname()[1])
@@ -121,15 +111,20 @@ def open(  # noqa: A001 - the name of the command
         with _serve(server, listener, jobs):
             sys.stdout.write(f"{address}\n")
             sys.stdout.flush()
-            say = told or silent
             say("Ctrl-C ends the page")
-            limit = math.inf if idle is None else idle
             with _open_in_browser(address, settings) if browser else nullcontext():
-                try:
-                    calculations.run(lambda: calculations.idle > limit and not jobs.is_running)
-                except KeyboardInterrupt:
+                if _calculate(calculations, jobs, math.inf if idle is None else idle):
                     say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
+
+
+def _calculate(calculations: Calculations, jobs: Jobs, limit: float) -> bool:
+    """Calculate until nobody has asked for ``limit`` seconds; return whether Ctrl-C ended it."""
+    try:
+        calculations.run(lambda: calculations.idle > limit and not jobs.is_running)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 @contextmanager
