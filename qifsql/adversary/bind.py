@@ -273,11 +273,7 @@ def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
 
 
 def with_types(
-    used: Mapping[str, Attributes],
-    where: exp.Expr | None,
-    catalog: Catalog,
-    *,
-    cells: bool = False,
+    used: Mapping[str, Attributes], where: exp.Expr | None, catalog: Catalog, *, cells: bool = False
 ) -> dict[str, Attributes]:
     """Return the attributes with their types; refuse types that no attack can use.
 

@@ -26,12 +26,7 @@ QID, SECRET = "quasi-identifier", "secret"
 
 
 def attributes(
-    names: Sequence[str],
-    schema: Schema,
-    role: str,
-    *,
-    distinct: bool = False,
-    again: bool = False,
+    names: Sequence[str], schema: Schema, role: str, *, distinct: bool = False, again: bool = False
 ) -> Attributes:
     """Return the attributes that names mean in a role, each once.
 

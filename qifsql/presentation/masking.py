@@ -74,10 +74,7 @@ def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str 
 
 
 def masked(
-    table: pl.DataFrame,
-    hides: Callable[[str], Set[str | None]],
-    minimum: int,
-    unnamed: Set[str],
+    table: pl.DataFrame, hides: Callable[[str], Set[str | None]], minimum: int, unnamed: Set[str]
 ) -> pl.DataFrame:
     """Return the table with one line for the hidden groups of each question, with only their sums.
 

@@ -13,11 +13,7 @@ Column: TypeAlias = tuple[str, Cell]
 
 
 def tabulate(
-    lines: Iterable[Row],
-    columns: Sequence[Column],
-    *,
-    texts: Iterable[int] = (0,),
-    title: str = "",
+    lines: Iterable[Row], columns: Sequence[Column], *, texts: Iterable[int] = (0,), title: str = ""
 ) -> Table:
     """Return a table of lines; all columns but those at the places ``texts`` are numbers."""
     heads = [head for head, _ in columns]

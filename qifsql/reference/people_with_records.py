@@ -125,13 +125,7 @@ def levels(
 
 
 def blocks_of_people(
-    rows: Rows,
-    person: str,
-    qids: Names,
-    secret: str,
-    known_records: str,
-    *,
-    reported: bool = False,
+    rows: Rows, person: str, qids: Names, secret: str, known_records: str, *, reported: bool = False
 ) -> tuple[list[Counts], Counts]:
     """Return how many people of each block have each secret, and how many in all.
 

@@ -161,12 +161,7 @@ def profile(rows: Rows, qids: Names, secret: str) -> Counter[tuple[int, int, int
 
 
 def individual_success(
-    rows: Rows,
-    qids: Names,
-    secret: str | None,
-    *,
-    weights: Weights = None,
-    prior: Prior = None,
+    rows: Rows, qids: Names, secret: str | None, *, weights: Weights = None, prior: Prior = None
 ) -> list[Fraction | None]:
     """Return the success on the block of each record (M15); None if the block is impossible."""
     seen = inners(joint(rows, qids, secret, weights=weights, prior=prior))

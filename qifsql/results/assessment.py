@@ -72,7 +72,7 @@ the least or greatest success may be inside."""
 
 MEASURES: dict[str, dict[str, pl.DataType]] = {
     "shannon": {
-        **dict.fromkeys(("prior_entropy", "posterior_entropy", "mutual_information"), pl.Float64()),
+        **dict.fromkeys(("prior_entropy", "posterior_entropy", "mutual_information"), pl.Float64())
     },
     "guessing": {"prior_guessing": pl.Float64(), "posterior_guessing": pl.Float64()},
     "capacity": {"capacity": pl.Float64(), "capacity_bits": pl.Float64()},
@@ -82,7 +82,7 @@ MEASURES: dict[str, dict[str, pl.DataType]] = {
     },
     "security": {"bayes_security": pl.Float64()},
     "risks": {
-        **dict.fromkeys(("prosecutor_risk", "journalist_risk", "marketer_risk"), pl.Float64()),
+        **dict.fromkeys(("prosecutor_risk", "journalist_risk", "marketer_risk"), pl.Float64())
     },
     "anonymity": {"k": pl.Int64(), "l": pl.Int64()},
 }

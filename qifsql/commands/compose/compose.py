@@ -32,10 +32,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin, stream, streamed_place
 
 LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
-_GONE = {
-    "everyone": "may be anybody's, so their secrets are in every class",
-    "out": "left out",
-}
+_GONE = {"everyone": "may be anybody's, so their secrets are in every class", "out": "left out"}
 _FORMERLY = {"candidates": "everyone", "ignored": "out"}
 FINEST = 10**6  # largest denominator of a level, so that counts stay exact
 

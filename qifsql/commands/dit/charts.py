@@ -60,10 +60,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
         "The further up and left the line, the less guesses depend on the person's own record."
     )
     return dressed(
-        chart,
-        said("How guesses depend on the person's own record"),
-        below,
-        _in_words(rows),
+        chart, said("How guesses depend on the person's own record"), below, _in_words(rows)
     )
 
 

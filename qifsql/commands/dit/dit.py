@@ -31,10 +31,7 @@ from qifsql.results.storage import Origin, streamed_place
 
 
 def dit(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[DitOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[DitOptions]
 ) -> Result:
     """Measure how much a prediction about a person changes when their record is removed.
 
@@ -88,8 +85,8 @@ def _run(
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets
-    sources = (dataset, *_named_releases(question), *filter(None, [store]))
-    outputs, metered = tuple(filter(None, [out])), replace(settings, progress=meter)
+    sources, outputs = _sources(dataset, question, store), [] if out is None else [out]
+    metered = replace(settings, progress=meter)
     with (
         private(when=store is not None),
         open_engine(metered, sources=sources, outputs=outputs, ordered=True) as engine,
@@ -143,11 +140,12 @@ def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
     )
 
 
-def _named_releases(question: Question) -> list[Dataset]:
-    """Return the release files that the user names, as datasets."""
+def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[Dataset | Path]:
+    """Return what is opened: the data, the release files that the user names, and the store."""
     release = [] if question.release is None else [Dataset.open(question.release)]
     single = () if question.without is None else black_box.existing_files(question.without)
-    return [*release, *([Dataset("releases", "csv", single)] if single else [])]
+    without = [Dataset("releases", "csv", single)] if single else []
+    return [dataset, *release, *without, *([] if store is None else [store])]
 
 
 def _bind_attack(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:

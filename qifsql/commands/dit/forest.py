@@ -57,7 +57,7 @@ def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> Non
         passes.add("members", "dit/members", None, **now)
         open_ = passes.make(then["items"], "dit/items_next")
         names = {"people": now["people"], "items_next": then["items"]}
-        passes.make(then["people"], "dit/people_next", **names)
+        passes.make(then["people"], "dit/people_next", None, **names)
         passes.drop(*now.values(), *PASS)
         now, then, depth = then, now, depth + 1
     passes.drop(*now.values(), "known", "children")

@@ -122,8 +122,7 @@ class DitOptions(TypedDict, total=False):
         ),
     ]
     k: Annotated[
-        int | str | Sequence[int | str] | None,
-        _option(TEXTS, "k-anonymity; several runs: 2,5,10."),
+        int | str | Sequence[int | str] | None, _option(TEXTS, "k-anonymity; several runs: 2,5,10.")
     ]
     l: Annotated[  # noqa: E741 - it is called l
         int | str | Sequence[int | str] | None,
@@ -136,8 +135,7 @@ class DitOptions(TypedDict, total=False):
     t: Annotated[Number | None, _option(NUMBER, "t-closeness, 0 to 1, as in anonymise.")]
     t_ordered: Annotated[Number | None, _option(NUMBER, "t-closeness with the ordered distance.")]
     release: Annotated[
-        str | Path | None,
-        _option(FILE, "files: the release with everybody, made elsewhere."),
+        str | Path | None, _option(FILE, "files: the release with everybody, made elsewhere.")
     ]
     without: Annotated[
         str | Path | None,

@@ -75,8 +75,8 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     totals = dict(_rows_of_view(tables, "totals"))
     _check_variation(request, extent, totals)
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
-    for part, people, values in sorted(_rows_of_view(tables, "spectra")):
-        spectra[part].append((people, values))
+    for part, size, values in sorted(_rows_of_view(tables, "spectra")):
+        spectra[part].append((size, values))
     people: tuple[int, ...] = ()
     patterns: tuple[int, ...] = ()
     if local:

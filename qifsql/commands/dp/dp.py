@@ -27,10 +27,7 @@ ONCE = "records are perturbed once, so with noise on them more counts reveal not
 
 
 def dp(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[DpOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[DpOptions]
 ) -> Result:
     """Compare the privacy loss and the utility of differentially private counts.
 

@@ -45,12 +45,7 @@ def init(
     """
     from qifsql.commands.init.init import init as run
 
-    path = run(
-        study,
-        data=data,
-        settings=settings,
-        **options,
-    )
+    path = run(study, data=data, settings=settings, **options)
     then = f"qifsql check {data or 'FILE'} --policy {path}"
     then = then if options.get("policy") else f"qifsql run {path}"
     return Answer(notes=[f"written: {path}", f"look at it, then: {then}"])

@@ -144,10 +144,7 @@ class _Search:
 
 
 def solve(
-    cells: Sequence[Cell],
-    every: Sequence[Array],
-    knowledge: Sequence[int],
-    secret: int | None,
+    cells: Sequence[Cell], every: Sequence[Array], knowledge: Sequence[int], secret: int | None
 ) -> Solved:
     """Return what all arrays together say; ``knowledge`` and ``secret`` are places in a cell."""
     solved = Solved()

@@ -131,9 +131,7 @@ def read_combinations(
     rows = exp.alias_(rows, SOURCE, table=True)
     listed = Step("listed", "One row per line: texts.", exp.select(*texts).from_(rows))
     query = splice(
-        "tables/listed_combinations",
-        numbers={"all_people": domain.people},
-        shape={"edge": edge},
+        "tables/listed_combinations", numbers={"all_people": domain.people}, shape={"edge": edge}
     )
     tables.make("possible", Plan((listed,), query))
     if records is not None:

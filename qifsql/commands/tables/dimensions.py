@@ -125,10 +125,7 @@ def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]
 
 
 def bind(
-    catalog: Catalog,
-    dataset: Dataset,
-    dims: Sequence[Sequence[str]],
-    where: str | None,
+    catalog: Catalog, dataset: Dataset, dims: Sequence[Sequence[str]], where: str | None
 ) -> tuple[Microdata, list[tuple[str, ...]]]:
     """Return the microdata with all dimensions as quasi-identifiers, and the names of each table.
 

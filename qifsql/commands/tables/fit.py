@@ -147,8 +147,8 @@ class _Fitting:
         for i, link in enumerate(self.links):
             parts = [*self.done[i], self.open[i]]
             tables = {f"part_{n}": name for n, name in enumerate(parts)} | {"cells": self.cells[i]}
-            shape: dict[str, Shape] = {"edge": link.edge, "parts": len(parts)}
-            cliques.append(self.margins.make("fitted_counts", tables, WHAT, **shape))
+            n, edge = len(parts), link.edge
+            cliques.append(self.margins.make("fitted_counts", tables, WHAT, edge=edge, parts=n))
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
     def _steps_below(self, i: int) -> list[FitStep]:

@@ -39,8 +39,7 @@ class KeptComponents:
             held = engine.open_kept(path)
         except DatasetError as e:
             raise InputError(
-                f"{path} cannot be made or opened; name another file with --resume",
-                detail=e.detail,
+                f"{path} cannot be made or opened; name another file with --resume", detail=e.detail
             ) from e
         if not held:
             with stream.transaction():

@@ -152,10 +152,7 @@ def _people_beside(margins: Margins, link: Link) -> str:
 
 
 def further_margins(
-    edges: Sequence[Edge],
-    questions: Sequence[Question],
-    every: Edge,
-    pairs: Sequence[Edge] = (),
+    edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pairs: Sequence[Edge] = ()
 ) -> list[Edge]:
     """Return the margins that the proofs need besides the tables."""
     needed: dict[Edge, None] = {}

@@ -224,10 +224,7 @@ def _make_tables(
     file = layout.file
     tables = tables.doing(WHAT, file.title)
     i, cells = file.number, f"cells_{file.number}"
-    steps = (
-        Step("amounts", "", _possible_counts(layout)),
-        Step("unfolded", "", _unfold(layout)),
-    )
+    steps = (Step("amounts", "", _possible_counts(layout)), Step("unfolded", "", _unfold(layout)))
     tables.make(cells, Plan(steps, _cells(totals)))
     tables.drop(f"fields_{i}", f"meanings_{i}")
     repeated = splice("tables/repeated", width=len(layout.dims), tables={"cells": cells})

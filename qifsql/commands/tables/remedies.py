@@ -103,8 +103,9 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
         if droppable:
             changes_of_table[f"leave out {table.title}"] = replace(table, dropped=True)
         if table.protection.exact and small > 1:
-            for kind, words in (("suppress", "hide counts below"), ("round", "round to")):
-                protection = Protection(kind, small)
+            words_of = {Protection("suppress", small): "hide counts below"}
+            words_of |= {Protection("round", small): "round to"}
+            for protection, words in words_of.items():
                 after = NewTable(f"{table.title}:{protection.text}", table.dims, protection)
                 changes_of_table[f"{words} {small} in {table.title}"] = after
         for text, after in changes_of_table.items():

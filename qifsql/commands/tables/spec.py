@@ -50,8 +50,7 @@ class TableOptions(TypedDict, total=False):
         ),
     ]
     count: Annotated[
-        int | None,
-        _published(WHOLE, "Number of people, where no exact table tells it.", least=1),
+        int | None, _published(WHOLE, "Number of people, where no exact table tells it.", least=1)
     ]
     across: Annotated[
         str | None,
@@ -140,8 +139,7 @@ class TableOptions(TypedDict, total=False):
         ),
     ]
     change: Annotated[
-        str | Sequence[str],
-        _remedy(NAMES, "Coarser dimensions to try, such as age:10."),
+        str | Sequence[str], _remedy(NAMES, "Coarser dimensions to try, such as age:10.")
     ]
     require: Annotated[
         str | Sequence[str],

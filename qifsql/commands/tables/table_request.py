@@ -69,9 +69,7 @@ class Request:
         if magnitudes and records is None:
             raise InputError("tables of sums are checked on records; name a file with them")
         rules = magnitude.Rules.of(
-            small=options["small"],
-            dominance=options["dominance"],
-            p_percent=options["p_percent"],
+            small=options["small"], dominance=options["dominance"], p_percent=options["p_percent"]
         )
         remedy.parse_limits((*as_tuple(options["until"]), *as_tuple(options["require"])))
         possible = None if options["possible"] is None else Dataset.open(options["possible"])

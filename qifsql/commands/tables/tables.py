@@ -110,10 +110,7 @@ def tables(
     settings = settings or Settings()
     request = Request.of(source, options, settings)
     origin = Origin.now(settings, "tables")
-    with (
-        private(when=options["resume"] is not None),
-        request.opened() as (release, memory),
-    ):
+    with private(when=options["resume"] is not None), request.opened() as (release, memory):
         work = release.tables
         attack = TableAttack(options, release, memory=memory)
         result = attack.run()
@@ -145,9 +142,7 @@ def tables(
 
 
 def rehearse(
-    source: Tabular | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[TableOptions],
+    source: Tabular | None = None, settings: Settings | None = None, **options: Unpack[TableOptions]
 ) -> None:
     """Check the options and look up every name, without an attack; InputError if one is wrong."""
     options = complete(options, TableOptions)
