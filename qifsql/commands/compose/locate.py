@@ -135,8 +135,8 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
         if not cuts:
             break
     names = {f"met_{depth}": table for depth, table in enumerate(met)}
-    found = splice("cells/found", tables=names, shape={"depths": len(met)})
-    tables.make(release.name("found"), found)
+    query = splice("cells/found", tables=names, shape={"depths": len(met)})
+    tables.make(release.name("found"), query)
     tables.drop(*met)
 
 

@@ -103,16 +103,15 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
         if droppable:
             changes_of_table[f"leave out {table.title}"] = replace(table, dropped=True)
         if table.protection.exact and small > 1:
-            words_of = {Protection("suppress", small): "hide counts below"}
-            words_of |= {Protection("round", small): "round to"}
-            for protection, words in words_of.items():
+            for protection in (Protection("suppress", small), Protection("round", small)):
+                words = "hide counts below" if protection.kind == "suppress" else "round to"
                 after = NewTable(f"{table.title}:{protection.text}", table.dims, protection)
                 changes_of_table[f"{words} {small} in {table.title}"] = after
         for text, after in changes_of_table.items():
             remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
     for change in changes:
-        left = change.partition("=")[0]  # of "age=age // 10", or "age:10"
-        name = (left.rpartition(":")[0] or left).strip()
+        form = change.partition("=")[0]  # of "age=age // 10", or "age:10"
+        name = (form.rpartition(":")[0] or form).strip()
         changed = tuple(_coarsened(table, name, change) for table in tables)
         if changed != tuple(tables):
             remedies.append(Remedy(f"make {name} coarser: {change}", changed))
