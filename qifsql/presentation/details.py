@@ -102,7 +102,6 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return the capacity of each group."""
     table = Table.of([detail["by"][0], said("people"), said("capacity (at most)")], right=(1, 2))
     for line in detail.iter_rows(named=True):
         people, value = line["individuals"], line["capacity"]

@@ -128,7 +128,6 @@ def _environment(folder: Path = PAGE) -> Environment:
 
 
 def _macros(environment: Environment) -> Any:
-    """Return the macros that draw the parts."""
     template = environment.get_template("parts.html")
     return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
 

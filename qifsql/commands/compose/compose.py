@@ -131,7 +131,6 @@ def _make_result(
     levels: Sequence[Fraction],
     rows: int,
 ) -> Result:
-    """Return the result from the counts."""
     first = len(bound.releases) - len(crossed.steps) + 1
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
@@ -180,7 +179,6 @@ def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[
 
 
 def _levels_table(levels: Sequence[Fraction]) -> exp.Select:
-    """Return the levels as a table."""
     names = ["level", "numerator", "denominator"]
     rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
     return exp.select("*").from_(exp.values(rows, alias="levels", columns=names))

@@ -161,7 +161,6 @@ def _axis_of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
 
 
 def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
-    """Return a panel for each distance that the rows have."""
     present = set(rows["panel"])
     heads = [title for title in _distance_titles().values() if title in present]
     facet = alt.Facet("panel:N", sort=heads)
@@ -169,7 +168,6 @@ def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
 
 
 def _distance_titles() -> dict[str, str]:
-    """Return the titles of distances."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 

@@ -81,7 +81,6 @@ def _run(
     out: Path | None,
     store: Path | None,
 ) -> Result:
-    """Run the test, and return its result."""
     tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets

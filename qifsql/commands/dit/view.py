@@ -51,7 +51,6 @@ def distance_title(distance: str) -> str:
 
 
 def _meaning(distance: str) -> str:
-    """Explain a distance in a sentence."""
     meanings = {
         "emd_printed": (
             "EMD as printed: a quarter of the sum of all changes of probability, the formula "

@@ -136,7 +136,6 @@ def _factor(x: float) -> str:
 
 
 def _row_in_words(secret: str, row: Row) -> str:
-    """Explain one row in words."""
     message = (
         "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
         "in {before} of cases before, and in {after} after {answers}."

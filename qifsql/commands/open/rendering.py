@@ -115,7 +115,6 @@ def _step_of_column(i: int, column: SourceColumn, choice: Choices) -> Step:
 
 
 def _step_in_words(column: SourceColumn, how: str) -> str:
-    """Return a step in words."""
     if not how:
         return said("as it is")
     if how == DROP:

@@ -130,7 +130,6 @@ def _read_stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
 
 
 def _row(stored: Stored, model: Model, secret: str | None) -> Mapping[str, Any]:
-    """Return the row of a model and secret."""
     for row in stored.frame.to_dicts():
         same = (row["model"], row["secret"]) == (model.acronym.upper(), secret)
         if same and row.get("gain") in (None, "identity"):

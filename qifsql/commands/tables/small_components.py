@@ -75,7 +75,6 @@ def _store_solution(
 
 
 def _smallest_components(margins: Margins) -> str:
-    """Return a table of the smallest components."""
     is_small = filled("count(*) <= n", {"n": number(SMALL)})
     sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
     sizes = sizes.where("upper > 0").group_by("component").having(is_small)
