@@ -81,3 +81,22 @@ SELECT
     least(count(*) * (SELECT unit FROM asked) / sum(weight)::DOUBLE, 1.0) AS share
 FROM microdata
 GROUP BY qid;
+
+-- One row per person of a sample: her household, and the chance that a link of her record with the
+-- right block of the population hits her.
+CREATE OR REPLACE VIEW housed AS
+SELECT
+    microdata.household,
+    chances.risk AS chance
+FROM microdata
+JOIN crowds ON crowds.qid IS NOT DISTINCT FROM microdata.qid
+JOIN chances ON chances.size = crowds.size AND chances.share = crowds.share;
+
+-- One row: the risks of all households through their members, and those of the people without a
+-- household, each as a structure.
+CREATE OR REPLACE VIEW homes AS
+SELECT
+    homes_of_people,
+    people_alone
+FROM households AS homes_of_people
+CROSS JOIN unhoused AS people_alone;

@@ -29,6 +29,7 @@ COUNT_PEOPLE = (
     "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
 )
 """The commands that take people with several records."""
+HOUSEHOLDS = "people live together"
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
@@ -47,6 +48,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
     notes = (*_notes(models, qids, secrets, identifying), *_notes_on_records(attack, repeated))
+    notes += tuple(map(of_household, _households(attack, catalog, where)))
     notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
     secrets = () if all(m.goal == "re-identification" for m in models) else secrets
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
@@ -315,6 +317,14 @@ def _repeated(
     return catalog.repeats(names, where, keys)
 
 
+def _households(attack: Attack, catalog: Catalog, where: exp.Expr | None) -> tuple[Repeated, ...]:
+    """Return the first column that numbers households, where nobody says who lives together."""
+    named = attack.person is not None or attack.household is not None
+    if named or attack.of_collection or attack.target:
+        return ()
+    return catalog.households([c.name for c in catalog.schema.columns], where)[:1]
+
+
 def _notes_on_words(
     attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
 ) -> tuple[str, ...]:
@@ -358,6 +368,17 @@ def of_records(repeated: Repeated, *, here: bool = False) -> str:
     return (
         f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
         f"{numbers if repeated.records else 'the same value in several records'}; {way}"
+    )
+
+
+def of_household(number: Repeated) -> str:
+    """Return the note that a column numbers households, whose risk is not measured."""
+    numbers = f"{plural(number.values, 'value')} in {plural(number.records, 'record')}"
+    return (
+        f"{HOUSEHOLDS}: {quoted(number.column)} has "
+        f"{numbers if number.records else 'the same value in several records'}, and who finds one "
+        f"member has found the others; attack, check and estimate measure that with --household "
+        f"{shlex.quote(number.column)}"
     )
 
 

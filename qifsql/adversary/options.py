@@ -194,6 +194,21 @@ class Sets(TypedDict, total=False):
     ]
 
 
+class Households(TypedDict, total=False):
+    """Option for people who live together: who finds one of them has found the others."""
+
+    household: Annotated[
+        str | None,
+        Option(
+            GROUPS,
+            "Also by household: a column or NAME=EXPRESSION.",
+            text="Column or named expression of households, whose risks are measured "
+            'besides (details["households"]).',
+            panel=DETAILS,
+        ),
+    ]
+
+
 class Worth(Belief, total=False):
     """Options of the worth of a guess: gain functions (``qifsql.adversary.gains``)."""
 

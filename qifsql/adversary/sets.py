@@ -25,20 +25,31 @@ def check(attack: Attack, models: Sequence[Model]) -> None:
         )
     name = "person" if attack.person is not None else "household"
     for m in models:
-        if m.individual or m.goal not in COLLECTIVE:
+        if not takes_sets(m):
             raise InputError(
                 f"{name} is for the models crs and cas (crl and cal with household), which attack "
                 f"everybody; leave {name} out of {m.acronym}"
             )
-    if attack.weight is not None:
+    if attack.prior is not None:
+        raise InputError(f"{name} and prior cannot be combined; leave one of them out")
+    if attack.person is not None:
+        refuse_weight(attack)
+        _check_person(attack)
+
+
+def takes_sets(model: Model) -> bool:
+    """Return whether a model is about everybody, and people or households may be sets."""
+    return not model.individual and model.goal in COLLECTIVE
+
+
+def refuse_weight(attack: Attack) -> None:
+    """Refuse weights, which are those of single records, beside a person or household."""
+    name = "household" if attack.person is None else "person"
+    if attack.weight is not None and (attack.person or attack.household) is not None:
         raise InputError(
             f"{name} and weight cannot be combined: weights are those of single records; leave "
             "one of them out"
         )
-    if attack.prior is not None:
-        raise InputError(f"{name} and prior cannot be combined; leave one of them out")
-    if attack.person is not None:
-        _check_person(attack)
 
 
 def _check_person(attack: Attack) -> None:

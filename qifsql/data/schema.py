@@ -29,6 +29,9 @@ class Catalog(Protocol):
     ) -> tuple[Repeated, ...]:
         """Return those of the columns that number people, of whom some have several records."""
 
+    def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+        """Return those of the columns that number households of people who differ."""
+
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
         """Return the types of expressions; ``whats`` names them in messages."""
 

@@ -8,6 +8,7 @@ be one more letter: ``_age?_`` is in ``AGEP``.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -104,6 +105,43 @@ def numbers_people(column: str) -> bool:
     is_code = bool(PERSON.confidence(name) and CODE.confidence(name))
     is_number = NUMBER.confidence(name) == "high" or is_code
     return is_number and not OWNER.confidence(name)
+
+
+HOUSEHOLD = Topic(
+    "household",
+    "household",
+    "_hhid_ _hid_ _hhno_ _hhnr_ _hhnum_ _idhh_ _idhog_ _identmen_ _ident_men_ _famid_ "
+    "_householdid_ _familyid_ _haushaltsnr_ _haushaltsnummer_ _db_030_ _hb_030_ _px_030_ _rx_030_ "
+    "__hh__ __household__ __family__ __dwelling__ __domicilio__ __familia__ __hogar__ __vivienda__ "
+    "__foyer__ __menage__ __haushalt__ __famiglia__ __huishouden__ __hushall__ __gospodarstwo__",
+)
+"""A number of households, also in German, French, Spanish, Italian and others, and in EU-SILC."""
+HOME = Topic(
+    "people who live together",
+    "household",
+    "household _hh_ dwelling _famil domicil hogar vivienda foyer menage haushalt famigl huishoud "
+    "hushall husholdning gospodarstw",
+)
+NUMBER_OF_ANY = Topic("number", "identifier", "_numero_ _nummer_ _numer_ _ident_ _controle_")
+ABOUT_HOMES = Topic(
+    "property of a household",
+    "quasi-identifier",
+    "_size_ tamanho _members_ membros _people_ pessoas income renda _type_ _tipo_ _head_ chefe "
+    "weight _peso_ _count_ _qtd_ _of_ _de_ total",
+)
+
+
+def numbers_households(column: str) -> bool:
+    """Return whether the name of a column says that it numbers households.
+
+    >>> [numbers_households(name) for name in ("hhid", "hh_size", "id_domicilio", "patient_id")]
+    [True, False, True, False]
+    """
+    name = f"_{spelled(column)}_"
+    if HOUSEHOLD.confidence(name):
+        return True
+    is_number = any(topic.confidence(name) == "high" for topic in (NUMBER, CODE, NUMBER_OF_ANY))
+    return bool(is_number and HOME.confidence(name) and not ABOUT_HOMES.confidence(name))
 
 
 CONTACT = Topic(
@@ -255,3 +293,19 @@ QUASI_IDENTIFIERS = (
 
 COURT = "court record"
 """Published in many countries: this topic wins over offences."""
+_OF_MEMBERS = ("sex", "age")
+
+
+def telling_members_apart(columns: Sequence[str]) -> list[str]:
+    """Return the columns in which people who live together differ: sexes and ages, else others.
+
+    >>> [telling_members_apart(["hhid", *more]) for more in (["sex", "city"], ["occupation"])]
+    [['sex'], ['occupation']]
+    """
+    names = [name for name in columns if not numbers_households(name)]
+    of_members = [topic for topic in QUASI_IDENTIFIERS if topic.name in _OF_MEMBERS]
+    for topics in (of_members, QUASI_IDENTIFIERS):
+        told = [n for n in names if any(t.confidence(spelled(n)) == "high" for t in topics)]
+        if told:
+            return told
+    return []

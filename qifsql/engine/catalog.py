@@ -13,6 +13,7 @@ from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
+from qifsql.data.topics import numbers_households, telling_members_apart
 from qifsql.data.types import INTEGERS, NUMBERS, family, nested
 from qifsql.engine import growth, missing_words
 from qifsql.engine.columns_of_files import find_table, read_collection, read_columns
@@ -26,6 +27,13 @@ MANY = 200_000  # rows beyond which values are looked for in parts first
 COUNTED = "SELECT count(DISTINCT field), count(field), count(*) FROM rows"
 WORDED = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 AGAIN = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
+SHARED = """
+SELECT count(*)
+FROM (
+    SELECT field FROM rows WHERE field IS NOT NULL
+    GROUP BY field HAVING count(DISTINCT member) > 1
+) AS homes
+"""
 MOST = 5_000_000  # rows in which the first values are looked for: a tenth of a second
 
 
@@ -195,6 +203,31 @@ class Catalog:
         plain = [column for column in columns if column is not None and not nested(column.type)]
         repeated = (self._repeats(c, where, of_people=c.name in keys) for c in plain)
         return tuple(column for column in repeated if column is not None)
+
+    def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+        """Return those of the columns that number households of people who differ.
+
+        A number that repeats with people who are all alike may be that of one person. Of a large
+        file the first records are compared; on Spark none.
+        """
+        told = [self.schema.find(name) for name in telling_members_apart(names)]
+        members = [c for c in told if c is not None and not nested(c.type)]
+        if not members or self.engine.settings.engine_name == "spark":
+            return ()
+        numbers = self.repeats([n for n in names if numbers_households(n)], where, ())
+        return tuple(n for n in numbers if self._differ(n.column, members, where))
+
+    def _differ(self, household: str, members: Sequence[Column], where: exp.Expr | None) -> bool:
+        """Return whether records with one value of a column differ in some of the others."""
+        texts = [exp.cast(_column(member), "VARCHAR") for member in members]
+        member = exp.alias_(exp.Array(expressions=texts), "member")
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        field = exp.alias_(_column(self.schema[household]), "field")
+        values = exp.select(field, member).from_(source).limit(MANY)
+        values = values if where is None else values.where(where.copy())
+        query = filled(SHARED, {"rows": exp.Subquery(this=values, alias="rows")})
+        ((shared,),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
+        return bool(shared)
 
     def _repeats(
         self, column: Column, where: exp.Expr | None, *, of_people: bool

@@ -7,7 +7,7 @@ import polars as pl
 
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
-from qifsql.presentation.parts import Paragraph, Part, Table
+from qifsql.presentation.parts import Paragraph, Part, Table, Tables
 
 BAR = 40  # characters of the longest bar of a histogram
 WIDE = 10  # percent per bar
@@ -131,10 +131,52 @@ def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         (said("as one record: best guess"), "record_posterior_probabilistic"),
     ):
         table.add_row(title, "", words.percent(line[name]))
+    return [table, *people_without(line)]
+
+
+def households_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
+    """Return the risk of households beside a result of an attack, in words; nothing without any."""
+    if "households" not in tables:
+        return []
+    lines = tables["households"].filter(attack_id=row["attack_id"]).to_dicts()
+    return [household_sentence(row["secret"], line) for line in lines]
+
+
+def household_sentence(secret: str | None, line: Mapping[str, Any]) -> str:
+    """Return the risk that a household is found through any member, in words."""
+    values = {
+        "household": escaping.cell(line["household"]),
+        "n": words.count(line["singled_out"]),
+        "all": words.count(line["households"]),
+        "share": words.percent(line["share_singled_out"]),
+    }
+    certain = said(
+        "Households ({household}) with a member who is singled out: {n} of {all} ({share}).",
+        **values,
+    )
+    if secret is not None:
+        certain = said(
+            "Households ({household}) with a member whose {secret} is certain: {n} of {all} "
+            "({share}).",
+            **values,
+            secret=escaping.cell(secret),
+        )
+    guessed = said(
+        "A best guess is right about some member in {risk} of all households, if guesses about "
+        "members are independent; for any dependence, in {low} to {high}.",
+        risk=words.percent(line["risk"]),
+        low=words.percent(line["risk_low"]),
+        high=words.percent(line["risk_high"]),
+    )
+    return f"{certain} {guessed}"
+
+
+def people_without(line: Mapping[str, Any]) -> list[Part]:
+    """Return a sentence about people without a household; nothing if there are none."""
     if not line["people_without"]:
-        return [table]
+        return []
     message = "{people} without a household count as households of one."
-    return [table, Paragraph(said(message, people=words.persons(line["people_without"])))]
+    return [Paragraph(said(message, people=words.persons(line["people_without"])))]
 
 
 def end(text: str, *, sharp: bool) -> str:

@@ -87,6 +87,11 @@ def everybody(microdata: Microdata) -> Step:
             for i, a in enumerate(microdata.qids, 1)
         ),
         *([exp.alias_(normal(microdata.key), "key")] if microdata.key else []),
+        *(
+            [exp.alias_(_on_filtered(microdata, microdata.household), "household")]
+            if microdata.household
+            else []
+        ),
         exp.alias_(counts, "counts"),
         exp.alias_(exp.and_(*conditions) if conditions else exp.true(), "kept"),
     ]

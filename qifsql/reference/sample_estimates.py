@@ -1,7 +1,8 @@
-"""Uniques of a population, and individual risk, estimated from a sample (M69, M73)."""
+"""Uniques of a population, and risks of people and households, from a sample (M69, M73, M190)."""
 
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
@@ -39,3 +40,17 @@ def risk(size: int, share: Fraction) -> float:
         for i in range(1, size):
             mean = (1 / Decimal(i) - mean) / odds
         return float(mean)
+
+
+def household_risks(
+    risks: Sequence[float], households: Sequence[Hashable | None]
+) -> list[Fraction]:
+    """Return for each record the chance that some member of its household is found (M190).
+
+    Guesses about members are independent. A record without a household is one of its own.
+    """
+    missed: dict[Hashable, Fraction] = defaultdict(lambda: Fraction(1))
+    names = [("alone", i) if name is None else ("home", name) for i, name in enumerate(households)]
+    for name, chance in zip(names, risks, strict=True):
+        missed[name] *= 1 - Fraction(chance)
+    return [1 - missed[name] for name in names]

@@ -133,7 +133,7 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         "household": pl.String(),
         **dict.fromkeys(("households", "people", "people_without", "singled_out"), pl.Int64()),
         **dict.fromkeys(("share_singled_out", "risk", "risk_low"), pl.Float64()),
-        **dict.fromkeys(("risk_high", "worst_risk"), pl.Float64()),
+        **dict.fromkeys(("risk_high", "worst_risk", "expected_people"), pl.Float64()),
         "record_blocks": pl.Int64(),
         "record_singled_out": pl.Int64(),
         "record_prior_deterministic": pl.Float64(),
@@ -157,10 +157,12 @@ person is in the group (with the measure ``capacity``).
 member who is singled out, or whose secret is certain. ``risk`` is the mean over households of the
 chance that a best guess is right about some member, if guesses about members are independent;
 ``risk_low`` and ``risk_high`` are its bounds for any dependence, ``worst_risk`` the largest of a
-household. ``people_without`` have no household; each counts as a household of one. ``record_*``
-are the numbers of the attack with each household as one record. ``bounds``: the least and the
-greatest value of each measure over all completions of missing quasi-identifiers; ``value`` is that
-of the completion in which all missing values of a column are one value of its own."""
+household. ``expected_people`` is the sum over people of the risk of their household: those who are
+expected to be found, themselves or through another member. ``people_without`` have no household;
+each counts as a household of one. ``record_*`` are the numbers of the attack with each household as
+one record. ``bounds``: the least and the greatest value of each measure over all completions of
+missing quasi-identifiers; ``value`` is that of the completion in which all missing values of a
+column are one value of its own."""
 
 
 ALL = ("bayes", *MEASURES)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from qifsql.adversary import sets
 from qifsql.adversary.models import Model, model
+from qifsql.adversary.options import MATCH_ANY
 from qifsql.data.toml_lines import Route
 from qifsql.errors import InputError, quoted
 from qifsql.study.entry import Entry, Kind
@@ -35,6 +37,8 @@ COMPARED_ALIKE = {
     "person": "one column says whose record it is (person)",
 }
 """Roles that are the same in all files of a comparison."""
+NOT_HOUSED = ("person", "weight", "prior", "link", "knows", "learn", "store", "progressive")
+"""Roles and options beside which the risk of households is not measured."""
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files
 
@@ -231,6 +235,8 @@ def _uses(
         return role in ("qids", "secret", "where", "person")
     if kind == "suda":
         return role in ("qids", "where", "null", "person")
+    if role == "household":
+        return _takes_households({**source.roles, **options}, models, kind)
     if role == "qids":
         return not options.get("target")
     if role == "secret":
@@ -241,3 +247,10 @@ def _uses(
         wave = options.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)
     return True
+
+
+def _takes_households(options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind) -> bool:
+    """Return whether an attack or a check measures the risk of households, too."""
+    if kind not in ("attack", "check") or any(options.get(name) for name in NOT_HOUSED):
+        return False
+    return options.get("null") != MATCH_ANY and all(map(sets.takes_sets, models))

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from qifsql.adversary.options import Joining, Knowledge, Sets
+from qifsql.adversary.options import Households, Joining, Knowledge, Sets
 from qifsql.data.option import NAMES, TEXT, WHOLE, Form, declared
 from qifsql.data.reading import Reading
 from qifsql.errors import quoted
@@ -44,7 +44,7 @@ def _formats(content: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names)) if names and fits else None
 
 
-ROLES: Final[Forms] = {**forms(Knowledge), "key": NAMES, **forms(Sets)}
+ROLES: Final[Forms] = {**forms(Knowledge), "key": NAMES, **forms(Sets), **forms(Households)}
 JOINED: Final[Forms] = {n: form for n, form in forms(Joining).items() if n != "key"}
 
 READING: Final[Forms] = forms(Reading)

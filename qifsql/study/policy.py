@@ -33,10 +33,12 @@ the verdict. ``refuse`` does the same, and the policy is not met if there are su
 ``person``, a policy is not met where a column of the file numbers people who have several records.
 
 ``[adversary]`` takes ``qids``, ``secret``, ``key``, ``weight``, ``where``, ``null``, ``by``,
-``person``, ``known_records``, ``member``, ``wave``, ``absent``, ``prior``, ``population``,
-``original``, ``control`` and ``split``. Options that are given elsewhere take precedence. Its
-``by`` is the default of every rule. ``known_records`` is ``all`` or ``one``: the records that the
-adversary knows of a person; by default the worse of both is compared with the bounds.
+``person``, ``household``, ``known_records``, ``member``, ``wave``, ``absent``, ``prior``,
+``population``, ``original``, ``control`` and ``split``. Options that are given elsewhere take
+precedence. Its ``by`` is the default of every rule. ``known_records`` is ``all`` or ``one``: the
+records that the adversary knows of a person; by default the worse of both is compared with the
+bounds. With ``household = "hhid"`` the verdict also states the risk that a household is found
+through any member, which no rule bounds.
 
 A rule has one model or several, a ``measure`` and at least one bound: ``at_most``, ``at_least``,
 or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the baseline. A value
@@ -106,7 +108,18 @@ RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
 FILES = ("prior", "population", "original", "control")
 TEXTS = (
-    *("weight", "where", "null", "by", "person", "known_records", "member", "wave", "absent"),
+    *(
+        "weight",
+        "where",
+        "null",
+        "by",
+        "person",
+        "household",
+        "known_records",
+        "member",
+        "wave",
+        "absent",
+    ),
     *FILES,
 )
 RECORDS = "records"

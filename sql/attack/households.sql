@@ -34,7 +34,8 @@ WHERE household IS NOT NULL
 GROUP BY household;
 
 -- One row: how many households and people in them there are, how many households have a member
--- about whom the guess is certain, and the sums of their risks in parts of 2^-80.
+-- about whom the guess is certain, and the sums of their risks in parts of 2^-80, the last one over
+-- people, each with the risk of the household.
 CREATE OR REPLACE VIEW households AS
 SELECT
     count(*) AS households,
@@ -43,6 +44,7 @@ SELECT
     coalesce(sum((risk * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk,
     coalesce(sum((risk_low * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk_low,
     coalesce(sum((risk_high * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk_high,
+    coalesce(sum(people * (risk * pow(2, 80))::HUGEINT), 0)::VARCHAR AS people_risk,
     coalesce(max(risk), 0) AS worst_risk
 FROM household_risks;
 
@@ -55,6 +57,7 @@ SELECT
     coalesce(sum((chance * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk,
     coalesce(sum((chance * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk_low,
     coalesce(sum((chance * pow(2, 80))::HUGEINT), 0)::VARCHAR AS risk_high,
+    coalesce(sum((chance * pow(2, 80))::HUGEINT), 0)::VARCHAR AS people_risk,
     coalesce(max(chance), 0) AS worst_risk
 FROM housed
 WHERE household IS NULL;

@@ -31,4 +31,5 @@ def risks(
         "risk_low": F(sum(max(c) for c in members.values())) / n,
         "risk_high": F(sum(min(F(1), sum(c, F(0))) for c in members.values())) / n,
         "worst_risk": max(each),
+        "expected_people": sum(r * len(c) for r, c in zip(each, members.values(), strict=True)),
     }

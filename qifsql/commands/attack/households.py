@@ -12,11 +12,11 @@ from typing import Any
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.counts import Counts
-from qifsql.measures import gain
+from qifsql.measures import household_risk
+from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 
-PARTS = 2**80  # a sum of chances is taken in whole parts of 2^-80, so that no order matters
 Rows = list[dict[str, Any]]
 
 
@@ -30,7 +30,13 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
         return []
     alone = {r["secret"]: r for r in counts.frame("unhoused", identity).to_dicts()}
     housed = {r["secret"]: r for r in counts.frame("households", identity).to_dicts()}
-    return [_row(counts.bound, housed[secret], alone[secret]) for secret, _ in identity]
+    household = counts.bound.microdata.household
+    name = household.name if household else None
+    return [
+        {"secret": secret, "gain": gain, "household": name}
+        | household_risk.summary(housed[secret], alone[secret])
+        for secret, gain in identity
+    ]
 
 
 def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:
@@ -47,7 +53,7 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
     finished = []
     for row in measured:
         q = row["secret"], row["gain"]
-        before, then = gain.success(prior[q], *q), gain.success(posterior[q], *q)
+        before, then = success(prior[q], *q), success(posterior[q], *q)
         finished.append(
             row
             | {
@@ -69,23 +75,3 @@ def _as_records(bound: BoundAttack) -> BoundAttack:
         return bound
     of_sets = bound.on(bound.microdata.of_sets(household))
     return replace(of_sets, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
-
-
-def _row(bound: BoundAttack, housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the risks of all households: those of several people, and those without a name."""
-    counted = ("households", "people", "singled_out", "risk", "risk_low", "risk_high")
-    added = {name: int(housed[name]) + int(alone[name]) for name in counted}
-    n = added["households"]
-    household = bound.microdata.household
-    return {
-        "secret": housed["secret"],
-        "gain": housed["gain"],
-        "household": household.name if household else None,
-        "households": n,
-        "people": added["people"],
-        "people_without": alone["people"],
-        "singled_out": added["singled_out"],
-        "share_singled_out": added["singled_out"] / n,
-        **{name: added[name] / (n * PARTS) for name in ("risk", "risk_low", "risk_high")},
-        "worst_risk": max(housed["worst_risk"], alone["worst_risk"]),
-    }

@@ -8,6 +8,7 @@ from typing import Any, Unpack, cast
 
 import polars as pl
 
+from qifsql.adversary import sets
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
@@ -57,6 +58,7 @@ def specified(
     units: Any = {name: options.get(name) for name in ("person", "household")}
     units["any_value"] = options.get("null") == MATCH_ANY
     spec = Attack.of(model, source, **units, **cast("Options", adversary))
+    sets.refuse_weight(spec)
     population = options.get("population")
     if population is not None and spec.of_membership:
         spec, population = spec.among(population), None

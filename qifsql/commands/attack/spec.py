@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from qifsql.adversary.options import RAPID, Adversary, AnyNull, Sets
+from qifsql.adversary.options import RAPID, Adversary, AnyNull, Households, Sets
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     ATTACK,
@@ -12,7 +12,6 @@ from qifsql.data.option import (
     DATASET,
     DETAILS,
     FLAG,
-    GROUPS,
     LINKS,
     NAMES,
     RUN,
@@ -25,7 +24,7 @@ from qifsql.data.option import (
 )
 
 
-class AttackOptions(Adversary, Sets, total=False):
+class AttackOptions(Adversary, Sets, Households, total=False):
     """The adversary, further measures and details, and links between releases without a key."""
 
     null: AnyNull
@@ -50,16 +49,6 @@ class AttackOptions(Adversary, Sets, total=False):
             "Population: for membership, journalist risk.",
             text="Dataset of the people who may be in the release: joined by the key for "
             "membership, else for the journalist's risk.",
-            panel=DETAILS,
-        ),
-    ]
-    household: Annotated[
-        str | None,
-        Option(
-            GROUPS,
-            "Also by household: a column or NAME=EXPRESSION.",
-            text="Column or named expression of households, whose risks are measured "
-            'besides (details["households"]).',
             panel=DETAILS,
         ),
     ]

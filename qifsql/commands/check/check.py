@@ -11,6 +11,7 @@ from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
+from qifsql.adversary import sets
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
@@ -192,7 +193,22 @@ def judge(
     verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), rest)
     wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
     remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
-    return Verdict.of(frame, verdict_origin, (*remarks, *notes), rest.frame)
+    details = {"uncovered": rest.frame, **_households(results)}
+    return Verdict.of(frame, verdict_origin, (*remarks, *notes), details)
+
+
+def _households(results: Sequence[Result]) -> dict[str, pl.DataFrame]:
+    """Return the risks of households, one row per model and secret; nothing without households."""
+    housed = [r for r in results if "households" in r.details]
+    tables = [
+        result.frame.select("attack_id", "model", "secret").join(
+            result.details["households"], on="attack_id", maintain_order="left"
+        )
+        for result in housed
+    ]
+    keys = ["model", "secret"]
+    return {"households": pl.concat(tables).unique(keys, keep="first", maintain_order=True)
+            .drop("attack_id")} if tables else {}  # fmt: skip
 
 
 def _coverage(
@@ -252,6 +268,8 @@ def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> 
         unused.add("member")
     if not models[0].individual:
         unused.add("target")
+    if not all(map(sets.takes_sets, models)):
+        unused.add("household")
     options = {name: value for name, value in policy.adversary.items() if name not in unused}
     return options | {"by": by}
 
@@ -438,7 +456,7 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
         options = _attack_options(policy, [model], by)
         people = options.pop("population", None)
-        taken = ("person", *Options.__annotations__)
+        taken = ("person", "household", *Options.__annotations__)
         spec = Attack.of(model.acronym, source, **{n: v for n, v in options.items() if n in taken})
         spec = spec.among(people) if people is not None and spec.of_membership else spec
         with opened(spec, settings, joined=False, command="check"):

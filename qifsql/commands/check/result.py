@@ -51,19 +51,23 @@ class Verdict(Result):
     """The levels of a policy, met or not, and the columns that no rule covers.
 
     ``details["uncovered"]`` (``qifsql.results.uncovered.SCHEMA``) counts the people whom these
-    columns would single out. A verdict is true if the policy is met: every level is met, no column
-    is refused, and people are counted, or the policy accepts records. ``assert qifsql.check(...)``
-    enforces the policy.
+    columns would single out. ``details["households"]``, if households are named, has their risks
+    (``qifsql.results.assessment.DETAILS``), a row per model and secret. A verdict is true if the
+    policy is met: every level is met, no column is refused, and people are counted, or the policy
+    accepts records. ``assert qifsql.check(...)`` enforces the policy.
     """
 
     @classmethod
     def of(
-        cls, levels: pl.DataFrame, origin: Origin, notes: tuple[str, ...], uncovered: pl.DataFrame
+        cls,
+        levels: pl.DataFrame,
+        origin: Origin,
+        notes: tuple[str, ...],
+        details: Mapping[str, pl.DataFrame],
     ) -> "Verdict":
         """Return the verdict on the levels."""
         unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
         met = bool(levels["met"].all()) and not unnamed and not repeated(origin.spec)
-        details = {"uncovered": uncovered}
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from qifsql.adversary.options import UNNAMED, Belief, Joining, Knowledge, Person, Sets
+from qifsql.adversary.options import UNNAMED, Belief, Households, Joining, Knowledge, Person, Sets
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     COUNTS,
@@ -29,7 +29,7 @@ def _rules(content: Any) -> tuple[Mapping[str, Any], ...] | None:
     return tuple(content) if rules and content else None
 
 
-class CheckOptions(Knowledge, Joining, Sets, Person, Belief, total=False):
+class CheckOptions(Knowledge, Joining, Sets, Households, Person, Belief, total=False):
     """The adversary, which overrides that of the policy, and the last release."""
 
     by: Annotated[

@@ -9,7 +9,7 @@ import polars as pl
 
 from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.commands.synthetic.view import limits
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results import uncovered
@@ -20,7 +20,7 @@ from qifsql.study.release_rules import MODEL
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
-    shared=("uncovered",),
+    shared=("uncovered", "households"),
     types=SCHEMA | uncovered.SCHEMA,
     essential=True,
 )
@@ -87,8 +87,17 @@ def caveats(result: Verdict) -> list[str]:
             )
             for name in result.repeated
         ),
+        *_household_sentences(result),
         *uncovered.caveats(spec, result.columns, result.uncovered),
     ]
+
+
+def _household_sentences(result: Verdict) -> list[str]:
+    """Return the risk of households beside the levels; nothing if none are named."""
+    if "households" not in result.details:
+        return []
+    rows = result.details["households"].to_dicts()
+    return [details.household_sentence(row["secret"], row) for row in rows]
 
 
 def comparison_text(spec: Spec) -> list[str]:

@@ -22,14 +22,15 @@ def describe(data: Data, output: Output, settings: Settings, options: DescribeOp
     """Describe the columns: missing, distinct, entropy, people singled out, suggested roles."""
     from qifsql.commands.describe import view
     from qifsql.commands.describe.describe import describe as run
-    from qifsql.commands.describe.describe import person_of
+    from qifsql.commands.describe.describe import household_of, person_of
     from qifsql.presentation.language import said
     from qifsql.presentation.parts import Command, Paragraph
 
     dataset = data.dataset()
     result = run(dataset, **options, settings=settings)
     everything = (result.frame, result.details, result.spec)
-    line = view.command(result.rows(), data.arguments(), person_of(result.rows()))
+    rows = result.rows()
+    line = view.command(rows, data.arguments(), person_of(rows), household_of(rows))
     ready = [Paragraph(said("To attack with these roles:")), Command(line)] if line else []
     if "values" in result.details:  # they are the table of results; people see both
         result = replace(result, frame=result.details["values"], details={})

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.bind import of_records
+from qifsql.adversary.bind import of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
@@ -102,7 +102,8 @@ def describe(
                 "in one run, because each is counted by itself; name some with --columns"
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
-        rows = _with_roles([description.row(c) for c in chosen])
+        homes = catalog.households([c.name for c in chosen], description.where)
+        rows = _with_roles([description.row(c) for c in chosen], [home.column for home in homes])
         on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
         texts = [c for c in chosen if c.type == "VARCHAR" and not on_spark]
         spellings = {c.name: description.spellings(c) for c in texts}
@@ -117,6 +118,7 @@ def describe(
     notes = (
         *_first_line(catalog.schema),
         *map(of_records, _repeated(rows)),
+        *map(of_household, homes[:1]),
         *_spelt(spellings),
         *catalog.remarks,
     )
@@ -151,6 +153,15 @@ def person_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the column that says whose record it is, if people have several; None if unclear."""
     columns = _repeated(rows)
     return columns[0].column if len(columns) == 1 else None
+
+
+def household_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the column of people who live together; None if there is none.
+
+    People who have several records are counted by their own column, and not by household.
+    """
+    homes = [row["column"] for row in rows if row["suggested_role"] == "household"]
+    return homes[0] if homes and person_of(rows) is None else None
 
 
 def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
@@ -257,7 +268,7 @@ class _Describer:
         return Steps(BoundAttack((), microdata))
 
 
-def _with_roles(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_roles(rows: Sequence[dict[str, Any]], households: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of columns with their suggested roles; nested columns have none."""
     plain = [row for row in rows if row["records"] is not None]
     columns = [
@@ -265,6 +276,7 @@ def _with_roles(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             name=row["column"],
             type=row["type"],
             alone=row["singled_out"],
+            household=row["column"] in households,
             **{name: row[name] for name in ("records", "missing", "distinct", "entropy")},
         )
         for row in plain

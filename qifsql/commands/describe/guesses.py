@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from qifsql.data.topics import (
     CONTACT,
     COURT,
+    HOUSEHOLD,
     NUMBER,
     QUASI_IDENTIFIERS,
     SECRETS,
@@ -43,7 +44,7 @@ class Counted:
     """A column: its name, type, and how often its values occur.
 
     ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
-    ``entropy`` is in bits.
+    ``entropy`` is in bits. ``household``: it numbers households of people who differ.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Counted:
     distinct: int
     alone: int
     entropy: float
+    household: bool = False
 
     @property
     def constant(self) -> bool:
@@ -96,7 +98,7 @@ def reason(topic: Topic) -> str:
 
 def reasons() -> list[str]:
     """Return all reasons that a guess may have."""
-    topics = (WEIGHT, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
+    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
     others = [NESTED, CONSTANT, EMPTY, UNIQUE, DATED, MEASURED, BINARY, ITEM, UNKNOWN]
     return [*map(reason, topics), *others]
 
@@ -113,6 +115,8 @@ def _guess(column: Counted, question: str | None) -> Guess:
     name = spelled(column.name)
     if column.constant:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
+    if column.household:
+        return Guess("household", reason(HOUSEHOLD), "high")
     sure = WEIGHT.confidence(name)
     if sure and family(column.type) in NUMBERS:
         return Guess("weight", reason(WEIGHT), sure)

@@ -13,10 +13,20 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=("column", "missing", "distinct"))
-ROLES = ("quasi-identifier", "secret", "key", "identifier", "weight", "constant", "nested")
+ROLES = (
+    "quasi-identifier",
+    "secret",
+    "key",
+    "identifier",
+    "household",
+    "weight",
+    "constant",
+    "nested",
+)
 CONFIDENCE = ("high", "medium", "low")
 REASONS = (  # of roles that ``describe`` suggests
     "name: weight",
+    "name: household",
     "name: identifying number",
     "name: name or address",
     "name: health",
@@ -120,12 +130,15 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 
 def command(
-    rows: Sequence[Mapping[str, Any]], arguments: Sequence[str], person: str | None
+    rows: Sequence[Mapping[str, Any]],
+    arguments: Sequence[str],
+    person: str | None,
+    household: str | None,
 ) -> str | None:
     """Return the attack on the suggested roles as a command line; None without any to know.
 
     ``arguments`` are the file and how it is read; ``person`` is the column of people with several
-    records.
+    records, ``household`` that of people who live together.
     """
     qids, secrets = proposal(rows)
     if not qids:
@@ -134,6 +147,7 @@ def command(
     names = ",".join(map(field, qids))
     options = [word for name in secrets for word in ("--secret", field(name))]
     options += [] if person is None else ["--person", person]
+    options += [] if household is None else ["--household", household]
     return shlex.join(["qifsql", "attack", models, *arguments, "--qids", names, *options])
 
 

@@ -43,15 +43,24 @@ def cautions(
     estimates: Sequence[Uniques],
     weights: tuple[str, Weights] | None,
     unit: str,
+    *,
+    housed: bool,
 ) -> Iterator[str]:
     """Yield the known failures of the estimates that can occur with this sample.
 
     ``weights`` are the name and the numbers of the weights, if any; ``unit`` is what is counted.
+    ``housed``: the risks of households are estimated, too.
     """
     if weights is not None:
         yield from _weight_cautions(sizes, counted, *weights)
     if sizes.fraction == 1:
         return
+    if housed:
+        yield (
+            "the risks of households are made of the estimated risks of records, and are as "
+            "uncertain; guesses about members are taken as independent, without which only the "
+            "bounds hold"
+        )
     if sizes.records < FEW:
         yield (
             f"{plural(sizes.records, unit)} are too few to fit a model to: take the estimates "

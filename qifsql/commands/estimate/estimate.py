@@ -64,6 +64,18 @@ hits the right person, E(1/F | f); ``expected_reidentified`` is the sum over the
 ``unique_match`` is the chance that somebody of the population who matches exactly one record
 matches the right one (Skinner and Elliot's DIS), NULL if the sample does not allow an estimate."""
 
+HOUSEHOLDS: dict[str, pl.DataType] = {
+    "household": pl.String(),
+    **dict.fromkeys(("households", "people", "people_without"), pl.Int64()),
+    **dict.fromkeys(("risk", "risk_low", "risk_high", "worst_risk"), pl.Float64()),
+    **dict.fromkeys(("expected_people", "mean_risk"), pl.Float64()),
+}
+"""One row, with ``household``: the risk that a household is found through a member. ``risk`` is the
+mean over the households of 1 - prod (1 - risk of a member), ``risk_low`` and ``risk_high`` its
+bounds for any dependence, ``worst_risk`` the largest of a household. ``expected_people`` is the sum
+over the records, each with the risk of its household, ``mean_risk`` its share of the records. A
+record without a household (``people_without``) counts as a household of one."""
+
 HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """People by their risk in percent, rounded half to even."""
 
@@ -123,12 +135,15 @@ def estimate(
         where=options["where"],
         null=options["null"],
         person=options["person"],
+        household=options["household"],
     )
     out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
         sample = Sampled(engine, bound, fraction)
         counted = sample.count()
+        home = bound.microdata.household
+        housed = None if home is None else {"household": home.name} | sample.households()
         sizes = Sizes(counted.blocks, sample.fraction)
         extent = {"fraction": float(sample.fraction), "population": sizes.population}
         if out is not None:
@@ -145,7 +160,7 @@ def estimate(
     rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
     weight = bound.microdata.weight
     weights = (weight.name, sample.weights) if weight and sample.weights else None
-    failures = cautions(sizes, counted, estimates, weights, sample.unit)
+    failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
     notes = (*bound.microdata.notes, *gone, *failures)
     individual = _risk_table(sizes, counted)
     if bound.microdata.person is not None:
@@ -157,6 +172,8 @@ def estimate(
     schema = ESTIMATES | (PEOPLE if bound.microdata.person is not None else {})
     frame = pl.DataFrame(rows, schema=schema)
     details = {"individual": individual, "histogram": bins}
+    if housed is not None:
+        details["households"] = _household_table(housed)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
@@ -234,3 +251,8 @@ def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:
         "unique_match": unique_match(sizes),
     }
     return pl.DataFrame([row], schema=INDIVIDUAL)
+
+
+def _household_table(row: dict[str, Any]) -> pl.DataFrame:
+    row = row | {"mean_risk": row["expected_people"] / row["people"]}
+    return pl.DataFrame([{name: row[name] for name in HOUSEHOLDS}], schema=HOUSEHOLDS)

@@ -13,12 +13,14 @@ from qifsql.counting.session import check_records
 from qifsql.data.types import scale_of
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, WeightError, plural, quoted
+from qifsql.measures import household_risk
 from qifsql.query import microdata_steps
 from qifsql.query.columns import as_native, named, same_block
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 from qifsql.query.templates import load
 
+HOUSED = "household_risks"
 UNIT = 2**60  # parts of one in sums of risks and shares
 
 
@@ -116,6 +118,13 @@ class Sampled:
             complete=sum(row.complete for row in rows),
         )
 
+    def households(self) -> dict[str, Any]:
+        """Return the risk that a household is found through a member (``household_risk``)."""
+        steps = [*self._housed(), make_step("households"), make_step("unhoused")]
+        plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
+        ((housed, alone),) = self._rows(plan, "counting households")
+        return household_risk.summary(housed, alone)
+
     def every_record(self, native: Sequence[str]) -> Plan:
         """Return every record with its block size and risk, in the order of the input."""
         microdata = self.bound.microdata
@@ -129,8 +138,14 @@ class Sampled:
         people = exp.Div(this=size.copy(), expression=exp.column("share", "risky"))
         columns += [(size, "block_size"), (people, "population_block")]
         columns += [(exp.column("risk", "risky"), "risk")]
-        query = exp.select(*named(columns)).from_("everybody")
+        query = exp.select().from_("everybody")
         query = query.join("risky", on=same_block("everybody", "risky", len(microdata.qids)))
+        if microdata.household is not None:
+            steps += self._housed()[len(self._crowds()) :]
+            query = query.join(HOUSED, using="household", join_type="left")
+            found = exp.func("coalesce", exp.column("risk", HOUSED), exp.column("risk", "risky"))
+            columns += [(found, "household_risk")]
+        query = query.select(*named(columns))
         query = query.order_by(exp.column("record", "everybody"))
         return microdata_steps.plan(microdata, steps, query)
 
@@ -183,6 +198,11 @@ class Sampled:
         crowds = "crowds" if self.weights is None else "weighted_crowds"
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         return [*steps, self._step("crowds", crowds)]
+
+    def _housed(self) -> list[Step]:
+        """Return the steps of the risk of each household, through its members."""
+        steps = [self._step(name) for name in ("kinds", "chances", "housed")]
+        return [*self._crowds(), *steps, make_step(HOUSED)]
 
     def _unit(self) -> Step:
         """Return the step with one row: the fraction, or the unit that divides all weights."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Required, TypedDict
+from typing import Annotated, Required
 
-from qifsql.adversary.options import QIDS, Null, Where, person_option
+from qifsql.adversary.options import QIDS, Households, Null, Where, person_option
 from qifsql.data.option import CHANCE, DATA, RUN, TEXT, WHOLE, WRITTEN, Option
 
 APART = 2  # estimates disagree if one is more than this many times another
@@ -45,7 +45,7 @@ Measured: ``benchmarks/population.md``; Dankar et al. 2012 take Pitman's model u
 _data, _work = (partial(Option, panel=panel) for panel in (DATA, RUN))
 
 
-class EstimateOptions(TypedDict, total=False):
+class EstimateOptions(Households, total=False):
     """Options of ``estimate``: quasi-identifiers, and one sampling fraction."""
 
     fraction: Annotated[
@@ -80,7 +80,7 @@ class EstimateOptions(TypedDict, total=False):
             "Write the risk of each record, in input order: .parquet or .csv.",
             text="Write the risk of each record, in input order, to this .parquet or .csv "
             "file: record (from 1), the key, block_size, population_block (expected people "
-            "of the population in the same block) and risk, E(1/F | f).",
+            "of the population in the same block), risk, E(1/F | f), and household_risk.",
         ),
     ]
     where: Where

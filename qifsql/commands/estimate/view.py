@@ -7,7 +7,7 @@ import polars as pl
 
 from qifsql.commands.estimate.spec import APART, ASSUMES, CAUTIONS
 from qifsql.measures.uniqueness import REMARKS
-from qifsql.presentation import words
+from qifsql.presentation import details, words
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.results.kinds import Kind
@@ -22,7 +22,7 @@ NAMES = {
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
 
 
-KIND = Kind(columns=("population_uniques",), shared=("individual", "histogram"))
+KIND = Kind(columns=("population_uniques",), shared=("individual", "histogram", "households"))
 TITLE = "Unique in the population: {name}"
 
 
@@ -42,6 +42,9 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         parts.append(Heading(said("Risk of the people" if of_people else "Risk of the records")))
         parts += [_band_table(tables["histogram"])] if "histogram" in tables else []
         parts.append(Paragraph(_risk_sentences(rows, tables["individual"].row(0, named=True))))
+    if "households" in tables:
+        parts.append(Heading(said("Risk of the households")))
+        parts += _household_parts(tables["households"].row(0, named=True))
     return parts
 
 
@@ -196,6 +199,27 @@ def _risk_sentences(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
         return text
     match = "Somebody who matches exactly one record is right with {chance}."
     return f"{text} {said(match, chance=words.percent(row['unique_match']))}"
+
+
+def _household_parts(row: Mapping[str, Any]) -> list[Part]:
+    """Return the risk that a household is found through a member, and the people in it."""
+    table = Table.of([row["household"], said("share")], right=(1,))
+    for title, name in (
+        (said("a member linked rightly (independent)"), "risk"),
+        (said("at least, for any dependence"), "risk_low"),
+        (said("at most, for any dependence"), "risk_high"),
+        (said("the highest of a household"), "worst_risk"),
+    ):
+        table.add_row(title, words.percent(row[name]))
+    text = said(
+        "Of {people} in {n} households about {found} ({share}) are expected to be found, "
+        "themselves or through another member.",
+        people=words.persons(row["people"]),
+        n=words.count(row["households"]),
+        found=_rounded(row["expected_people"]),
+        share=words.percent(row["mean_risk"]),
+    )
+    return [table, Paragraph(text), *details.people_without(row)]
 
 
 def _rounded(estimate: float) -> str:

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any, Unpack
 
 from qifsql.commands.describe import view
-from qifsql.commands.describe.describe import describe, person_of
+from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.init.spec import InitOptions
 from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
@@ -25,7 +25,7 @@ from qifsql.study import policy as policies
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
-UNUSABLE = ("nested", "weight", "constant")  # as the only quasi-identifier
+UNUSABLE = ("nested", "weight", "constant", "household")  # as the only quasi-identifier
 WIDTH = 28  # of a name, before the comment begins
 
 
@@ -125,11 +125,14 @@ def _role_lines(
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
     person = person_of(columns)
     person_line = '#person = "patient_id"' if person is None else f"person = {toml(person)}"
+    home = household_of(columns)
+    household_line = '#household = "hhid"' if home is None else f"household = {toml(home)}"
     return {
         "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
         "secret": _listing("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
         "person": f"{person_line:<30}# whose record it is, if people have several",
+        "household": f"{household_line:<30}# who lives together, if people do",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
 

@@ -232,7 +232,7 @@ class Cache:
             details = {n: pl.read_parquet(_detail_file(place, n)) for n in record["details"]}
             origin, notes = _origin(note, entry), tuple(record["notes"])
             if entry.kind == "check":
-                return Verdict.of(frame, origin, notes, details["uncovered"])
+                return Verdict.of(frame, origin, notes, details)
             result = Result(frame=frame, origin=origin, details=details, notes=notes)
             if entry.kind != "sweep":
                 return replace(result, met=record["met"])

@@ -14,7 +14,7 @@ from qifsql.commands.suda import suda
 from qifsql.commands.sweep import result
 from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
-from qifsql.results.assessment import SCHEMA
+from qifsql.results.assessment import DETAILS, SCHEMA
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.entry import Entry
@@ -52,7 +52,8 @@ class StudyResult(Result):
     """The results of a study.
 
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
-    attack. ``results`` are the results of all entries by name. ``details``: ``sweeps``, the best
+    attack. ``results`` are the results of all entries by name. ``details``: ``households``, their
+    risks in attacks; ``sweeps``, the best
     subsets of each size; ``borders`` of searches; ``tables``, the rows of published tables;
     ``synthetic``, the measures of synthetic releases; ``suda``, measures of special uniques;
     ``checks``, the levels of policies; ``entries`` (``ENTRIES``). ``met``: the levels of all checks
@@ -83,6 +84,7 @@ class StudyResult(Result):
             return pl.concat(frames, how="diagonal")
 
         parts = {
+            "households": of_kind("attack", DETAILS["households"], "households"),
             "sweeps": of_kind("sweep", result.BEST, "best"),
             "borders": of_kind("sweep", result.BORDERS, "borders"),
             "tables": of_kind("tables", tables.SCHEMA),

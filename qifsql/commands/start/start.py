@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from qifsql.adversary.bind import RECORDS_COUNTED
+from qifsql.adversary.bind import HOUSEHOLDS, RECORDS_COUNTED
 from qifsql.commands.describe import view as described_columns
-from qifsql.commands.describe.describe import describe, person_of
+from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.describe.view import field
 from qifsql.commands.init.init import init
 from qifsql.commands.run.result import StudyResult
@@ -110,7 +110,7 @@ def start(
         )
     described = describe(dataset, settings=settings)
     qids, secrets = _choose_roles(dataset, described, questions, settings, told or silent)
-    person = person_of(described.rows())
+    person, household = (of(described.rows()) for of in (person_of, household_of))
     seconds = sweep.expected_seconds(
         dataset, settings, person=person, **_adversary_options(qids, secrets)
     )
@@ -124,8 +124,8 @@ def start(
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
-    of_records = () if person is None else (RECORDS_COUNTED,)  # people are counted
-    notes = [note for note in described.notes if not note.startswith(of_records)]
+    answered = [RECORDS_COUNTED] * (person is not None) + [HOUSEHOLDS] * (household is not None)
+    notes = [note for note in described.notes if not note.startswith(tuple(answered))]
     spec = {
         "dataset": dataset.name,
         **roles,
@@ -133,7 +133,7 @@ def start(
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
         "commands": _commands([text, *typed(reading)], study, described, roles),
-        "steps": _next_steps([text, *typed(reading)], study, (qids, secrets), person),
+        "steps": _next_steps([text, *typed(reading)], study, (qids, secrets), person, household),
     }
     return Beginning(
         frame=results.frame,
@@ -213,11 +213,16 @@ def _commands(file: list[str], study: Path, described: Result, roles: dict[str, 
 
 
 def _next_steps(
-    file: list[str], study: Path, roles: tuple[Names, Names], person: str | None
+    file: list[str],
+    study: Path,
+    roles: tuple[Names, Names],
+    person: str | None,
+    household: str | None,
 ) -> list[str]:
     """Return three command lines to go on with."""
     options = _role_words(*roles)
     of_people = [] if person is None else ["--person", person]
+    of_people += [] if household is None else ["--household", household]
     steps = [
         ["qifsql", "run", str(study)],
         ["qifsql", "check", *file, "--preset", "k5", *options, *of_people],

@@ -3,7 +3,7 @@
 import polars as pl
 
 from qifsql.commands.run import view as study
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Command, Heading, Paragraph, Part, Spec, Tables
 from qifsql.results.kinds import Kind
@@ -12,12 +12,13 @@ KIND = Kind(columns=study.KIND.columns, shared=study.KIND.shared)
 chapter = study.chapter
 
 
-def parts(frame: pl.DataFrame, _tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the main numbers, what they do not cover, the report, commands and next steps."""
     name = escaping.cell(spec["dataset"])
     content: list[Part] = [Heading(said("Privacy risk of {dataset}", dataset=name))]
     for row in frame.iter_rows(named=True):
         content += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
+        content += map(Paragraph, details.households_of(row, tables))
     content.append(Paragraph(_coverage_sentence(spec)))
     if spec["sizes"]:
         message = "Only subsets of {sizes} quasi-identifiers were swept, to take less time."

@@ -84,6 +84,9 @@ def test_the_risk_of_households(rows: list[dict[str, Any]], random: Any) -> None
             assert row[name] == expected[name]
         for name in ("risk", "risk_low", "risk_high", "worst_risk"):
             assert row[name] == pytest.approx(float(expected[name]), abs=1e-14)
+        assert row["expected_people"] == pytest.approx(
+            float(expected["expected_people"]), abs=1e-12
+        )
         assert row["risk_low"] <= row["risk"] <= row["risk_high"] + 1e-15
         units = people.attack(rows, HOSTILE, ["a", "b"], secret)
         for name in ("blocks", "singled_out", *SUCCESSES):

@@ -21,7 +21,13 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql.commands.estimate.estimate import ESTIMATES, HISTOGRAM, INDIVIDUAL, estimate_by_method
+from qifsql.commands.estimate.estimate import (
+    ESTIMATES,
+    HISTOGRAM,
+    HOUSEHOLDS,
+    INDIVIDUAL,
+    estimate_by_method,
+)
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, DatasetError, InputError, OutputError, WeightError
 from qifsql.measures import uniqueness as sp
@@ -320,6 +326,80 @@ def test_weighted_samples_are_those_of_the_oracle(
         done.details["histogram"].schema,
     )
     assert schemas == (ESTIMATES, INDIVIDUAL, HISTOGRAM)
+
+
+# The risk of households
+
+HOMES = st.sampled_from([0.0, -0.0, 1.0, 2.0, 3.0, math.nan, None])
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(PEOPLE, st.booleans(), st.data())
+def test_a_household_is_found_through_any_member(
+    tmp_path_factory: pytest.TempPathFactory,
+    people: list[Any],
+    weighted: bool,
+    data: st.DataObject,
+):
+    """Each record has 1 - the product of what its household misses, with or without weights."""
+    n = len(people)
+    homes = data.draw(st.lists(HOMES, min_size=n, max_size=n))
+    weights = data.draw(st.lists(WEIGHTS[pl.Int64], min_size=n, max_size=n))
+    folder = tmp_path_factory.mktemp("h")
+    rows = [(a, b, h, w) for (a, b), h, w in zip(people, homes, weights, strict=True)]
+    schema = {"a": pl.String, "b": pl.Float64, 'h"; drop': pl.Float64, "w": pl.Int64}
+    file = write(folder / "a.parquet", rows, schema)
+    way: dict[str, Any] = {"sampling_weight": "w"} if weighted else {"fraction": "1/3"}
+    done = qifsql.estimate(
+        file, qids=["a", "b"], household='h"; drop', records=folder / "r.parquet", **way
+    )
+    found = pl.read_parquet(folder / "r.parquet")
+    named = [None if h is None or math.isnan(h) else h + 0.0 for h in homes]
+    wanted = se.household_risks(found["risk"].to_list(), named)
+    assert found["household_risk"].to_list() == pytest.approx([*map(float, wanted)], rel=1e-12)
+    row = done.details["households"].row(0, named=True)
+    assert done.details["households"].schema == HOUSEHOLDS
+    assert (row["people"], row["people_without"]) == (n, named.count(None))
+    assert row["households"] == len({*named} - {None}) + named.count(None)
+    assert row["expected_people"] == pytest.approx(float(sum(wanted)), rel=1e-12)
+    assert row["mean_risk"] == pytest.approx(float(sum(wanted)) / n, rel=1e-12)
+    assert row["worst_risk"] == pytest.approx(float(max(wanted)), rel=1e-12)
+    assert row["risk_low"] <= row["risk"] * (1 + 1e-12)
+    assert row["risk"] <= row["risk_high"] * (1 + 1e-12)
+
+
+def test_household_risks_are_those_of_sdcmicro(shared: Path):
+    """The household survey of sdcMicro: 1 - prod(1 - risk), added up over the records."""
+    file = shared / "data" / "sdc_testdata.parquet"
+    qids = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+    done = qifsql.estimate(file, qids=qids, sampling_weight="sampling_weight", household="ori_hid")
+    blocks = pl.len().over(qids).alias("f"), pl.col("sampling_weight").sum().over(qids).alias("F")
+    sample = pl.read_parquet(file).with_columns(*blocks)
+    risk = [se.risk(f, Fraction(f, n)) for f, n in sample.select("f", "F").iter_rows()]
+    wanted = float(sum(se.household_risks(risk, sample["ori_hid"].to_list())))
+    row = done.details["households"].row(0, named=True)
+    assert row["expected_people"] == pytest.approx(wanted, rel=1e-12)
+    assert (row["households"], row["people"]) == (1000, 4580)
+    assert any("as independent" in note for note in done.notes)
+
+
+def test_households_of_everybody_have_the_risks_of_an_attack(tmp_path: Path):
+    """In a whole population a household is found as an attack finds it; a file of risks says so."""
+    rows = [(i % 5, i % 7, i // 3) for i in range(40)]
+    file = write(tmp_path / "a.parquet", rows, {"a": pl.Int64, "b": pl.Int64, "h": pl.Int64})
+    estimated = qifsql.estimate(file, qids="a,b", fraction=1, household="h")
+    exact = qifsql.attack("crs", file, qids="a,b", household="h").details["households"]
+    same = [name for name in HOUSEHOLDS if name in exact.columns]
+    assert estimated.details["households"].select(same).equals(exact.select(same))
+
+
+@pytest.mark.parametrize("column", ["nothing", "max(h)", "h", "x="])
+def test_a_household_that_is_no_column_is_bad_input(column: str, tmp_path: Path):
+    file = write(
+        tmp_path / "a.parquet", [(1, {"x": 1})], {"a": pl.Int64, "h": pl.Struct({"x": pl.Int64})}
+    )
+    done = run("estimate", file, "-q", "a", "--fraction", "0.5", "--household", column)
+    assert (done.code, "Traceback" in done.err) == (2, False)
 
 
 # The whole
