@@ -305,7 +305,7 @@ def telling_members_apart(columns: Sequence[str]) -> list[str]:
     names = [name for name in columns if not numbers_households(name)]
     of_members = [topic for topic in QUASI_IDENTIFIERS if topic.name in _OF_MEMBERS]
     for topics in (of_members, QUASI_IDENTIFIERS):
-        told = [n for n in names if any(t.confidence(spelled(n)) == "high" for t in topics)]
-        if told:
-            return told
+        telling = [n for n in names if any(t.confidence(spelled(n)) == "high" for t in topics)]
+        if telling:
+            return telling
     return []

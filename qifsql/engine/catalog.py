@@ -1,5 +1,6 @@
 """DuckDB's catalog of one dataset: the types of expressions over its columns, and their values."""
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -210,11 +211,12 @@ class Catalog:
         A number that repeats with people who are all alike may be that of one person. Of a large
         file the first records are compared; on Spark none.
         """
-        told = [self.schema.find(name) for name in telling_members_apart(names)]
-        members = [c for c in told if c is not None and not nested(c.type)]
+        once = [name for name, times in Counter(names).items() if times == 1]
+        members = [self.schema[name] for name in telling_members_apart(once)]
+        members = [member for member in members if not nested(member.type)]
         if not members or self.engine.settings.engine_name == "spark":
             return ()
-        numbers = self.repeats([n for n in names if numbers_households(n)], where, ())
+        numbers = self.repeats([n for n in once if numbers_households(n)], where, ())
         return tuple(n for n in numbers if self._differ(n.column, members, where))
 
     def _differ(self, household: str, members: Sequence[Column], where: exp.Expr | None) -> bool:

@@ -143,8 +143,8 @@ class Sampled:
         if microdata.household is not None:
             steps += self._housed()[len(self._crowds()) :]
             query = query.join(HOUSED, using="household", join_type="left")
-            found = exp.func("coalesce", exp.column("risk", HOUSED), exp.column("risk", "risky"))
-            columns += [(found, "household_risk")]
+            risk = exp.func("coalesce", exp.column("risk", HOUSED), exp.column("risk", "risky"))
+            columns += [(risk, "household_risk")]
         query = query.select(*named(columns))
         query = query.order_by(exp.column("record", "everybody"))
         return microdata_steps.plan(microdata, steps, query)

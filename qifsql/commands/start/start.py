@@ -125,7 +125,7 @@ def start(
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
     answered = [RECORDS_COUNTED] * (person is not None) + [HOUSEHOLDS] * (household is not None)
-    notes = [note for note in described.notes if not note.startswith(tuple(answered))]
+    notes = dict.fromkeys((*described.notes, *results.notes))
     spec = {
         "dataset": dataset.name,
         **roles,
@@ -139,7 +139,7 @@ def start(
         frame=results.frame,
         origin=origin.about(spec, (*dataset.paths, str(study))),
         details={**results.details, "roles": described.frame},
-        notes=(*notes, *(n for n in results.notes if n not in notes)),
+        notes=tuple(note for note in notes if not any(text in note for text in answered)),
         met=results.met,
         results=results,
         study=study,
