@@ -112,8 +112,8 @@ def estimate(
         >>> result.frame["method"].to_list()[0]
         'dankar'
 
-    Source: M69 to M74; Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998, Dankar et al. 2012,
-    Franconi and Polettini 2004, Skinner and Elliot 2002.
+    Source: M69 to M74, M192 (households); Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998,
+    Dankar et al. 2012, Franconi and Polettini 2004, Skinner and Elliot 2002.
 
     """
     options = complete(options, EstimateOptions)

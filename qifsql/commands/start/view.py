@@ -1,5 +1,8 @@
 """The end of a first look at a file: the main numbers, the report, and the steps that follow."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from qifsql.commands.run import view as study
@@ -10,16 +13,21 @@ from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=study.KIND.columns, shared=study.KIND.shared)
 chapter = study.chapter
+IDENTIFYING = ("key", "identifier")
+"""Roles of columns that tell people apart by themselves."""
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the main numbers, what they do not cover, the report, commands and next steps."""
     name = escaping.cell(spec["dataset"])
     content: list[Part] = [Heading(said("Privacy risk of {dataset}", dataset=name))]
+    identifying = _identifying_columns(tables)
+    content += [Paragraph(_identifying_sentence(row, frame), strong=True) for row in identifying]
     for row in frame.iter_rows(named=True):
         content += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
         content += map(Paragraph, details.households_of(row, tables))
-    content.append(Paragraph(_coverage_sentence(spec)))
+    if spec["not_considered"] or not identifying:
+        content.append(Paragraph(_coverage_sentence(spec)))
     if spec["sizes"]:
         message = "Only subsets of {sizes} quasi-identifiers were swept, to take less time."
         content.append(Paragraph(said(message, sizes=spec["sizes"])))
@@ -27,6 +35,26 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         content.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
     content += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
     return [*content, Heading(said("Next steps")), *_step_parts(spec)]
+
+
+def _identifying_columns(tables: Tables) -> list[Mapping[str, Any]]:
+    """Return the names and numbers that tell people apart, and are taken for no knowledge."""
+    columns = tables["roles"].to_dicts() if "roles" in tables else []
+    identifying = [c for c in columns if c["suggested_role"] in IDENTIFYING]
+    return [column for column in identifying if column["singled_out"]]
+
+
+def _identifying_sentence(column: Mapping[str, Any], frame: pl.DataFrame) -> str:
+    """Return how many people a name or number tells apart, before all numbers without it."""
+    of_records = "known_records" in frame.columns and frame["known_records"].is_not_null().any()
+    counted = words.records if of_records else words.persons
+    return said(
+        "{column} tells {n} of {all} apart: whoever knows it finds them. Remove it before you "
+        "publish, or replace it by a random number. The other numbers leave it out.",
+        column=escaping.cell(column["column"]),
+        n=words.count(column["singled_out"]),
+        all=counted(column["records"]),
+    )
 
 
 def _coverage_sentence(spec: Spec) -> str:

@@ -193,3 +193,20 @@ def test_a_csv_is_read_as_it_is_said(here: Path):
     text = (here / "p-qifsql" / "study.toml").read_text()
     assert 'encoding = "latin-1"' in text
     assert "all_varchar = true" in text
+
+
+def test_a_column_of_names_is_told_before_all_numbers(tmp_path: Path) -> None:
+    """Not nobody: whoever knows the names finds everybody, though no number has them."""
+    names = pl.DataFrame(
+        {
+            "person": [f"Sheriff {'ABCDEFGH'[i % 8]}{i}son Smith" for i in range(24)],
+            "dept": [f"Dept {i % 3}" for i in range(24)],
+        }
+    )
+    names.write_csv(tmp_path / "names.csv")
+    done = run("start", tmp_path / "names.csv", "--yes", "-o", tmp_path / "begun")
+    assert done.code == 0
+    before, *numbers = done.out.partition("Re-identification")
+    assert "person tells 24 of 24 people apart" in before
+    assert numbers
+    assert "Every column of the file has a role" not in done.out
