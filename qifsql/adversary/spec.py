@@ -18,6 +18,9 @@ from qifsql.data.option import as_names, as_tuple, check_names
 from qifsql.errors import InputError
 
 KnownRecords = Literal["all", "one"]  # the records that an adversary knows of a person
+Part = Literal[
+    "everybody", "shown", "hidden"
+]  # of the people, by whether their record is suppressed
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {name for m in MODELS.values() if m.goal == "membership" for name in m.names}
 """The models of membership, as users write them."""
@@ -249,8 +252,10 @@ class Microdata:
     whose columns the adversary may know. ``columns`` are all columns of the datasets with their
     roles. ``repeated`` number people, of whom some have several records, though records are
     counted. ``reported``: only people with a reported secret, which is the only one; of several
-    records, the reported values. ``notes`` are remarks for
-    readers of the results.
+    records, the reported values. ``suppressed``: how many records are one of anything, so that they
+    are in no block of others. ``part``: the people whose blocks are asked for: everybody (the block
+    of those with a suppressed record is everyone), or only those with a record that is ``shown``,
+    or suppressed (``hidden``). ``notes`` are remarks for readers of the results.
     """
 
     dataset: Dataset | Collection
@@ -270,6 +275,8 @@ class Microdata:
     household: Attribute | None = None
     repeated: tuple[Repeated, ...] = ()
     reported: bool = False
+    suppressed: int = 0
+    part: Part = "everybody"
 
     @property
     def datasets(self) -> int:

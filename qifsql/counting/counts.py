@@ -102,7 +102,34 @@ class Counts:
             self._store_question()
 
     def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
-        """Return the profile of each question: a secret (0: the owner) and a gain function."""
+        """Return the profile of each question: a secret (0: the owner) and a gain function.
+
+        After the release, everyone is the block of the people with suppressed records.
+        """
+        profiles = self._profiles(self.bound, questions, prior=prior)
+        if prior or not self._hides:
+            return profiles
+        before = self._profiles(self.bound, questions, prior=True)
+        hidden = self._profiles(self.hidden, questions, prior=False)
+        for q, apart in hidden.items():
+            profile = profiles.get(q, before[q].empty())
+            profiles[q] = profile.with_everyone(apart, before[q])
+        return profiles
+
+    @property
+    def hidden(self) -> BoundAttack:
+        """Return the attack on the people with suppressed records alone."""
+        return self.bound.on(replace(self.bound.microdata, part="hidden"))
+
+    @property
+    def _hides(self) -> bool:
+        """Return whether people with suppressed records are counted apart."""
+        return bool(self.bound.microdata.suppressed) and not self.bound.target
+
+    def _profiles(
+        self, bound: BoundAttack, questions: Sequence[Question], *, prior: bool
+    ) -> dict[Question, Profile]:
+        """Return the profiles of the people of an attack."""
         instead = {q: self._same_blocks(q) for q in questions}
         unique_questions = sorted(set(instead.values()))
         what = "measuring the prior" if prior else "attacking"
@@ -113,7 +140,7 @@ class Counts:
             if not alike:
                 continue
             plan = compiler.profile_plan(
-                self.bound, alike, prior=prior, catalogs=self.catalogs, values=self.values
+                bound, alike, prior=prior, catalogs=self._tables_of(bound), values=self.values
             )
             frame = self._frame(plan, what)
             for (j, g), part in _by_question(frame, alike):
@@ -126,10 +153,28 @@ class Counts:
         self, name: str, questions: Sequence[Question], *, prior: bool = False
     ) -> pl.DataFrame:
         """Return all rows of one step for each question, numbered by ``secret`` and ``gain``."""
+        return self.frame_of(self.bound, name, questions, prior=prior)
+
+    def frame_of(
+        self, bound: BoundAttack, name: str, questions: Sequence[Question], *, prior: bool = False
+    ) -> pl.DataFrame:
+        """Return the rows of ``frame`` for these people, or for those that are ``hidden``."""
         plan = compiler.step_plan(
-            self.bound, name, questions, prior=prior, catalogs=self.catalogs, values=self.values
+            bound,
+            name,
+            questions,
+            prior=prior,
+            catalogs=self._tables_of(bound),
+            values=self.values,
         )
         return self._frame(plan, "measuring")
+
+    def _tables_of(self, bound: BoundAttack) -> dict[str, str]:
+        """Return the catalogs of the tables that hold of the people of an attack."""
+        if bound.microdata.part == self.bound.microdata.part:
+            return self.catalogs
+        of_all = ("microdata", "prior_", PERSONS)
+        return {name: place for name, place in self.catalogs.items() if name.startswith(of_all)}
 
     def note_dropped(self, people: int) -> tuple[str, ...]:
         """Return a note on the records that the rule for missing values leaves out."""
@@ -185,7 +230,8 @@ class Counts:
                 self.keep(step, lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)
-        if tallied and not (bound.gains or bound.beliefs or bound.target or bound.microdata.weight):
+        apart = bound.gains or bound.beliefs or bound.target or self._hides
+        if tallied and not (apart or bound.microdata.weight):
             self.values = self._tallied_values()
         if self.values and bound.microdata.by:
             self.keep("member_signatures")
@@ -291,5 +337,6 @@ class Counts:
             "by": rendered(people.by),
             "where": None if people.where is None else render.render(people.where),
             "null": people.null,
+            **({"suppressed": people.suppressed} if people.suppressed else {}),
             "models": sorted({m.goal for m in self.bound.models}),
         }

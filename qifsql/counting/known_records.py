@@ -17,26 +17,37 @@ class OneRecord:
     """The blocks of equal records by kind, and the people who have one that tells.
 
     ``singled_out`` people have a record that nobody else has, ``certain`` ones a record in a block
-    with one secret.
+    with one secret. ``hidden`` records are suppressed: the block of their people is everyone.
     """
 
     profile: pl.DataFrame
     singled_out: int
     certain: int
+    hidden: int = 0
 
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row that differ from that of all records, and no measures."""
         before = gain.success(prior, secret, 0)
-        after = records_of_people.success(self.profile, self.certain)
+        profile = self._profile(prior)
+        after = records_of_people.success(profile, self.certain)
         least = {"k": "size", "l": "values"} if "k" in measures else {}
         return {
             "known_records": "one",
-            "blocks": int(self.profile["blocks"].sum()),
+            "blocks": int(profile["blocks"].sum()),
             "singled_out": self.singled_out,
             **bayes.row(before, after),
             **dict.fromkeys(measures),
-            **{name: self.profile[c].min() for name, c in least.items() if name != "l" or secret},
+            **{name: profile[c].min() for name, c in least.items() if name != "l" or secret},
         }
+
+    def _profile(self, prior: Profile) -> pl.DataFrame:
+        """Return the blocks by kind, everyone among them if records are hidden."""
+        if not self.hidden:
+            return self.profile
+        everyone = prior.frame.select("size", "values", "mode", blocks=1, records=self.hidden)
+        columns = ("size", "mode", "values", "blocks", "records")
+        tables = (self.profile.select(*columns), everyone.select(*columns))
+        return pl.concat([table.cast(pl.Int64()) for table in tables])
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
@@ -51,10 +62,19 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
     blocks = Counts(counts.engine, by_record, again=False, tallied=False)
     profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
+    hidden: dict[int, int] = {}
+    if by_record.microdata.suppressed:
+        apart = blocks.frame_of(blocks.hidden, "known_profile", identity)
+        hidden = {row["secret"]: int(row["records"]) for row in apart.to_dicts()}
     blocks.forget()
     counts.plans += blocks.plans
     certain = {row["secret"]: row for row in people.to_dicts()}
     return {
-        j: OneRecord(profiles.filter(secret=j), certain[j]["singled_out"], certain[j]["certain"])
+        j: OneRecord(
+            profiles.filter(secret=j),
+            certain[j]["singled_out"],
+            certain[j]["certain"],
+            hidden.get(j, 0),
+        )
         for j, _ in identity
     }

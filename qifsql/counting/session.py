@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.counting import suppressed
 from qifsql.counting.join import with_joined_people
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import FLOATING, identifier, split_name, with_one_missing
@@ -34,13 +35,15 @@ def opened(
     settings: Settings | None = None,
     *,
     joined: bool = True,
+    apart: bool = False,
     command: str = "",
     **access: Unpack[Access],
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
     """Open the engine and bind the attack; remove temporary data at the end.
 
     The engine opens the files of the attack, and those of ``access``. ``joined``: the people of a
-    collection are checked and joined, which is needed to run queries. ``command``: the command, if
+    collection are checked and joined, which is needed to run queries. ``apart``: suppressed records
+    are counted, and are in no block of others. ``command``: the command, if
     it also runs on Spark.
     """
     access["sources"] = (spec.dataset, *spec.tables, *access.get("sources", ()))
@@ -52,7 +55,8 @@ def opened(
         catalog = Catalog(engine, spec.dataset, spec.mentions)
         bound = bind(replace(spec, dataset=catalog.dataset), catalog)
         people = replace(bound.microdata, notes=(*notes, *bound.microdata.notes))
-        yield engine, bound.on(with_joined_people(engine, people) if joined else people)
+        bound = bound.on(with_joined_people(engine, people) if joined else people)
+        yield engine, suppressed.marked(engine, bound) if apart else bound
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:

@@ -172,6 +172,9 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, f"{closed}{bracket}{literal}")
 
 
+MANIFEST = ".manifest.json"  # of the manifest next to a file
+
+
 def parsed_json(text: str | bytes) -> Any:
     """Return the data of a JSON text, which may be damaged or hostile.
 

@@ -4,6 +4,7 @@ A row is about blocks that are alike: their number, and their totals:
 
 =============  ======================================================================
 ``size``       individuals in each such block (k_b; with weights, those of weight > 0)
+``people``     individuals of whom the row tells: those in all such blocks
 ``values``     distinct values of the secret in each (d_b)
 ``blocks``     number of such blocks
 ``weight``     their total weight (n_b summed; without weights, their individuals)
@@ -12,6 +13,9 @@ A row is about blocks that are alike: their number, and their totals:
 ``chance``     largest m_b / n_b among them, in (0, 1]
 ``owner``      largest max w / n_b among them, in (0, 1]
 =============  ======================================================================
+
+The block of people with suppressed records is everyone: ``size`` and ``values`` are those of all,
+``people`` is how many stand in it, and the totals are theirs.
 
 With a gain function other than identity ``mode`` and ``chance`` are gains times ``scale``, a power
 of two or the denominator of a penalty.
@@ -24,7 +28,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from operator import mul
 
 import polars as pl
 
@@ -45,6 +48,7 @@ class Profile:
         size, mode, blocks = (frame[name] for name in ("size", "mode", "blocks"))
         columns = {
             "size": size,
+            "people": size * blocks,
             "values": frame["values"],
             "blocks": blocks,
             "weight": size * blocks,
@@ -58,8 +62,28 @@ class Profile:
     @classmethod
     def of_weights(cls, frame: pl.DataFrame) -> "Profile":
         """Build a profile from the totals of the view ``weighted/profile``."""
-        columns = ("size", "values", "blocks", "weight", "mode", "heaviest", "chance")
-        return cls(frame.select(*columns, owner="owner_chance"), _scale(frame))
+        columns = ("values", "blocks", "weight", "mode", "heaviest", "chance")
+        people = pl.col("size") * pl.col("blocks")
+        table = frame.select("size", *columns, people=people, owner="owner_chance")
+        return cls(table, _scale(frame))
+
+    def empty(self) -> "Profile":
+        """Return a profile of no blocks in the same unit."""
+        return Profile(self.frame.clear(), self.scale)
+
+    def with_everyone(self, hidden: "Profile", everybody: "Profile") -> "Profile":
+        """Return the profile with the block of the people with suppressed records: everyone.
+
+        ``hidden`` is the profile of these people, a group of their own, whose best guesses are the
+        most that can be right; ``everybody`` is the profile of no quasi-identifiers.
+        """
+        of_all = dict.fromkeys(("size", "values", "chance", "owner"))
+        row = {n: everybody.frame[n][0] for n in of_all} | {"blocks": 1}
+        row["people"] = hidden.individuals
+        row |= {n: hidden._column(n)[0] for n in ("weight", "mode", "heaviest")}
+        schema = self.frame.schema
+        line = pl.DataFrame([row], schema=schema)
+        return Profile(pl.concat([self.frame, line]), self.scale)
 
     @property
     def individuals(self) -> int:
@@ -74,7 +98,7 @@ class Profile:
     @property
     def singled_out(self) -> int:
         """Return how many people are alone in their block."""
-        return sum(_where(self._column("blocks"), self._column("size")))
+        return sum(_where(self._people, self._column("size")))
 
     @property
     def certain(self) -> int:
@@ -98,9 +122,9 @@ class Profile:
     def _columns(self) -> dict[str, list[int]]:
         return {}
 
-    @cached_property
+    @property
     def _people(self) -> list[int]:
-        return list(map(mul, self._column("size"), self._column("blocks")))
+        return self._column("people")
 
     @cached_property
     def _weight(self) -> Fraction:

@@ -96,7 +96,8 @@ def kept_plan(
 
 def everyone_plan(attack: BoundAttack) -> Plan:
     """Return the plan of one row: the number of groups, including people of weight 0."""
-    steps = Steps(replace(attack.on(replace(attack.microdata, weight=None)), target={}))
+    everybody = replace(attack.microdata, weight=None, suppressed=0)
+    steps = Steps(replace(attack.on(everybody), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
     counted = exp.select("count(*) AS groups").from_(groups.subquery("every_group"))
     return plan(attack.microdata, steps.steps, counted)

@@ -13,6 +13,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import SOURCE, read, with_one_missing
 from qifsql.data.readers import openings, relation
+from qifsql.query import suppression
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
@@ -202,9 +203,16 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
 
 def candidates(attack: BoundAttack) -> Step:
     """Return the step of the look-alikes of the target."""
-    query = exp.select("*").from_("microdata").where(*agreeing(attack))
     doc = "One row per individual whom the adversary cannot tell from the target."
-    return Step("candidates", doc, query)
+    alike = exp.and_(*agreeing(attack))
+    people = exp.select("*").from_("microdata")
+    if not attack.microdata.suppressed:
+        return Step("candidates", doc, people.where(alike))
+    doc += " Suppressed records are, where no other fits the target."
+    fits = exp.Exists(this=exp.select(number(1)).from_("microdata").where(alike.copy()))
+    hidden = suppression.is_hidden(attack.microdata)
+    rest = exp.and_(exp.paren(hidden), exp.not_(fits))
+    return Step("candidates", doc, people.where(exp.or_(exp.paren(alike), exp.paren(rest))))
 
 
 def agreement(attack: BoundAttack) -> Step:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
-from qifsql.query import microdata_steps, parameters
+from qifsql.query import microdata_steps, parameters, suppression
 from qifsql.query.columns import number
 from qifsql.query.microdata_steps import PERSONS
 from qifsql.query.plan import Step
@@ -26,9 +26,10 @@ SHARED = (  # one for all secrets
     "chosen", "member_signatures", "member_tallies", "population", "signatures", "tallies",
 )  # fmt: skip
 PER_GAIN = (
-    "answer", "asked", "chances", "effort", "expected", "gained", "gains_check", "groups",
-    "histogram", "listed", "nearest", "numbers", "pairs", "pairs_check", "profile", "quantiles",
-    "reaches", "scale", "stakes", "thresholds", "unknown_values", "unusual", "usual_gains",
+    "answer", "asked", "blocks_of_all", "chances", "chances_of_all", "effort", "expected",
+    "gained", "gains_check", "groups", "histogram", "listed", "nearest", "numbers", "pairs",
+    "pairs_check", "profile", "quantiles", "reaches", "scale", "stakes", "thresholds",
+    "unknown_values", "unusual", "usual_gains",
 )  # fmt: skip
 OF_THE_QUESTION = (  # the same before and after the release
     "asked", "beliefs", "listed", "nearest", "numbers", "pairs", "reaches", "scale",
@@ -46,6 +47,11 @@ OF_OWNERS = {  # the files of these steps if the secret is the owner of the reco
     "guesses": "owner_guesses",
     "members": "owner_members",
 }
+BY_PERSON = (
+    "crowds", "doubts", "groups", "guessed_right", "guesses", "housed", "revealed", "spectrum",
+)  # fmt: skip
+"""Steps that look up each person's block, which is everyone if her record is suppressed."""
+OF_EVERYBODY = ("housed", "members", "owner_members")  # of people with suppressed records, too
 PLACES = "positions"  # a table of one row whose values are known here
 OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "groups": "tally_groups",
@@ -107,6 +113,9 @@ class Steps:
         """Add the step of a subject unless it is there; return its name."""
         if name in ("microdata", PERSONS):
             return self._people(replace(about, prior=about.prior or name == PERSONS))
+        if name == "hidden":
+            self._people(replace(about, prior=True))
+            return self.push(suppression.part_of_people(self.attack.microdata, name))
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
@@ -146,9 +155,18 @@ class Steps:
                 self.push(step)
         if about.prior and by_one_record:
             return PERSONS
-        if not self.attack.target or about.prior or "microdata" in tables:
-            return "microdata"
-        return self.push(microdata_steps.candidates(self.attack))
+        if self.attack.target and not about.prior and "microdata" not in tables:
+            return self.push(microdata_steps.candidates(self.attack))
+        if self.attack.microdata.suppressed and not about.prior:
+            part = "hidden" if self.attack.microdata.part == "hidden" else "shown"
+            return self.push(suppression.part_of_people(self.attack.microdata, part))
+        return "microdata"
+
+    @property
+    def _has_everyone(self) -> bool:
+        """Return whether everyone is a block: that of the people with suppressed records."""
+        microdata = self.attack.microdata
+        return bool(microdata.suppressed) and microdata.part == "everybody"
 
     def _template(self, name: str, about: About) -> Template:
         file = self._file(name, about)
@@ -218,6 +236,14 @@ class Steps:
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
         if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
             table = {"cells": "believed", "members": "believed_members"}.get(table, table)
+        if self._has_everyone and not about.prior:
+            if table == "microdata" and reader in OF_EVERYBODY:
+                return self._people(replace(about, prior=True))
+            if table == "chances" and reader != "chances_of_all":
+                return self._add_needed("chances_of_all", about)
+            if table in ("blocks", "cells") and reader in BY_PERSON:
+                by_gain = about if reader == "groups" else replace(about, gain=0)
+                return self._add_needed(f"{table}_of_all", by_gain)
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
         return self._add_needed(table, about)

@@ -6,13 +6,15 @@ attribute. Of each block she guesses the likeliest secret.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from qifsql.reference.channel import Prior, inners, joint
 from qifsql.reference.microdata import (
+    Blocks,
+    Key,
     Names,
     Rows,
     Values,
@@ -34,7 +36,8 @@ class Kind:
     """Blocks that are alike: their number, the people and values of each, totals over all of them.
 
     ``weight`` is of the people, ``best`` of those whom the best guess is right about; ``chance`` is
-    the largest share of the best guess in one of the blocks.
+    the largest share of the best guess in one of the blocks. ``standing`` people are in the block,
+    if it is everyone: that of the people with suppressed records.
     """
 
     size: int
@@ -43,6 +46,12 @@ class Kind:
     weight: Fraction
     best: Fraction
     chance: Fraction
+    standing: int | None = None
+
+    @property
+    def people(self) -> int:
+        """Return how many people are in these blocks."""
+        return self.size * self.blocks if self.standing is None else self.standing
 
 
 @dataclass(frozen=True)
@@ -77,8 +86,24 @@ def success(kinds: Sequence[Kind]) -> Success:
         sum((kind.weight for kind in certain), Fraction()) / everybody,
         sum((kind.best for kind in kinds), Fraction()) / everybody,
         max(kind.chance for kind in kinds),
-        sum(kind.size * kind.blocks for kind in certain),
+        sum(kind.people for kind in certain),
     )
+
+
+def kinds_of(before: Blocks, after: Blocks, suppressed: Collection[Key] = ()) -> list[Kind]:
+    """Return each block as a kind; that of people with suppressed records is everyone (M193).
+
+    ``before`` has one block, of all people; ``suppressed`` are the keys of suppressed records. The
+    best guesses about these people are right at most as often as in a group of their own.
+    """
+    (everybody,) = map(kind, before.values())
+    kinds = [kind(values) for block, values in after.items() if block not in suppressed]
+    for block in suppressed:
+        if block in after:
+            group = kind(after[block])
+            everyone = replace(everybody, weight=group.weight, best=group.best)
+            kinds.append(replace(everyone, standing=group.people))
+    return kinds
 
 
 def compared(before: Success, after: Success) -> dict[str, Number]:
@@ -104,10 +129,14 @@ def attack(
     secret: str | None = None,
     weights: Weights = None,
     target: Mapping[str, object] | None = None,
+    *,
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Any]:
     """Return all numbers of one attack on everybody (M13, M14), or on a target (M15).
 
-    ``secret`` None is re-identification. LookupError: nobody has the values of the target.
+    ``secret`` None is re-identification. ``suppressed`` are the keys of records that are one of
+    anything (M193), also the target's where no other fits. LookupError: nobody has the values of
+    the target.
     """
     (everybody,) = blocks(rows, [], secret, weights).values()
     after = blocks(rows, qids, secret, weights)
@@ -115,17 +144,17 @@ def attack(
     if target is not None:
         if set(target) != set(qids):
             raise ValueError("the target must have a value for each quasi-identifier")
-        place = key(target, qids)
-        if place not in after:
+        place = next((p for p in (key(target, qids), *suppressed) if p in after), None)
+        if place is None:
             raise LookupError("the target is not in the release")
         after = {place: after[place]}
         guess = None if secret is None else best_guess(after[place])
         about = {"matches": kind(after[place]).size, "best_guess": guess}
-    kinds = [kind(values) for values in after.values()]
+    kinds = kinds_of({(): everybody}, after, () if target else suppressed)
     return {
         "records": kind(everybody).size,
         "blocks": len(kinds),
-        "singled_out": sum(kind.size == 1 for kind in kinds),
+        "singled_out": sum(kind.people for kind in kinds if kind.size == 1),
         **compared(success([kind(everybody)]), success(kinds)),
         **about,
     }

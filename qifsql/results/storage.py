@@ -22,6 +22,7 @@ from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
 from qifsql.data import installation
 from qifsql.data.dataset import is_of_spark
+from qifsql.data.files import MANIFEST
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks
 from qifsql.engine.protocol import Engine
@@ -33,7 +34,7 @@ from qifsql.query.plan import Plan
 from qifsql.results import parquet
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
-ENDING = ".manifest.json"  # of the manifest next to a file
+ENDING = MANIFEST
 BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
     r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff"
@@ -132,6 +133,7 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         **attack.microdata.dataset.read_with,
         "key": spec.key,
         **({"repeated": repeated} if repeated else {}),
+        **({"suppressed_records": hidden} if (hidden := attack.microdata.suppressed) else {}),
         **({"person": spec.person} if spec.person is not None else {}),
         **({"collection": collection} if spec.of_collection else {}),
         "weight": spec.weight,

@@ -20,6 +20,28 @@ SELECT
 FROM profile
 GROUP BY chance, percent;
 
+-- One row per success of the best guess: how many people stand in blocks with that success. About
+-- those with suppressed records it is the success without the release.
+CREATE OR REPLACE VIEW chances_of_all AS
+SELECT
+    chance,
+    percent,
+    sum(people)::BIGINT AS people
+FROM (
+    SELECT
+        chance,
+        percent,
+        people
+    FROM chances
+    UNION ALL
+    SELECT
+        chance,
+        percent,
+        people - (SELECT coalesce(sum(people), 0)::BIGINT FROM chances) AS people
+    FROM prior_chances
+) AS every_chance
+GROUP BY chance, percent;
+
 -- One row per percent of success that occurs, rounded half to even: how many people have it.
 CREATE OR REPLACE VIEW histogram AS
 SELECT

@@ -20,8 +20,8 @@ MOST_FILES = 46  # beside one of each command
 HEADER = re.compile(r"(-- .*\n?)+")
 # What no file makes: a person defines it, the compiler generates it.
 GIVEN = (
-    *("agreement", "asked", "beliefs", "listed", "microdata", "numbers", "pairs", "population"),
-    "positions",
+    *("agreement", "asked", "beliefs", "hidden", "listed", "microdata", "numbers", "pairs"),
+    *("population", "positions"),
 )
 FILLED = {"qid", "secret", "secret_values", "tally", "tally_counts"}
 """The names by which attacks write what the compiler fills in."""

@@ -27,10 +27,14 @@ PAIRS = 20_000_000  # most pairs of values in one block, over all blocks, for th
 CHANCES = ("identity", "tries", "tolerance")  # gain functions whose gain is a probability
 
 
-def measures(
+CHANNEL = frozenset({"shannon", "guessing", "capacity", "pointwise", "security"})
+"""Measures of the channel from secrets to blocks."""
+
+
+def measures_of_channel(
     counts: Counts, extras: Extras, secret: int, prior: Profile, after: Profile
 ) -> dict[str, Any]:
-    """Return the requested measures of one secret; gain functions do not change them."""
+    """Return the requested measures ``CHANNEL`` of one secret; no gain function changes them."""
     values: dict[str, Any] = {}
     doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
     if doubts:
@@ -42,6 +46,14 @@ def measures(
         values |= pointwise(counts, secret, after)
     if "security" in extras.measures:
         values |= {"bayes_security": security(counts, secret, after)}
+    return values
+
+
+def measures_of_blocks(
+    counts: Counts, extras: Extras, secret: int, after: Profile
+) -> dict[str, Any]:
+    """Return the requested measures of the blocks of one secret: risks, k and l."""
+    values: dict[str, Any] = {}
     if "risks" in extras.measures:
         values |= risks(counts, secret, after, population=extras.population is not None)
     if "anonymity" in extras.measures:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Unpack, cast
 
@@ -15,7 +16,7 @@ from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
 from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import known_records, missing_patterns, secret_values
+from qifsql.counting import known_records, missing_patterns, secret_values, suppressed
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened, population_plan
 from qifsql.data.collection import Source
@@ -119,6 +120,7 @@ class _Run:
     def __init__(
         self, engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras
     ) -> None:
+        bound = bound if extras.any_value else suppressed.marked(engine, bound)
         self.spec = spec
         self.bound = bound
         self.extras = extras
@@ -162,11 +164,8 @@ class _Run:
         everybody = max(p.individuals for p in self.prior.values())
         self._check_people(everybody)
         guesses = self._guesses()
-        measured = {
-            j: findings.measures(self.counts, self.extras, j, self.prior[j, g], self.after[j, g])
-            for j, g in reversed(self.questions)
-        }
         details = findings.details(self.counts, self.questions, self.extras, self.prior)
+        measured = self._measures()
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
         options = _further_options(self.spec) | self.extras.plain()
@@ -204,6 +203,28 @@ class _Run:
         tables = {name: findings.detail_table(name, lines, ids) for name, lines in details.items()}
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
+
+    def _measures(self) -> dict[int, dict[str, Any]]:
+        """Return the measures of each secret.
+
+        In those of a channel a suppressed record is an output, ``*``, which tells no less. They
+        are counted last, without the other tables.
+        """
+        profiles = [(j, self.prior[j, g], self.after[j, g]) for j, g in reversed(self.questions)]
+        extras, counts, microdata = self.extras, self.counts, self.bound.microdata
+        measures = {j: findings.measures_of_blocks(counts, extras, j, a) for j, _, a in profiles}
+        if microdata.suppressed and findings.CHANNEL & {*extras.measures}:
+            counts.forget()
+            as_value = self.bound.on(replace(microdata, suppressed=0))
+            counts = Counts(counts.engine, as_value, again=True)
+            after = counts.profiles(self.questions, prior=False)
+            profiles = [(j, self.prior[j, g], after[j, g]) for j, g in reversed(self.questions)]
+        for j, before, then in profiles:
+            measures[j] |= findings.measures_of_channel(counts, extras, j, before, then)
+        if counts is not self.counts:
+            counts.forget()
+            self.counts.plans += counts.plans
+        return measures
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})

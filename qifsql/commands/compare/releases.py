@@ -1,7 +1,8 @@
 """Comparison: the same attacks on the original and on its sanitised releases, and their loss.
 
 This gives PoPETs Table 11 for any set of releases. Each file is attacked unchanged (a generalised
-value is a value, a suppressed record is a record), and its columns are compared with the original.
+value is a value, a suppressed record is one of anything), and its columns are compared with the
+original.
 """
 
 import math
@@ -11,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary import roles
+from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
-from qifsql.counting import losses, risks
+from qifsql.counting import losses, risks, suppressed
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
@@ -79,16 +81,19 @@ def compare_releases(
         rows: list[dict[str, Any]] = []
         columns: list[dict[str, Any]] = []
         plans: list[Plan] = []
+        notes: list[str] = []
         for file in files:
-            outcomes, file_plans = risks.measure(engine, file.attack)
+            attack = suppressed.marked(engine, file.attack)
+            notes += _note_on_suppressed(file, attack)
+            outcomes, file_plans = risks.measure(engine, attack)
             plans += file_plans
-            file_columns, suppressed = _zero_losses(file, scales), 0
+            file_columns, hidden = _zero_losses(file, scales), 0
             if file.number > 1:
-                file_columns, suppressed = losses.loss_rows(
+                file_columns, hidden = losses.loss_rows(
                     tables.doing("comparing columns", file.title), file, scales
                 )
             columns += file_columns
-            totals = {"suppressed": suppressed, **_mean_losses(file_columns)}
+            totals = {"suppressed": hidden, **_mean_losses(file_columns)}
             named = {"release": file.title, "file": file.number}
             rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
@@ -100,8 +105,14 @@ def compare_releases(
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
-    notes = (*_notes(files, frame, columns), *remarks(engine))
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
+    notes += [*_notes(files, frame, columns), *remarks(engine)]
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _note_on_suppressed(file: Compared, attack: BoundAttack) -> list[str]:
+    """Return a note on the suppressed records of a file, if it has any."""
+    records = attack.microdata.suppressed
+    return [f"{file.title}: {suppressed.note(records)}"] if records else []
 
 
 def _check_records(tables: Tables, files: Sequence[Compared]) -> None:

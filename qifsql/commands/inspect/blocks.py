@@ -54,10 +54,11 @@ def blocks(
     origin = Origin.now(settings, "blocks")
     models = "cas" if options.get("secret") else "crs"
     spec = Attack.of(models, source, person=person, **options).fitting()
-    with opened(spec, settings, command=of_spark(person)) as (engine, attack):
+    with opened(spec, settings, apart=True, command=of_spark(person)) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         check_records(engine, bound.microdata)
-        rows_plan = blocks_plan(bound, order, limit)
+        with_cells = bound.on(replace(bound.microdata, part="shown"))
+        rows_plan = blocks_plan(with_cells, order, limit)
         frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
         reading = {} if person is None else {"known_records": known_records}
         origin = origin.of(bound, spec, rows_plan, order=order, limit=limit, **reading)

@@ -17,7 +17,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
 from qifsql.commands.inspect.readings import notes_on_reading, of_spark
 from qifsql.commands.inspect.spec import Object
-from qifsql.counting import secret_values
+from qifsql.counting import secret_values, suppressed
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import note_left_out, opened
 from qifsql.data.collection import Source
@@ -66,6 +66,7 @@ def objects(
         origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)
         notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
         notes += notes_on_reading(bound.microdata)
+        notes += tuple(suppressed.notes_as_value(engine, bound.microdata))
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
             empty = pl.DataFrame()

@@ -16,6 +16,7 @@ from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
+from qifsql.engine.access import Access
 from qifsql.engine.settings import Settings
 from qifsql.query.columns import as_native, named, native_types, same_block
 from qifsql.query.microdata_steps import RECORD, everybody, plan
@@ -51,8 +52,9 @@ def records(
     models = "cas" if options.get("secret") else "crs"
     spec = Attack.of(models, source, person=person, **options).fitting()
     path = check_place(path, spec.dataset.paths)
+    places: Access = {"outputs": [path], "ordered": True}
     command = of_spark(person)
-    with opened(spec, settings, outputs=[path], ordered=True, command=command) as (engine, attack):
+    with opened(spec, settings, apart=True, command=command, **places) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound, again=False))
@@ -125,7 +127,8 @@ def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str,
         for g, bound in enumerate(attack.gains, 1):
             if j == 0 and bound.gain.kind in OF_VALUES:
                 continue
-            table, request = steps.need("gained", j, g), steps.need("asked", j, g)
+            step = "blocks_of_all" if attack.microdata.suppressed else "gained"
+            table, request = steps.need(step, j, g), steps.need("asked", j, g)
             share = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
             scale = exp.select("scale").from_(request).subquery()
             value = exp.Div(this=share, expression=scale)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY
-from qifsql.commands.levels.spec import LevelOptions
+from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
 from qifsql.counting import missing_patterns
 from qifsql.counting.counts import Counts as AttackCounts
 from qifsql.engine.tables import Tables
@@ -40,7 +40,7 @@ def check_options(
         "hierarchy": options["hierarchy"],
         "show_blocks": options["show_blocks"],
     }
-    refused["suppressed"] = options["suppressed"] if options["suppressed"] != "block" else None
+    refused["suppressed"] = options["suppressed"] != SUPPRESSED[0]
     for name, value in refused.items():
         if value:
             raise InputError(f"null {MATCH_ANY} does not take {name}; leave it out")

@@ -11,12 +11,11 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks as bites
-from qifsql.commands.levels import find, worst_blocks
+from qifsql.commands.levels import find, suppressed_records, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Suppressed
 from qifsql.commands.levels.steps import Tables
-from qifsql.commands.levels.suppression import handle_suppressed
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import population_plan
 from qifsql.data.dataset import Dataset
@@ -106,13 +105,15 @@ class Run:
         self.default_l = default_l
         self.every_k = every_k
         self.population = population
-        microdata, self.apart, self.notes = handle_suppressed(engine, bound.microdata, suppressed)
-        self.bound = bound.on(microdata)
+        self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
+        self.apart = suppressed_records.people(engine, self.bound)
         plan = None
         if population is not None:
             plan = population_plan(engine, spec, bound.microdata, population)
             self.notes += [n for n in remarks(engine) if n not in bound.microdata.notes]
-        self.counts = Counts(engine, self.bound, again=True, tallied=not self.apart)
+        self.counts = Counts(
+            engine, self.bound, again=True, tallied=not self.bound.microdata.suppressed
+        )
         if plan is not None:
             self.counts.keep_rows("population", plan)
         self.tables = Tables(self.counts)

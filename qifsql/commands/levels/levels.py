@@ -85,9 +85,9 @@ def levels(
             thresholds=thresholds,
             every_k=every_k,
             population=people,
-            suppressed=suppressed,
+            suppressed="block" if any_value else suppressed,
         )
-        trees = _read_hierarchies(hierarchies, bound.microdata)
+        trees = _read_hierarchies(hierarchies, run.bound.microdata)
         run.count(trees)
         show_blocks = options["show_blocks"]
         if any_value:
@@ -98,7 +98,7 @@ def levels(
             answer = reported_secrets.smaller_levels(run, trees, times, show_blocks=show_blocks)
         rows, details = answer.rows, {**answer.details}
         description = _description(options, thresholds, every_k, times)
-        origin = origin.of(bound, spec, *answer.plans, **description)
+        origin = origin.of(run.bound, spec, *answer.plans, **description)
         files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
         origin = origin.reading((*files, *(people.paths if people else ())))
         schema = SCHEMA | (PEOPLE if spec.person is not None else {})

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.types import family
 from qifsql.errors import InputError, plural, quoted
 from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
+from qifsql.query.suppression import STAR, TEXTS
 
-STAR = "*"
 BITS_63 = 2**63
 
 
@@ -100,8 +102,6 @@ def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
     blocks = attack.need("blocks", 0)
     query: exp.Query = exp.select("*").from_(blocks)
-    if apart:
-        query = query.where(exp.not_(is_suppressed(counts.bound.microdata.width)))
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
@@ -113,12 +113,6 @@ def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     counts.keep_rows("grades_0", steps.plan(sizes))
 
 
-def is_suppressed(width: int) -> exp.Expr:
-    """Return the condition that all quasi-identifiers of a block are ``*``; false with a NULL."""
-    every = exp.and_(*(exp.column(f"qid_{i}").eq(STAR) for i in range(1, width + 1)))
-    return exp.func("coalesce", exp.paren(every), exp.false())
-
-
 def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     """Return the pieces of blocks; everyone is the block of the suppressed, its only members."""
     width = tables.counts.bound.microdata.width
@@ -126,8 +120,11 @@ def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
     columns = ("people", "blocks", "stand", "place", "everybody")
     qids = [exp.column(f"qid_{i}") for i in range(1, width + 1)]
-    ordinary = exp.select(*qids, *columns).from_(pieces).where(exp.not_(is_suppressed(width)))
-    stars = [exp.alias_(exp.Literal.string(STAR), f"qid_{i}") for i in range(1, width + 1)]
+    ordinary = exp.select(*qids, *columns).from_(pieces)
+    stars = [
+        exp.alias_(exp.Literal.string(STAR) if star else exp.null(), f"qid_{i}")
+        for i, star in enumerate(_starred(tables.counts.bound.microdata), 1)
+    ]
     everyone = exp.select(
         *stars,
         exp.alias_(exp.column("everybody"), "people"),
@@ -137,6 +134,13 @@ def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
         "everybody",
     ).from_(places)
     return steps.plan(exp.union(ordinary, everyone, distinct=False))
+
+
+def _starred(microdata: Microdata) -> list[bool]:
+    """Return of each column of a block whether it is ``*``, else NULL, in that of everyone."""
+    if microdata.width != len(microdata.qids):
+        return [False]
+    return [family(qid.type) in TEXTS for qid in microdata.qids]
 
 
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:

@@ -24,7 +24,7 @@ from qifsql.data.option import (
 from qifsql.errors import InputError, plural, quoted
 
 Number = int | float | str | Fraction | Decimal
-Suppressed = Literal["block", "everyone", "out"]
+Suppressed = Literal["everyone", "block", "out"]
 SUPPRESSED = get_args(Suppressed)
 PANEL = "Required levels"
 DIGITS = 30  # the largest exponent of ten of a required level
@@ -71,7 +71,7 @@ class LevelOptions(Sets, total=False):
         Suppressed,
         Option(
             one_of(*SUPPRESSED),
-            "Fully suppressed records: block (like others), everyone (match everybody) or out.",
+            "Fully suppressed records: everyone (may be anybody's), block (like others) or out.",
             panel=DATA,
         ),
     ]

@@ -7,7 +7,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.levels.find import Finding, need_block
-from qifsql.commands.levels.secret_blocks import STAR, Secret
+from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.errors import InputError
@@ -15,6 +15,7 @@ from qifsql.query.columns import SHOWABLE, as_native, equal, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps as AttackSteps
+from qifsql.query.suppression import STAR
 
 
 def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:

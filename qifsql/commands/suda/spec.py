@@ -19,7 +19,8 @@ class SudaOptions(TypedDict, total=False):
         Annotated[
             str | Sequence[str],
             qids_option(
-                "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.",
+                "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION. A record with * in all may be "
+                "anybody's.",
                 text="Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named "
                 "expressions such as decade=birth_year//10. One text may name several: "
                 '"age,sex".',

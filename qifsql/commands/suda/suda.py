@@ -16,6 +16,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
+from qifsql.counting import suppressed
 from qifsql.counting.scales import own_name
 from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.dataset import Tabular
@@ -144,13 +145,19 @@ def suda(
     out = streamed_place(options["records"], spec.dataset.paths)
     outputs = [] if out is None else [out]
     numbered_twice = out is not None or options["by"] is not None
-    with opened(spec, settings, outputs=outputs, ordered=numbered_twice) as (engine, bound):
+    apart = not any_value and spec.person is None
+    with opened(spec, settings, apart=apart, outputs=outputs, ordered=numbered_twice) as (
+        engine,
+        bound,
+    ):
         n = _count_qids(bound)
         size_limit = _size_limit(options["max_size"], n)
         check_records(engine, bound.microdata)
+        microdata = suppressed.shown_alone(bound.microdata)
+        microdata = microdata if suppressed.people_of(engine, microdata) else bound.microdata
         uniques = MinimalUniques(
             engine,
-            bound.microdata.by_one_record(),
+            microdata.by_one_record(),
             size_limit,
             [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
             omit_missing=options["omit_missing"],
@@ -158,6 +165,8 @@ def suda(
             mark_missing=any_value,
         )
         totals = uniques.find()
+        everybody = totals.individuals + (bound.microdata.suppressed if apart else 0)
+        totals = replace(totals, individuals=everybody)
         summary = Summary.of(uniques, totals, fraction)
         more = {
             "max_size": size_limit,
@@ -179,6 +188,7 @@ def suda(
             *bound.microdata.notes,
             *note_left_out(engine, bound.microdata),
             *_remarks(summary),
+            *([] if apart else suppressed.notes_as_value(engine, bound.microdata)),
         )
         if uniques.by_person:
             frame = frame.with_columns(pl.lit("one").alias("known_records"))

@@ -23,6 +23,10 @@ SWEPT = SCHEMA | {"k": COUNT, "l": COUNT, "subset": SUBSET}
 values of the secret in a block (distinct l-diversity; NULL for re-identification). ``subset`` is
 the subset as a number: bit i stands for the i-th quasi-identifier, in the order given."""
 
+SUPPRESSED: dict[str, pl.DataType] = {"suppressed": COUNT}
+"""A further column where cells are suppressed: the records with ``*`` in the whole subset, each of
+which is one of anything there."""
+
 HISTOGRAMS: dict[str, pl.DataType] = {
     **{"model": NAME, "qids": pl.List(NAME), "secret": NAME},
     **{"bin": COUNT, "individuals": COUNT, "subset": SUBSET},

@@ -22,12 +22,12 @@ from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
-from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
+from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.counting import known_records
+from qifsql.counting import known_records, suppressed
 from qifsql.counting.counts import Counts
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError
@@ -217,11 +217,13 @@ def attack_each(
     workspace: Workspace,
     *,
     histogram: bool,
+    starred: bool = False,
     out_of_time: Callable[[], bool],
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
     """Return the rows of all subsets, their histograms, and whether all subsets are done.
 
-    The workspace stores each subset as soon as it is done.
+    The workspace stores each subset as soon as it is done. ``starred``: cells of the release are
+    suppressed, so that other records may be one of anything in each subset.
     """
     if strategy.subsets > ATTACKS:
         raise InputError(
@@ -230,7 +232,12 @@ def attack_each(
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
     attack = partial(
-        _attack_subset, engine, bound, _profiles(engine, bound, prior=True), histogram=histogram
+        _attack_subset,
+        engine,
+        bound,
+        _profiles(engine, bound, prior=True),
+        histogram=histogram,
+        starred=starred,
     )
     subsets = list(strategy.numbers())
     answers: dict[int, dict[str, Any]] = {}
@@ -248,6 +255,7 @@ def attack_each(
     bins = [row for answer in done for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
     schema = SWEPT | (PEOPLE if bound.microdata.person is not None else {})
+    schema |= SUPPRESSED if starred else {}
     return pl.DataFrame(rows, schema=schema), histograms, len(answers) == len(subsets)
 
 
@@ -258,13 +266,23 @@ def _stored_answer(workspace: Workspace, mask: int, *, histogram: bool) -> dict[
 
 
 def _attack_subset(
-    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int, *, histogram: bool
+    engine: Engine,
+    bound: BoundAttack,
+    before: dict[int, Profile],
+    mask: int,
+    *,
+    histogram: bool,
+    starred: bool,
 ) -> dict[str, Any]:
     """Attack with one subset; return its rows, and its histograms if they are wanted."""
     qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
     part = bound.on(replace(bound.microdata, qids=qids))
+    part = suppressed.marked(engine, part) if starred else part
     rows = _rows_of_people if bound.microdata.person is not None else _subset_rows
     answer: dict[str, Any] = {"rows": rows(engine, part, before, mask), "histogram": None}
+    if starred:
+        number = {"suppressed": part.microdata.suppressed}
+        answer["rows"] = [row | number for row in answer["rows"]]
     if histogram:
         plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
         counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
@@ -286,8 +304,14 @@ def _subset_rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
     """Return the rows of one subset."""
-    profiles = sorted(_profiles(engine, bound).items())
-    return [_subset_row(bound.microdata, j, before[j], profile, mask) for j, profile in profiles]
+    profiles = _profiles(engine, bound)
+    if bound.microdata.suppressed:
+        counts = Counts(engine, bound, again=False)
+        counted = counts.profiles(compiler.questions(bound), prior=False)
+        profiles = {j: profile for (j, _), profile in counted.items()}
+        counts.forget()
+    rows = sorted(profiles.items())
+    return [_subset_row(bound.microdata, j, before[j], profile, mask) for j, profile in rows]
 
 
 def _rows_of_people(

@@ -20,6 +20,7 @@ from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import Strategy, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace
+from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
 from qifsql.engine.connections import Stream
@@ -59,6 +60,7 @@ class SweepRun:
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
         self.strategy = strategy_for(bound.microdata, spec, engine.settings.seed)
+        self.starred = suppressed.has_cells(engine, bound.microdata)
         self.on_spark = engine.settings.engine_name == "spark"
         if self.on_spark and spec.sample is not None:
             raise InputError(
@@ -81,6 +83,8 @@ class SweepRun:
         more = self.spec.as_plain_data()
         if self.bound.microdata.null == "drop":
             more |= {"population": POPULATION}
+        if "suppressed" in frame.columns:
+            more["suppressed_records"] = _most_suppressed(frame)
         origin = origin.of(self.bound, self.attack, *plans, **more)
         origin = origin.sending(s for data_pass in self.passes for s in data_pass.history)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
@@ -107,7 +111,8 @@ class SweepRun:
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
-        if self.bound.microdata.weight is not None or self.bound.microdata.person is not None:
+        alone = self.bound.microdata.weight is not None or self.bound.microdata.person is not None
+        if alone or self._leaves_out_suppressed:
             return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
@@ -136,10 +141,20 @@ class SweepRun:
             self.strategy,
             self.workspace,
             histogram=self.spec.histogram,
+            starred=self._leaves_out_suppressed,
             out_of_time=self._out_of_time,
         )
         details = {} if histograms is None else {"histogram": histograms}
         return self._derive_answers(frame, details, samples.NONE)
+
+    @property
+    def _leaves_out_suppressed(self) -> bool:
+        """Return whether each subset leaves the records out that are suppressed in it.
+
+        They differ from subset to subset, so that each is attacked alone.
+        """
+        together = self.strategy.searched or self.strategy.sample[0] is not None or self.on_spark
+        return self.starred and not together and self.strategy.subsets <= strategies.ATTACKS
 
     def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Measure all subsets together."""
@@ -291,6 +306,7 @@ class SweepRun:
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
         notes = list(self.bound.microdata.notes)
+        notes += self._notes_on_suppressed(frame)
         if self.spec.walk == "compiled" and not all(
             data_pass.compiled for data_pass in self.passes
         ):
@@ -306,6 +322,24 @@ class SweepRun:
                 "complete; run the same command again to resume from here"
             )
         return tuple(notes)
+
+    def _notes_on_suppressed(self, frame: pl.DataFrame) -> list[str]:
+        """Return a remark on the records with ``*`` in all quasi-identifiers of a subset."""
+        if not self.starred:
+            return []
+        if not self._leaves_out_suppressed:
+            return [
+                "* is a value in searches, samples and large sweeps, also in a record that is * in "
+                "the whole subset and so one of anything, which tells no less; attack that subset "
+                "alone"
+            ]
+        records = _most_suppressed(frame)
+        return [
+            f"up to {plural(records, 'record')} of a subset may be anybody's, because all its "
+            "quasi-identifiers are * there (the column suppressed has the number): counted in no "
+            "block of others, and nobody there as singled out or with a certain secret, which "
+            "somebody whom no other record fits may be; shares are of all records"
+        ]
 
     def _note_on_left_out(self, frame: pl.DataFrame) -> list[str]:
         """Return a remark on the records that are in no row because of a missing value."""
@@ -344,6 +378,7 @@ class SweepRun:
             else None,
             "null": bound.microdata.null,
             **({"person": render.render(person.expression)} if person is not None else {}),
+            **({"suppressed": True} if self._leaves_out_suppressed else {}),
             "cluster": self._data_versions() if self.on_spark else None,
             **self.strategy.identity,
         }
@@ -422,6 +457,11 @@ class SweepRun:
         streams = self.workspace.open_streams(1)  # one that is prepared already
         self.engine.here.together(streams, work, self.passes[0].report_progress)
         return collected[0]
+
+
+def _most_suppressed(frame: pl.DataFrame) -> int:
+    """Return the number of suppressed records of the subset that has most."""
+    return max(frame["suppressed"].to_list(), default=0)
 
 
 def strategy_for(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:

@@ -159,7 +159,7 @@ def _count_coarsened(request: Request) -> Repetition:
         return Repetition(way, reason=reason or (second_engine.TOO_MANY if rows else ""))
     names, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]
     every = range(len(names))
-    count = partial(second_engine.numbers_of, places=every, width=len(every))
+    count = partial(second_engine.numbers_of, stored, places=every, width=len(every))
     by_secret: dict[int, dict[str, Number]] = {}
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):

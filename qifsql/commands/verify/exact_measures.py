@@ -5,13 +5,13 @@ mistake there makes a number differ here. A profile has kinds of blocks with the
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from qifsql.reference import channel, entropies
-from qifsql.reference.microdata import Blocks
-from qifsql.reference.success import Kind, Number, compared, kind, success
+from qifsql.reference.microdata import Blocks, Key
+from qifsql.reference.success import Kind, Number, compared, kind, kinds_of, success
 
 PAIRS = 20_000  # pairs of values that are compared for the Bayes security
 
@@ -35,16 +35,25 @@ def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> K
 
 
 def numbers_of_blocks(
-    before: Blocks, after: Blocks, *, owner: bool, population: bool = False
+    before: Blocks,
+    after: Blocks,
+    *,
+    owner: bool,
+    population: bool = False,
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Number]:
-    """Return every number of an attack that follows from its blocks."""
-    prior, posterior = ([kind(values) for values in some.values()] for some in (before, after))
+    """Return every number of an attack that follows from its blocks.
+
+    Measures of the channel have the ``suppressed`` records as an output of their own.
+    """
+    prior, outputs = ([kind(values) for values in some.values()] for some in (before, after))
+    posterior = kinds_of(before, after, suppressed)
     numbers = numbers_of_kinds(prior, posterior, owner=owner)
     numbers |= reidentification_risks(posterior, owner=owner, population=population)
     if any(cell.people != cell.weight for values in after.values() for cell in values.values()):
         return numbers
     if owner:
-        return numbers | numbers_of_owner(prior, posterior)
+        return numbers | numbers_of_owner(prior, outputs)
     joint, shares = channel.joint_of(after), channel.channel_of(after)
     secret = channel.secret_prior(joint)
     numbers |= {
@@ -67,9 +76,9 @@ def numbers_of_kinds(
     """Return the numbers of an attack that follow from profiles before and after a release."""
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
-        "matches": sum(kind.size * kind.blocks for kind in posterior),
+        "matches": sum(kind.people for kind in posterior),
         "blocks": sum(kind.blocks for kind in posterior),
-        "singled_out": sum(kind.blocks for kind in posterior if kind.size == 1),
+        "singled_out": sum(kind.people for kind in posterior if kind.size == 1),
         **compared(success(prior), success(posterior)),
         "k": min(kind.size for kind in posterior),
         "l": None if owner else min(kind.values for kind in posterior),
@@ -80,7 +89,7 @@ def reidentification_risks(
     posterior: Sequence[Kind], *, owner: bool, population: bool
 ) -> dict[str, Number]:
     """Return the risks of re-identification; with a population, those that do not need it."""
-    people = sum(kind.size * kind.blocks for kind in posterior)
+    people = sum(kind.people for kind in posterior)
     highest = Fraction(1, min(kind.size for kind in posterior))
     share = Fraction(sum(kind.blocks for kind in posterior), people)
     numbers: dict[str, Number] = {

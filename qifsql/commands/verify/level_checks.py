@@ -18,7 +18,7 @@ from qifsql.reference.success import Number
 def repeat(request: Request) -> Repetition:
     """Return the levels that follow from the blocks and the counts of values in them."""
     stored, way = request.stored, second_engine.WAY
-    if stored.spec.get("suppressed") not in (None, "block"):
+    if stored.spec.get("suppressed_records") or stored.spec.get("suppressed") == "out":
         return Repetition(way, reason="suppressed cells are no values that can be counted")
     if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
         return Repetition(way, reason=second_engine.TOO_MANY)

@@ -24,7 +24,7 @@ from qifsql.commands.verify.numbers import (
     place_results,
     questions,
 )
-from qifsql.commands.verify.stored_request import APART, COPIED
+from qifsql.commands.verify.stored_request import APART, COPIED, SUPPRESSED
 from qifsql.data.readers import escaped
 from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
 from qifsql.engine.settings import Settings
@@ -108,7 +108,7 @@ def _obstacle(stored: Stored, script: str) -> str:
     """Return why this SQL cannot be pasted; empty if it can."""
     if stored.manifest.get("engine") == "spark":
         return "the counts were made on Spark; the manifest has their SQL for DuckDB"
-    for option, why in APART.items():
+    for option, why in {**APART, "suppressed_records": SUPPRESSED}.items():
         if stored.spec.get(option):
             return why
     if stored.kind != "attack":

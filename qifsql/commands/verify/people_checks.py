@@ -12,6 +12,7 @@ from qifsql.reference.success import Number
 from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
 
 WAY = "definition"
+SUPPRESSED = "suppressed records of people with several records are not counted again"
 TOO_MANY = f"more than {second_engine.MOST:,} records"
 COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
 ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
@@ -23,6 +24,8 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
 
     They are those of all rows of an attack, or of the ``chosen`` ones of a sweep.
     """
+    if request.stored.spec.get("suppressed_records"):
+        return Repetition(WAY, reason=SUPPRESSED)
     if reason := second_engine.obstacle(request.stored):
         return Repetition(WAY, reason=reason)
     records = _read(request)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
-from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.stored_request import SUPPRESSED, Request
 from qifsql.engine.bare import Answer
 from qifsql.errors import InputError
 from qifsql.reference.success import Number
@@ -28,6 +28,8 @@ def repeat(request: Request) -> Iterator[Repetition]:
 
 def answers_of(request: Request, *, simple: bool) -> tuple[list[Answer], str]:
     """Return the answers to a request, or the reason why there is no such SQL."""
+    if request.stored.spec.get("suppressed_records"):
+        return [], SUPPRESSED
     try:
         script = request.script(simple=simple)
     except InputError as e:

@@ -24,8 +24,9 @@ from qifsql.commands.verify.numbers import (
 from qifsql.commands.verify.stored_request import Request
 from qifsql.engine.bare import Answer, count_in_sqlite
 from qifsql.errors import EngineError
+from qifsql.query.suppression import STAR
 from qifsql.reference.microdata import Blocks, Cell, Key
-from qifsql.reference.success import Number, at_or_above, histogram, kind, quantile
+from qifsql.reference.success import Kind, Number, at_or_above, histogram, kinds_of, quantile
 from qifsql.results.stored import Stored
 
 WAY = "SQLite"
@@ -51,21 +52,36 @@ def repeat(request: Request) -> Repetition:
         except EngineError:  # SQLite has whole numbers of 63 bits
             return Repetition(WAY, reason=TOO_HEAVY)
         population = bool(stored.spec.get("population"))
+        hidden = suppressed_blocks(stored, answer, range(width))
         values = exact_measures.numbers_of_blocks(
-            before, after, owner=not question.secret, population=population
+            before, after, owner=not question.secret, population=population, suppressed=hidden
         )
         numbers |= place_results(stored, question.row, values)
-        numbers |= _detail_numbers(stored, question, after)
+        numbers |= _detail_numbers(stored, question, kinds_of(before, after, hidden))
     return Repetition(WAY, numbers)
 
 
-def numbers_of(answer: Answer, places: Iterable[int], width: int, secret: int) -> dict[str, Number]:
+def numbers_of(
+    stored: Stored, answer: Answer, places: Sequence[int], width: int, secret: int
+) -> dict[str, Number]:
     """Return the numbers of an attack with some of the first ``width`` columns.
 
     EngineError if the weights do not fit.
     """
     after, before = (count_blocks(answer, some, width, secret) for some in (places, ()))
-    return exact_measures.numbers_of_blocks(before, after, owner=not secret)
+    hidden = suppressed_blocks(stored, answer, places)
+    return exact_measures.numbers_of_blocks(before, after, owner=not secret, suppressed=hidden)
+
+
+def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> list[Key]:
+    """Return the key of the block of suppressed records, if the result counts them apart.
+
+    All texts of such a record are ``*``, and its other cells are missing.
+    """
+    if not stored.spec.get("suppressed_records"):
+        return []
+    texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
+    return [("\x1f".join(text_of(STAR if i in texts else None) for i in places),)]
 
 
 def obstacle(stored: Stored) -> str:
@@ -119,14 +135,15 @@ def text_of(value: object) -> str:
     return "" if value is None else f"={value!r}"
 
 
-def _detail_numbers(stored: Stored, question: Question, after: Blocks) -> dict[Place, Number]:
+def _detail_numbers(
+    stored: Stored, question: Question, kinds: Sequence[Kind]
+) -> dict[Place, Number]:
     """Return the numbers of histograms, thresholds and quantiles of one question."""
     if "attack_id" not in stored.frame.columns:
         return {}
     own_id = stored.frame["attack_id"][question.row]
     numbers: dict[Place, Number] = {}
-    kinds = [kind(values) for values in after.values()]
-    successes = [kind.chance for kind in kinds for _ in range(kind.size)]
+    successes = [kind.chance for kind in kinds for _ in range(kind.people)]
     for table in ("histogram", "thresholds", "quantiles"):
         unclear = table == "histogram" and stored.spec.get("weight") and _between_bins(successes)
         if table not in stored.details or unclear:

@@ -34,6 +34,7 @@ APART = {
     "link": "the releases are linked without a key",
 }
 """Attacks that are not a GROUP BY of one release or collection, by their option."""
+SUPPRESSED = "its blocks are without the suppressed records, each of which is one of anything"
 
 
 class RepetitionError(Exception):

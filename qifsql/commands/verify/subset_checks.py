@@ -53,7 +53,9 @@ def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]])
         places = [names.index(name) for name in subset]
         for question in questions(part):
             try:
-                values = second_engine.numbers_of(answer, places, len(names), question.secret)
+                values = second_engine.numbers_of(
+                    request.stored, answer, places, len(names), question.secret
+                )
             except EngineError:
                 return Repetition(way, reason=second_engine.TOO_HEAVY)
             numbers |= _numbers_in_sweep(rows, place_results(part, question.row, values))

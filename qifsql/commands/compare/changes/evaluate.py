@@ -10,7 +10,7 @@ from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.commands.compare.changes.change_lattice import States, Variant
 from qifsql.commands.compare.changes.smallest_change import Rungs, Search
-from qifsql.counting import changed_attributes, generalisation, losses, risks
+from qifsql.counting import changed_attributes, generalisation, losses, risks, suppressed
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.risks import Risk
 from qifsql.counting.session import check_records
@@ -43,7 +43,7 @@ class Work:
         self.reading = reading  # the known records that bounds are about; None: both
         self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
-        self.notes: list[str] = []
+        self.notes = suppressed.notes_as_value(engine, bound.microdata)
         self.tried = 0
         self.changed = Changed.of(catalog, bound.microdata.qids, trees)
         self.trees = self.changed.hierarchies

@@ -1,0 +1,123 @@
+"""Suppressed records of a release, each of which is one of anything: the one place that tells them.
+
+Such a record is in no block of others. Its person's block is everyone: she is singled out, or her
+secret is certain, only where that holds for everyone, and any guess about her succeeds as without
+the release. The best guesses about all of these people together are right at most as often as
+within a group of their own, which is counted in the success over everybody, so that what is hidden
+never makes it smaller than ``*`` as a value does. Shares are of all records.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import BoundAttack, Microdata
+from qifsql.data.collection import Collection
+from qifsql.data.files import MANIFEST, parsed_json
+from qifsql.engine.protocol import Engine
+from qifsql.errors import plural
+from qifsql.query.microdata_steps import normal, records_plan
+from qifsql.query.suppression import STAR, everything, may_be_suppressed
+
+
+def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
+    """Return the attack with the number of suppressed records, and a note on them.
+
+    They are those of its quasi-identifiers: it is asked again where these change. Files whose types
+    allow no suppressed record are not read.
+    """
+    microdata = bound.microdata
+    if microdata.suppressed:
+        text = note(microdata.suppressed, of_target=bool(bound.target))
+        microdata = replace(microdata, suppressed=0, notes=_without(microdata.notes, text))
+    if records := count(engine, microdata):
+        more = note(records, of_target=bool(bound.target))
+        microdata = replace(microdata, suppressed=records, notes=(*microdata.notes, more))
+    return bound if microdata is bound.microdata else bound.on(microdata)
+
+
+def note(records: int, *, of_target: bool = False) -> str:
+    """Return the note on suppressed records: which numbers they are left out of."""
+    there = f"{plural(records, 'suppressed record')} ({STAR} in every quasi-identifier) may be"
+    if of_target:
+        return f"{there} anybody's: counted for the target only if no other record fits"
+    return (
+        f"{there} anybody's: counted in no block of others, and nobody there as singled out or "
+        "with a certain secret, which somebody whom no other record fits may be; shares are of all "
+        "records"
+    )
+
+
+def notes_as_value(engine: Engine, microdata: Microdata) -> list[str]:
+    """Return a note on suppressed records where ``*`` is a value, which tells no less."""
+    records = count(engine, microdata)
+    if not records:
+        return []
+    return [
+        f"{plural(records, 'suppressed record')} ({STAR} in every quasi-identifier): {STAR} is a "
+        "value here, which tells no less than that they may be anybody's"
+    ]
+
+
+def count(engine: Engine, microdata: Microdata) -> int:
+    """Return the number of suppressed records among those that count."""
+    hidden = condition(microdata)
+    if hidden is None:
+        return 0
+    return people_of(engine, replace(microdata, where=both(microdata.where, hidden)))
+
+
+def people_of(engine: Engine, microdata: Microdata) -> int:
+    """Return the number of records that count."""
+    plan = records_plan(microdata, people=True)
+    return int(engine.rows(plan, "counting records", microdata.dataset.name)[0][0])
+
+
+def condition(microdata: Microdata) -> exp.Expr | None:
+    """Return the condition that a record of the file is suppressed; None where none can be."""
+    if not may_be_suppressed(microdata.qids, written_here=_is_written_here(microdata)):
+        return None
+    return everything(microdata.qids, [exp.paren(normal(q)) for q in microdata.qids])
+
+
+def has_cells(engine: Engine, microdata: Microdata) -> bool:
+    """Return whether a record is suppressed in some of the quasi-identifiers, or in all."""
+    single = [replace(microdata, qids=(qid,)) for qid in microdata.qids]
+    tests = [test for one_qid in single if (test := condition(one_qid)) is not None]
+    if not tests:
+        return False
+    where = both(microdata.where, exp.paren(exp.or_(*tests)))
+    return people_of(engine, replace(microdata, where=where)) > 0
+
+
+def shown_alone(microdata: Microdata) -> Microdata:
+    """Return the microdata without its suppressed records."""
+    hidden = condition(microdata) if microdata.suppressed else None
+    if hidden is None:
+        return microdata
+    return replace(microdata, where=both(microdata.where, exp.not_(hidden)), suppressed=0)
+
+
+def both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
+    """Return a filter and a further condition."""
+    return more if where is None else exp.and_(exp.paren(where.copy()), more)
+
+
+def _without(notes: tuple[str, ...], text: str) -> tuple[str, ...]:
+    return tuple(note_text for note_text in notes if note_text != text)
+
+
+def _is_written_here(microdata: Microdata) -> bool:
+    """Return whether qifsql wrote the file as a release, as the manifest beside it says."""
+    if isinstance(microdata.dataset, Collection):
+        return False
+    return any(_says_release(Path(path + MANIFEST)) for path in microdata.dataset.paths)
+
+
+def _says_release(manifest: Path) -> bool:
+    try:
+        origin = parsed_json(manifest.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(origin, dict) and origin.get("result") == "anonymise"

@@ -1,0 +1,60 @@
+"""Suppressed records: those whose cells stand for anything, in every quasi-identifier.
+
+A text is ``*``. A generalised cell (interval or list) is NULL, as qifsql writes it to Parquet. Any
+other value is missing, where the release has a manifest of qifsql, which writes suppressed numbers
+so. A record with ``*`` in some quasi-identifiers only is like any other: ``*`` is a value there.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.data.types import family, generalised
+from qifsql.query.columns import number
+from qifsql.query.plan import Step
+
+STAR = "*"
+TEXTS = ("VARCHAR", "ENUM")
+PARTS = {
+    "shown": "One row per individual whose record is not suppressed.",
+    "hidden": "One row per individual whose record is suppressed: it is one of anything.",
+}
+
+
+def may_be_suppressed(qids: Sequence[Attribute], *, written_here: bool) -> bool:
+    """Return whether the types allow suppressed records; ``written_here``: qifsql's own release."""
+    marked = [family(q.type) in TEXTS or generalised(q.type) is not None for q in qids]
+    return bool(qids) and all(q.there is None for q in qids) and (written_here or all(marked))
+
+
+def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the condition that all ``cells`` of the quasi-identifiers stand for anything."""
+    tests: list[exp.Expr] = []
+    for qid, cell in zip(qids, cells, strict=True):
+        kind = family(qid.type)
+        value = exp.cast(cell, "VARCHAR") if kind == "ENUM" else cell
+        tests.append(value.eq(STAR) if kind in TEXTS else cell.is_(exp.null()))
+    return exp.func("coalesce", exp.paren(exp.and_(*tests)), exp.false())
+
+
+def is_hidden(microdata: Microdata) -> exp.Expr:
+    """Return the condition that an individual of ``microdata`` has a suppressed record.
+
+    An individual with a set of records is hidden if all of them are suppressed.
+    """
+    names = [exp.to_identifier(f"qid_{i}") for i, _ in enumerate(microdata.qids, 1)]
+    if microdata.person is None or microdata.known_records == "one":
+        return everything(microdata.qids, [exp.Column(this=name) for name in names])
+    record = exp.to_identifier("r")
+    fields = [exp.Dot(this=record.copy(), expression=name) for name in names]
+    shows = exp.Lambda(this=exp.not_(everything(microdata.qids, fields)), expressions=[record])
+    rest = exp.func("list_filter", exp.column("qid_1"), shows, dialect="duckdb")
+    return exp.func("len", rest, dialect="duckdb").eq(number(0))
+
+
+def part_of_people(microdata: Microdata, part: str) -> Step:
+    """Return the step of the individuals whose records are ``shown``, or are ``hidden``."""
+    hidden = is_hidden(microdata)
+    condition = hidden if part == "hidden" else exp.not_(exp.paren(hidden))
+    return Step(part, PARTS[part], exp.select("*").from_("microdata").where(condition))
