@@ -1,4 +1,4 @@
-"""The risk that a household is found through any of its members (M175, M176, M193)."""
+"""The risk that a household is found through any of its members (M175, M176, M195)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Uniques of a population, and risks of people and households, from a sample (M69, M73, M193)."""
+"""Uniques of a population, and risks of people and households, from a sample (M69, M73, M195)."""
 
 import math
 from collections import defaultdict
@@ -45,7 +45,7 @@ def risk(size: int, share: Fraction) -> float:
 def household_risks(
     risks: Sequence[float], households: Sequence[Hashable | None]
 ) -> list[Fraction]:
-    """Return for each record the chance that some member of its household is found (M193).
+    """Return for each record the chance that some member of its household is found (M195).
 
     Guesses about members are independent. A record without a household is one of its own.
     """

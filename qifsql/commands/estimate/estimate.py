@@ -112,7 +112,7 @@ def estimate(
         >>> result.frame["method"].to_list()[0]
         'dankar'
 
-    Source: M69 to M74, M193 (households); Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998,
+    Source: M69 to M74, M195 (households); Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998,
     Dankar et al. 2012, Franconi and Polettini 2004, Skinner and Elliot 2002.
 
     """
