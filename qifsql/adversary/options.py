@@ -82,7 +82,7 @@ def secret_option(summary: str, text: str = "") -> Option:
 
 
 QIDS = qids_option(
-    "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION. A record with * in all may be anybody's.",
+    "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION.",
     text="Quasi-identifiers: columns, patterns such as CO_*, or named expressions such as "
     "decade=birth_year//10; in a collection 2:school is a column of the second dataset. One text "
     'may name several: "age,sex". A record with * in all of them may be anybody\'s: it is in no '

@@ -20,6 +20,53 @@ SELECT
 FROM profile
 GROUP BY chance, percent;
 
+-- One row per block of records that are not suppressed, and one for the people with suppressed
+-- records: everyone, so that they are guessed as without the release.
+CREATE OR REPLACE VIEW blocks_of_all AS
+SELECT *
+FROM (
+    SELECT
+        qid,
+        size,
+        weight,
+        mode,
+        heaviest,
+        "values"
+    FROM blocks
+    UNION ALL
+    SELECT
+        qid,
+        everyone.size,
+        everyone.weight,
+        everyone.mode,
+        everyone.heaviest,
+        everyone."values"
+    FROM (SELECT qid FROM hidden GROUP BY qid) AS suppressed
+    CROSS JOIN prior_blocks AS everyone
+) AS every_block;
+
+-- One row per block and value of the secret that occurs in it, everyone among the blocks.
+CREATE OR REPLACE VIEW cells_of_all AS
+SELECT *
+FROM (
+    SELECT
+        qid,
+        secret,
+        people,
+        weight,
+        heaviest
+    FROM cells
+    UNION ALL
+    SELECT
+        qid,
+        everyone.secret,
+        everyone.people,
+        everyone.weight,
+        everyone.heaviest
+    FROM (SELECT qid FROM hidden GROUP BY qid) AS suppressed
+    CROSS JOIN prior_cells AS everyone
+) AS every_cell;
+
 -- One row per success of the best guess: how many people stand in blocks with that success. About
 -- those with suppressed records it is the success without the release.
 CREATE OR REPLACE VIEW chances_of_all AS

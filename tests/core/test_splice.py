@@ -308,6 +308,7 @@ PERSON = (
     "household BIGINT, person BIGINT, alone BIGINT, alike BIGINT"
 )
 GIVEN = {
+    "hidden": PERSON,
     "microdata": PERSON,
     "agreement": f"{PERSON}, mask INTEGER",
     "asked": (
@@ -321,7 +322,7 @@ GIVEN = {
     "population": "size BIGINT",
     "positions": "first_tally BIGINT, last_tally BIGINT",
 }
-OF_BLOCKS = ("microdata", "agreement", "population")  # and the quasi-identifiers
+OF_BLOCKS = ("hidden", "microdata", "agreement", "population")  # and the quasi-identifiers
 
 
 def tables(query: exp.Expr) -> set[str]:

@@ -34,7 +34,9 @@ from qifsql.query.steps import WEIGHTED
 from qifsql.query.templates import folder, load
 from qifsql.reference.microdata import value
 
-PLAIN = tuple(sorted(templates.views("")))
+# People with suppressed records: held against the reference as results (``test_suppressed``).
+OF_RESULTS = ("blocks_of_all", "cells_of_all", "chances_of_all")
+PLAIN = tuple(sorted(templates.views("").keys() - set(OF_RESULTS)))
 SCRIPTS = ("sweep/macros", "sweep/workspace")  # statements that are no views
 FILES = {
     path.relative_to(folder()).with_suffix("").as_posix(): path
@@ -108,7 +110,7 @@ PEOPLE = """
     CREATE VIEW microdata AS
     SELECT
         {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight, club AS member_of,
-        club AS household
+        club AS household, id AS person, NULL::BIGINT AS alone, 1::BIGINT AS alike
     FROM persons;
     CREATE VIEW agreement AS SELECT *, (qid.age = 25)::INTEGER AS mask FROM microdata;
     CREATE TABLE population AS

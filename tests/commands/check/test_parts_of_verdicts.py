@@ -47,7 +47,8 @@ def level(**values: object) -> Row:
 def verdict(*levels: Row, unnamed: str = "warn", uncovered: Sequence[Row] = ()) -> Verdict:
     origin = Origin("now", 0.0, spec=SPEC | {"unnamed": unnamed}, columns=COLUMNS)
     rest = pl.DataFrame(list(uncovered), schema=results_uncovered.SCHEMA)
-    return Verdict.of(pl.DataFrame(list(levels), schema=SCHEMA), origin, ("a note",), rest)
+    frame = pl.DataFrame(list(levels), schema=SCHEMA)
+    return Verdict.of(frame, origin, ("a note",), {"uncovered": rest})
 
 
 @pytest.mark.parametrize(
