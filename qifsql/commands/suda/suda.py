@@ -23,6 +23,7 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.data.types import family
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
 from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
@@ -150,30 +151,16 @@ def suda(
         engine,
         bound,
     ):
-        n = _count_qids(bound)
-        size_limit = _size_limit(options["max_size"], n)
-        check_records(engine, bound.microdata)
-        microdata = suppressed.shown_alone(bound.microdata)
-        microdata = microdata if suppressed.people_of(engine, microdata) else bound.microdata
-        uniques = MinimalUniques(
-            engine,
-            microdata.by_one_record(),
-            size_limit,
-            [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
-            omit_missing=options["omit_missing"],
-            values=options["values"],
-            mark_missing=any_value,
-        )
-        totals = uniques.find()
-        everybody = totals.individuals + (bound.microdata.suppressed if apart else 0)
-        totals = replace(totals, individuals=everybody)
+        uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
         more = {
-            "max_size": size_limit,
+            "max_size": uniques.size_limit,
             "fraction": float(fraction),
             "omit_missing": options["omit_missing"],
             "by": options["by"],
         }
+        if any_value:
+            more["null"] = MATCH_ANY
         written_rows = 0
         if out is not None:
             every = _records_plan(bound, uniques, summary, native_types(out))
@@ -192,15 +179,38 @@ def suda(
         )
         if uniques.by_person:
             frame = frame.with_columns(pl.lit("one").alias("known_records"))
-            by_size = details["by_size"]
-            details["by_size"] = by_size.rename({"records": "people"})
+            details["by_size"] = details["by_size"].rename({"records": "people"})
         if any_value:
-            more["null"] = MATCH_ANY
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
             notes += msu_bounds.NOTES
         origin = origin.of(bound, spec, **more).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
+
+
+def _find_uniques(
+    engine: LocalEngine, bound: BoundAttack, options: Mapping[str, Any]
+) -> tuple[MinimalUniques, Totals]:
+    """Return the minimal sample uniques of the records, and their totals.
+
+    Suppressed records have none, and count among the individuals.
+    """
+    n = _count_qids(bound)
+    size_limit = _size_limit(options["max_size"], n)
+    check_records(engine, bound.microdata)
+    part = suppressed.shown_alone(bound.microdata)
+    microdata = part if suppressed.people_of(engine, part) else bound.microdata
+    uniques = MinimalUniques(
+        engine,
+        microdata.by_one_record(),
+        size_limit,
+        [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
+        omit_missing=options["omit_missing"],
+        values=options["values"],
+        mark_missing=options["null"] == MATCH_ANY,
+    )
+    totals = uniques.find()
+    return uniques, replace(totals, individuals=totals.individuals + bound.microdata.suppressed)
 
 
 @dataclass(frozen=True, kw_only=True)
