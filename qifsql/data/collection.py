@@ -8,7 +8,6 @@ values there. Tags distinguish columns: ``2:school`` is the column school of the
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from qifsql.data.dataset import Column, Dataset, Schema, Tabular
@@ -80,8 +79,7 @@ class Collection:
         if absent not in ABSENT_RULES:
             raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
         for i, dataset in enumerate(opened):
-            twice = [o for o in opened[:i] if _same_rows(o, dataset)]
-            if twice:
+            if any((d.place, d.wave) == (dataset.place, dataset.wave) for d in opened[:i]):
                 raise DatasetError(
                     f"{dataset.name} is given twice; a collection has different datasets"
                 )
@@ -152,12 +150,6 @@ def tag_of(text: str, last: int) -> tuple[int, str] | None:
             f"write 1 to {last}"
         )
     return number, match[2]
-
-
-def _same_rows(a: Dataset, b: Dataset) -> bool:
-    real = [sorted(str(Path(p).resolve()) for p in d.paths) for d in (a, b)]
-    tables = [d.table.casefold() for d in (a, b)]
-    return real[0] == real[1] and tables[0] == tables[1] and a.wave == b.wave
 
 
 Source: TypeAlias = Tabular | Collection | Sequence[Tabular]

@@ -17,6 +17,7 @@ from qifsql.data.formats import (
     copy_name,
     format_of,
     magic,
+    named,
     partition_columns,
 )
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
@@ -86,8 +87,7 @@ class Schema:
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""
-        exact = [c for c in self.columns if c.name == name]
-        matches = exact or [c for c in self.columns if c.name.casefold() == name.casefold()]
+        matches = named(name, self.columns, lambda column: [column.name])
         if len(matches) > 1:
             if len({c.name for c in matches}) == 1:
                 raise ColumnError(
@@ -244,6 +244,11 @@ class Dataset:
         return cls(text, "sqlite" if sqlite else "duckdb", (file,), table=table, na=na)
 
     @property
+    def place(self) -> tuple[list[Path], str]:
+        """Return where the rows are: the files, without links, and the table in lower case."""
+        return sorted(Path(path).resolve() for path in self.paths), self.table.casefold()
+
+    @property
     def copy_name(self) -> str:
         """Return the name of the private copy of the rows; empty if the engine reads the files."""
         return copy_name(self.paths, self.table) if self.format in CONVERTED else ""
@@ -275,9 +280,7 @@ def titles_of(datasets: Sequence[Dataset]) -> list[str]:
 
 def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
     """Return the datasets whose files and table are those of one before them."""
-    places = [
-        (sorted(Path(path).resolve() for path in d.paths), d.table.casefold()) for d in datasets
-    ]
+    places = [dataset.place for dataset in datasets]
     return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]
 
 

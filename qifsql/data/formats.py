@@ -2,12 +2,13 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from qifsql.errors import DatasetError, quoted
 
+T = TypeVar("T")
 Format = Literal[
     "parquet", "csv", "duckdb", "frame", "json", "sqlite", "excel", "statistics", "spark"
 ]
@@ -65,6 +66,13 @@ def magic(file: str | Path) -> bytes:
             return opened.read(len(SQLITE))
     except OSError as e:
         raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
+
+
+def named(name: str, items: Iterable[T], names: Callable[[T], Iterable[str]]) -> list[T]:
+    """Return the items of which a name is exactly this one, else those of the name in any case."""
+    listed = list(items)
+    exact = [item for item in listed if name in names(item)]
+    return exact or [i for i in listed if name.casefold() in map(str.casefold, names(i))]
 
 
 def copy_name(paths: Sequence[str], table: str) -> str:

@@ -178,59 +178,49 @@ def one_of(*names: str) -> Form:
     return Form(says, lambda content: content if content in names else None, names)
 
 
-def _text(content: Any) -> str | None:
-    return content if isinstance(content, str) and "\0" not in content else None
+def is_text(content: Any) -> bool:
+    """Return whether a value of TOML is a text that a path or a name may be."""
+    return isinstance(content, str) and "\0" not in content
+
+
+def _is_whole(content: Any) -> bool:
+    return isinstance(content, int) and not isinstance(content, bool)
+
+
+def _is_number(content: Any) -> bool:
+    return _is_whole(content) or (isinstance(content, float) and math.isfinite(content))
+
+
+def _is_share(content: Any) -> bool:
+    return _is_number(content) and 0 <= content <= 1
+
+
+def _value(is_valid: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return the reader of one value: None if it is not valid."""
+    return lambda content: content if is_valid(content) else None
+
+
+def values(is_valid: Callable[[Any], bool]) -> Callable[[Any], tuple[Any, ...] | None]:
+    """Return the reader of a value or a list of values: None if one of them is not valid."""
+
+    def read(content: Any) -> tuple[Any, ...] | None:
+        items = content if isinstance(content, list) else [content]
+        return tuple(items) if all(map(is_valid, items)) else None
+
+    return read
 
 
 def _texts(content: Any) -> tuple[str, ...] | None:
-    items = content if isinstance(content, list) else [content] if content != "" else []
-    return tuple(items) if all(_text(text) is not None for text in items) else None
-
-
-def _number(content: Any) -> int | float | None:
-    number = isinstance(content, int | float) and not isinstance(content, bool)
-    return content if number and math.isfinite(content) else None
-
-
-def _numbers(content: Any) -> tuple[int | float, ...] | None:
-    items = content if isinstance(content, list) else [content]
-    return tuple(items) if all(_number(number) is not None for number in items) else None
-
-
-def _share(content: Any) -> float | None:
-    number = _number(content)
-    return number if number is not None and 0 <= number <= 1 else None
-
-
-def _seconds(content: Any) -> float | None:
-    number = _number(content)
-    return number if number is not None and number > 0 else None
-
-
-def _flag(content: Any) -> bool | None:
-    return content if isinstance(content, bool) else None
-
-
-def _integer(content: Any) -> int | None:
-    return content if isinstance(content, int) and not isinstance(content, bool) else None
-
-
-def _flag_or_share(content: Any) -> bool | Any:
-    return content if isinstance(content, bool) else _share(content)
-
-
-def _counts(content: Any) -> tuple[int, ...] | None:
-    items = content if isinstance(content, list) else [content]
-    return tuple(items) if all(_integer(number) is not None for number in items) else None
+    return () if content == "" else values(is_text)(content)
 
 
 def _sizes(content: Any) -> str | None:
-    return str(content) if _integer(content) is not None else _text(content)
+    return str(content) if _is_whole(content) else _value(is_text)(content)
 
 
 def _files(content: Any) -> dict[str, str] | None:
-    named = isinstance(content, dict) and all(_text(file) for file in content.values())
-    return dict(content) if named else None
+    files = content.values() if isinstance(content, dict) else [None]
+    return dict(content) if all(is_text(file) and file for file in files) else None
 
 
 def _target(content: Any) -> dict[str, object] | None:
@@ -250,6 +240,7 @@ def _target(content: Any) -> dict[str, object] | None:
     return target
 
 
+_text, _number, _share = _value(is_text), _value(_is_number), _value(_is_share)
 _NAMES = "a text in quotes or a list of them"
 TEXT = Form("a text in quotes", _text)
 NAME = Form("a text in quotes", _text)
@@ -260,13 +251,17 @@ NAMES = Form(_NAMES, _texts, nothing=())
 """Names of columns: on the command line ``a,b``, repeatable."""
 TEXTS = Form(_NAMES, _texts, nothing=())
 """Texts that may hold commas: on the command line one at a time, repeatable."""
-FLAG = Form("true or false", _flag, nothing=False)
-WHOLE = Form("a whole number", _integer)
-NUMBERS = Form("a number or a list of numbers", _numbers, nothing=())
+FLAG = Form("true or false", _value(lambda content: isinstance(content, bool)), nothing=False)
+WHOLE = Form("a whole number", _value(_is_whole))
+NUMBERS = Form("a number or a list of numbers", values(_is_number), nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)
 """A share that may be typed as a fraction, such as 2/3."""
-SUPPRESSED = Form("true, false or a number from 0 to 1", _flag_or_share, nothing=False)
+SUPPRESSED = Form(
+    "true, false or a number from 0 to 1",
+    _value(lambda content: isinstance(content, bool) or _is_share(content)),
+    nothing=False,
+)
 """A share that may be typed as a fraction; the option alone, without a value, means all (1)."""
 NUMBER = Form("a number", _number)
 """A number that may be typed as a fraction or a decimal, and is kept as it was typed."""
@@ -279,9 +274,11 @@ WRITTEN = Form("a text in quotes", _text)
 STORE = Form("a text in quotes", _text)
 """The path of a DuckDB file to resume from; it holds values of cells."""
 FLOAT = Form("a number", _number)
-SECONDS = Form("a number of seconds above 0", _seconds)
+SECONDS = Form(
+    "a number of seconds above 0", _value(lambda content: _is_number(content) and content > 0)
+)
 SIZES = Form('a number or a text such as "1-4"', _sizes)
-COUNTS = Form("a whole number or a list of them", _counts)
+COUNTS = Form("a whole number or a list of them", values(_is_whole))
 """Whole numbers: on the command line ``1,2,3``."""
 TARGET = Form("a table such as { age = 49, city = { missing = true } }", _target)
 HIERARCHIES = Form('a table such as { zip = "zip.csv" }', _files, nothing={})

@@ -5,15 +5,9 @@ from typing import Annotated, Any, TypedDict
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import DATA, FLAG, TEXT, Form, Option, as_tuple, declared
+from qifsql.data.option import DATA, FLAG, TEXT, Form, Option, as_tuple, declared, is_text, values
 
-
-def _words(content: Any) -> tuple[str, ...] | None:
-    texts = content if isinstance(content, list) else [content]
-    return tuple(texts) if all(isinstance(t, str) and "\0" not in t for t in texts) else None
-
-
-WORDS = Form("a text in quotes or a list of them", _words, nothing=())
+WORDS = Form("a text in quotes or a list of them", values(is_text), nothing=())
 """Words for missing values: ``NA,.,-9`` or ``income=-9``; an empty text is a word, too."""
 
 

@@ -17,7 +17,7 @@ from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends
-from qifsql.data.formats import partition_columns
+from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import header_line, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words
@@ -136,22 +136,10 @@ def read_collection(
         datasets.append(dataset)
         schemas.append(schema)
         keys += [_key_column(schema, key, collection.keys)] if key is not None else []
-    for i, key in enumerate(keys):
-        if nested(key.type):
-            raise ColumnError(
-                f"key {quoted(key.name)} of {datasets[i].name} is nested; name another column"
-            )
-        if comparable(key.type) != comparable(keys[0].type):
-            for dataset in (datasets[0], datasets[i]):
-                _check_records(engine, dataset)  # without records, the types of CSV mean nothing
-            raise ColumnError(
-                f"key {quoted(key.name)} is {family(key.type)} in {datasets[i].name} but "
-                f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
-                "the text 007 is not the number 7; write both with one type (CSV: "
-                "--all-varchar)"
-            )
+    _check_keys(engine, datasets, keys)
+    for dataset, key in zip(datasets, keys, strict=False):  # a collection may have no keys
         if key.writing:
-            engine.written[datasets[i].name, key.name] = key.writing
+            engine.written[dataset.name, key.name] = key.writing
     collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
     return collection, together(collection, schemas)
 
@@ -167,9 +155,24 @@ def _key_column(schema: Schema, name: str, names: Sequence[str]) -> Column:
         raise
 
 
-def _check_records(engine: Engine, dataset: Dataset) -> None:
-    if not engine.query(exp.select("1").from_(relation(dataset)).limit(1), dataset.name):
-        raise DatasetError(f"{dataset.name} has no records; name another file")
+def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Column]) -> None:
+    """Refuse keys of datasets, one for each, that are nested or of types that differ."""
+    for dataset, key in zip(datasets, keys, strict=False):
+        if nested(key.type):
+            raise ColumnError(
+                f"key {quoted(key.name)} of {dataset.name} is nested; name another column"
+            )
+        if comparable(key.type) == comparable(keys[0].type):
+            continue
+        for part in (datasets[0], dataset):  # without records, the types of CSV mean nothing
+            if not engine.query(exp.select("1").from_(relation(part)).limit(1), part.name):
+                raise DatasetError(f"{part.name} has no records; name another file")
+        raise ColumnError(
+            f"key {quoted(key.name)} is {family(key.type)} in {dataset.name} but "
+            f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
+            "the text 007 is not the number 7; write both with one type (CSV: "
+            "--all-varchar)"
+        )
 
 
 def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
@@ -228,19 +231,17 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
     inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
     tables = engine.query(query, dataset.name)
-    for same in (str, str.casefold):
-        name = same(dataset.table)
-        for schema, table, stored_ in tables:
-            if name not in (same(table), same(f"{schema}.{table}")):
-                continue
-            if not stored_:
-                raise DatasetError(
-                    f"{quoted(dataset.table)} in {dataset.paths[0]} is a view, which may read "
-                    "anything; store its rows in a table or a Parquet file, and name that"
-                )
-            return replace(dataset, schema=schema, table=table)
-    hint = did_you_mean(dataset.table, (table for _, table, stored_ in tables if stored_))
-    raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
+    matches = named(dataset.table, tables, lambda row: [row[1], f"{row[0]}.{row[1]}"])
+    if not matches:
+        hint = did_you_mean(dataset.table, (table for _, table, is_stored in tables if is_stored))
+        raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
+    schema, table, is_stored = matches[0]
+    if not is_stored:
+        raise DatasetError(
+            f"{quoted(dataset.table)} in {dataset.paths[0]} is a view, which may read "
+            "anything; store its rows in a table or a Parquet file, and name that"
+        )
+    return replace(dataset, schema=schema, table=table)
 
 
 def _check_same_schema(engine: Engine, dataset: Dataset) -> None:

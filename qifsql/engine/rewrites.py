@@ -92,7 +92,7 @@ def spark_type(type_: str) -> str:
         return "STRING"
     if type_.endswith("[]"):
         return f"ARRAY<{spark_type(type_.removesuffix('[]'))}>"
-    raise Unlike(f"the type {type_.partition('(')[0]}")
+    raise Unlike(f"the type {_without_parameters(type_)}")
 
 
 def operands_of(node: exp.Expr) -> list[exp.Expr]:
@@ -200,7 +200,7 @@ def _sum(node: exp.Expr) -> exp.Expr:
     elif family == "whole" and not _is_cast_to_bigint(node):
         node.set("this", _as(node.this, LONG))
     elif family not in ("whole", "large"):
-        raise Unlike(f"a sum of {before.partition('(')[0]}, which depends on the order")
+        raise Unlike(f"a sum of {_without_parameters(before)}, which depends on the order")
     return node
 
 
@@ -274,7 +274,7 @@ def _comparison(node: exp.Expr) -> exp.Expr:
     literals = [o for o in operands_of(node) if isinstance(o, exp.Literal) and o.is_string]
     if literals and len(families) == 2 and families & {"date", "timestamp"}:
         return node
-    raise Unlike(f"a comparison of {' and '.join(sorted(t.partition('(')[0] for t in types))}")
+    raise Unlike(f"a comparison of {' and '.join(sorted(map(_without_parameters, types)))}")
 
 
 def _any_value(node: exp.Expr) -> exp.Expr:
@@ -305,7 +305,7 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Floor) and is_log:
         return exp.Floor(this=_exponent(node))
     if before != "DOUBLE" or isinstance(node, exp.Round):
-        raise Unlike(f"{type(node).__name__} of {before.partition('(')[0]}")
+        raise Unlike(f"{type(node).__name__} of {_without_parameters(before)}")
     return _as(node, "DOUBLE")
 
 
@@ -331,7 +331,7 @@ def _function(node: exp.Expr) -> exp.Expr:
         infinite = "abs(value) = CAST('inf' AS DOUBLE)"
         test = infinite if name == "isinf" else f"NOT (isnan(value) OR {infinite})"
         return filled(f"({test})", {"value": value}, SPARK)
-    raise Unlike(f"the function {name} of {types[0].partition('(')[0]}")
+    raise Unlike(f"the function {name} of {_without_parameters(types[0])}")
 
 
 def _power(node: exp.Expr) -> exp.Expr:

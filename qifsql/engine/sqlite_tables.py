@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
-from qifsql.data.formats import check_names
+from qifsql.data.formats import check_names, named
 from qifsql.errors import DatasetError, did_you_mean, quoted
 
 CELLS = 400_000  # cells that are in memory at once
@@ -149,9 +149,7 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
         if type_ == "table" and not re.match(r"create\s+virtual\b", sql, re.I)
     ]
     requested = dataset.table
-    matches = [n for n in tables if n == requested] or [
-        n for n in tables if n.casefold() == requested.casefold()
-    ]
+    matches = named(requested, tables, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, stored)
         raise DatasetError(f"{dataset.paths[0]} has no table {quoted(requested)}{hint}")
@@ -172,7 +170,7 @@ def _kinds(
     for i in range(0, len(names), TOGETHER):
         some = names[i : i + TOGETHER]
         counts = [
-            _filled(template, name)
+            filled(template, {"field": exp.column(identifier(name))}, "sqlite")
             for name in some
             for template in (
                 *(COUNT.replace("kind", f"'{kind}'") for kind in KINDS),
@@ -184,10 +182,6 @@ def _kinds(
         for j, name in enumerate(some):
             contents = _Contents(*row[j * step : (j + 1) * step])
             yield name, contents.kind(name, where)
-
-
-def _filled(template: str, name: str) -> exp.Expr:
-    return filled(template, {"field": exp.column(identifier(name))}, "sqlite")
 
 
 def _cells(cells: Iterable[Any], kind: Kind) -> list[Any]:

@@ -3,12 +3,13 @@
 import logging
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from qifsql.data import installation
 from qifsql.data.dataset import Dataset
-from qifsql.data.formats import check_names
+from qifsql.data.formats import check_names, named
 from qifsql.engine import sheet_text
 from qifsql.errors import DatasetError, did_you_mean, plural, quoted
 
@@ -81,9 +82,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
                 f"one: SHEET@{dataset.paths[0]}"
             )
         requested = filled[0]
-    matches = [n for n in names if n == requested] or [
-        n for n in names if n.casefold() == requested.casefold()
-    ]
+    matches = named(requested, names, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, names)
         raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(requested)}{hint}")
@@ -110,8 +109,5 @@ def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
             [(f.name, pa.string() if pa.types.is_null(f.type) else f.type) for f in table.schema]
         )
     )
-    filled = None
-    for column in table.columns:
-        there = pc.is_valid(column)
-        filled = there if filled is None else pc.or_(filled, there)
-    return table.filter(filled)
+    has_cells = reduce(pc.or_, map(pc.is_valid, table.columns))
+    return table.filter(has_cells)
