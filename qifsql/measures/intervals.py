@@ -89,21 +89,25 @@ def paired(right: float, second: float, both: float, people: int) -> Interval:
 def excess(right: float, people: int, second: float, second_people: int) -> Interval | None:
     """Return the interval of a success beyond another one, of what that leaves to find out.
 
-    It is that of ``(p - q) / (1 - q)`` for the shares p and q of different people, which is 1 minus
-    the ratio of the shares of failures; at most 1. None if the other success is 1.
+    It is that of ``(s - t) / (1 - t)`` for the shares s and t of different people, at most 1; None
+    if t is 1. That is 1 minus the ratio p / q of the shares of failures, p = 1 - s and q = 1 - t.
+    Donner and Zou 2012 give the bounds of the ratio from Wilson's bounds l, u of p and L, U of q:
+    the least is (p q - sqrt((p q)^2 - l (2 p - l) U (2 q - U))) / (U (2 q - U)), here with the root
+    in the denominator; the greatest is (p q + sqrt((p q)^2 - u (2 p - u) L (2 q - L))) /
+    (L (2 q - L)).
     """
     p, q = 1 - right / people, 1 - second / second_people
     low, high = wilson(people - right, people)
     second_low, second_high = wilson(second_people - second, second_people)
     if second_low <= 0:
         return None
-    rest = low * (2 * p - low)
-    root = math.sqrt(max(0.0, (p * q) ** 2 - rest * second_high * (2 * q - second_high)))
-    smallest = rest / (p * q + root) if rest > 0 else 0.0
-    scale = second_low * (2 * q - second_low)
-    root = math.sqrt(max(0.0, (p * q) ** 2 - high * (2 * p - high) * scale))
-    greatest = (p * q + root) / scale
-    return 1 - greatest, 1 - smallest
+    above, below = low * (2 * p - low), second_high * (2 * q - second_high)
+    root = math.sqrt(max(0.0, (p * q) ** 2 - above * below))
+    least = above / (p * q + root) if above > 0 else 0.0
+    above, below = high * (2 * p - high), second_low * (2 * q - second_low)
+    root = math.sqrt(max(0.0, (p * q) ** 2 - above * below))
+    greatest = (p * q + root) / below
+    return 1 - greatest, 1 - least
 
 
 def _correlation(right: float, second: float, both: float, people: int) -> float:

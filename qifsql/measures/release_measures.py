@@ -215,12 +215,12 @@ def guesses(counts: Guesses) -> Iterator[Measure]:
     Success has Wilson's interval, individual leak and population knowledge have Newcombe's. Those
     of the control are left out without a control.
     """
-    yield _guessed("success_original", counts.right, counts.people)
+    yield _estimated("success_original", counts.right, counts.people)
     yield _share("prior_original", counts.prior, counts.people)
     if not counts.control:
         return
     right, control = counts.control_right, counts.control
-    yield _guessed("success_control", right, control)
+    yield _estimated("success_control", right, control)
     yield _share("prior_control", counts.control_prior, control)
     yield _leak("individual_leak", counts)
     low, high = paired(float(right), counts.control_prior, float(counts.control_both), control)
@@ -283,13 +283,13 @@ def nearest_linkability(
     people, control_people = sum(k.original for k, _ in listed), sum(k.control for k, _ in listed)
     right = sum((k.original * chance for k, chance in listed), Fraction())
     name = "linkability_nearest"
-    yield _guessed(name, right, people)
+    yield _estimated(name, right, people)
     apart = Fraction(math.comb(records - neighbours, neighbours), math.comb(records, neighbours))
     yield Measure(name=f"{name}_chance", value=float(1 - apart))
     if not control_people:
         return
     control_right = sum((k.control * chance for k, chance in listed), Fraction())
-    yield _guessed(f"{name}_control", control_right, control_people)
+    yield _estimated(f"{name}_control", control_right, control_people)
     yield _excess(f"{name}_risk", float(right), people, float(control_right), control_people)
 
 
@@ -320,11 +320,11 @@ def classified(counts: Classified) -> Iterator[Measure]:
     Success and RAPID have Wilson's interval, the leak has Newcombe's. Those of the control are left
     out without a control.
     """
-    yield _guessed("classifier_original", counts.right, counts.people)
+    yield _estimated("classifier_original", counts.right, counts.people)
     yield _estimated("rapid_original", counts.confident, counts.people)
     if not counts.control:
         return
-    yield _guessed("classifier_control", counts.control_right, counts.control)
+    yield _estimated("classifier_control", counts.control_right, counts.control)
     yield _estimated("rapid_control", counts.control_confident, counts.control)
     yield _leak("classifier_leak", counts)
 
@@ -341,13 +341,17 @@ def distances(counts: Distances, *, has_control: bool) -> Iterator[Measure]:
         yield Measure(name="nearer_by_chance", value=counts.chance)
 
 
-def _estimated(name: str, right: float, people: int) -> Measure:
-    """Return a share with Wilson's interval, and NULL for a share of nobody."""
+def _estimated(name: str, right: float | Fraction, people: int) -> Measure:
+    """Return a share with Wilson's interval, and NULL for a share of nobody.
+
+    Its count is that of people, unless ties are shared or it is a float.
+    """
     if not people:
         return Measure(name=name, value=None, people=0)
-    low, high = wilson(right, people)
-    count = right if isinstance(right, int) else None
-    return Measure(name=name, value=right / people, low=low, high=high, count=count, people=people)
+    low, high = wilson(float(right), people)
+    is_count = isinstance(right, int | Fraction) and right.denominator == 1
+    count, value = int(right) if is_count else None, float(right / people)
+    return Measure(name=name, value=value, low=low, high=high, count=count, people=people)
 
 
 def _excess(
@@ -381,10 +385,3 @@ def _leak(name: str, counts: Guesses | Classified) -> Measure:
 def _share(name: str, count: int, people: int) -> Measure:
     value = count / people if people else None
     return Measure(name=name, value=value, count=count, people=people)
-
-
-def _guessed(name: str, right: Fraction, people: int) -> Measure:
-    low, high = wilson(float(right), people)
-    count = int(right) if right.denominator == 1 else None
-    value = float(right / people)
-    return Measure(name=name, value=value, low=low, high=high, count=count, people=people)
