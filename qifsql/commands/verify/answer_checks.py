@@ -42,10 +42,6 @@ class Success:
         """Return the Shapley value of one quasi-identifier, the interaction index of two."""
         return sets.index(self.of, players)
 
-    def gain_alone(self, name: str) -> Fraction:
-        """Return what a quasi-identifier adds to nothing."""
-        return sets.added(self.of, frozenset(), [name])
-
     def gain_at_last(self, name: str) -> Fraction:
         """Return what a quasi-identifier adds to all others."""
         return sets.added(self.of, frozenset(self.qids) - {name}, [name])
@@ -100,7 +96,8 @@ def _numbers_of_row(
         return {"interaction": success.index(row["a"], row["b"])} if small else {}
     if table == "shapley":
         name, total = row["qid"], success.of[everything] - success.of[frozenset()]
-        alone, last = success.gain_alone(name), success.gain_at_last(name)
+        alone = sets.added(success.of, frozenset(), [name])
+        last = success.gain_at_last(name)
         if not small:
             return {"alone": alone, "last": last}
         part = success.index(name)

@@ -1,7 +1,7 @@
 """The data of a stored result, identified by their SHA-256 digests wherever they are now."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +38,9 @@ def locate(stored: Stored, sources: Sequence[str], home: Path | None) -> Inputs:
     expected = {str(file["sha256"]): int(file["bytes"]) for file in inputs}
     by_digest: dict[str, str] = {}
     for source in sources:
-        digests = {
-            _digest(path): path
-            for path in _source_files(source)
-            if _size(path) in expected.values()
-        }
+        files = _source_files(source)
+        same_size = [f for f in files if Path(f).stat().st_size in expected.values()]
+        digests = {_digest(path): path for path in same_size}
         if not digests.keys() & expected:
             raise InputError(
                 f"{quoted(source)} is not the data of {stored.name}: its SHA-256 digest "
@@ -71,8 +69,9 @@ def _search_file(before: str, digest: str, name: str, home: Path | None) -> str:
             f"{name} is about a data frame, which is not stored; write the data to a file, and "
             "store the result of that file"
         )
+    places = [before] if home is None else [before, str(home / Path(before).name)]
     changed = False
-    for place in _candidate_places(before, home):
+    for place in places:
         try:
             if not Path(place).is_file():
                 continue
@@ -91,16 +90,6 @@ def _search_file(before: str, digest: str, name: str, home: Path | None) -> str:
         f"the data of {name} are not at {quoted(before)}; name the file where it is now: "
         "qifsql verify RESULT FILE"
     )
-
-
-def _candidate_places(before: str, home: Path | None) -> Iterator[str]:
-    yield before
-    if home is not None:
-        yield str(home / Path(before).name)
-
-
-def _size(path: str) -> int:
-    return Path(path).stat().st_size
 
 
 def _digest(path: str) -> str:

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from qifsql.adversary.laws import Law, laws
 from qifsql.commands.verify.numbers import (
@@ -101,7 +100,8 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
         if law.kind == "right" and not law.certain:
             error += part / min(law.number, 1 - law.number)
         elif law.kind == "sd":
-            error += part * (2 * _widest(law) + 1)
+            farthest = math.ceil(noisy_knowledge.FAR * law.number)
+            error += part * (2 * farthest + 1)
     return 4 * error
 
 
@@ -124,16 +124,13 @@ def _weighted_rows(
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     rows = []
     for row in answer.rows:
-        cells: dict[str, object] = {
-            f"qid_{i}": _number(row[i]) if numeric[i] else text_of(row[i]) for i in range(width)
-        }
+        cells: dict[str, object] = {}
+        for i, value in enumerate(row[:width]):
+            number = None if value is None or not numeric[i] else Fraction(value)
+            cells[f"qid_{i}"] = number if numeric[i] else text_of(value)
         cells |= {f"secret_{j}": text_of(row[width + j - 1]) for j in range(1, secrets + 1)}
         rows.append(cells)
     return rows, [1 if weight is None else int(row[weight]) for row in answer.rows]
-
-
-def _number(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(value)
 
 
 def _law_of(qid: str, named: Sequence[Law]) -> Law:
@@ -155,7 +152,3 @@ def _reference_law(law: Law) -> noisy_knowledge.Law:
         return noisy_knowledge.normal(float(law.number))
     make = noisy_knowledge.missing if law.kind == "missing" else noisy_knowledge.right
     return make(law.number)
-
-
-def _widest(law: Law) -> int:
-    return math.ceil(noisy_knowledge.FAR * law.number)

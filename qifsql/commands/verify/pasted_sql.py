@@ -218,31 +218,22 @@ class Pasted:
 
     def _further_measures(self, j: int, posterior: Sequence[Kind]) -> dict[str, Number]:
         """Return the measures about secret ``j`` that need more than a profile."""
-        answers = {step: parts[0] for (step, *key), parts in self.answers.items() if key == [j, 0]}
+        answers = {
+            step: parts[0]
+            for (step, secret, gain), parts in self.answers.items()
+            if (secret, gain) == (j, 0)
+        }
         people = sum(kind.size * kind.blocks for kind in posterior)
-        numbers: dict[str, Number] = {}
-        for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
-            if step in answers:
-                (row,) = answers[step]
-                numbers[f"{when}_entropy"] = row["entropy"]
-                if isinstance(row["guessing"], int):
-                    numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
-        if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
-            numbers["mutual_information"] = exact_measures.difference(
-                numbers["prior_entropy"], numbers["posterior_entropy"]
-            )
+        numbers = _uncertainties(answers, people)
         if "capacity" in answers:
             numbers |= exact_measures.capacity(answers["capacity"])
         if "domain" in answers:
             numbers |= _bayes_security(answers, posterior)
         if "pointwise" in answers:
-            numbers |= entropies.leakage_over_people(
-                (
-                    Fraction(r["people"] * people, r["size"] * r["everybody"]),
-                    r["size"] * r["blocks"],
-                )
-                for r in answers["pointwise"]
-            )
+            rows = answers["pointwise"]
+            ratios = [Fraction(r["people"] * people, r["size"] * r["everybody"]) for r in rows]
+            people_of_blocks = [r["size"] * r["blocks"] for r in rows]
+            numbers |= entropies.leakage_over_people(zip(ratios, people_of_blocks, strict=True))
         return numbers
 
     def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
@@ -326,6 +317,22 @@ class Pasted:
             numbers["prior_probabilistic"] = prior
             numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)
         return numbers
+
+
+def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number]:
+    """Return the entropies of a secret, the guesses that it takes, and the mutual information."""
+    numbers: dict[str, Number] = {}
+    for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
+        if step in answers:
+            (row,) = answers[step]
+            numbers[f"{when}_entropy"] = row["entropy"]
+            if isinstance(row["guessing"], int):
+                numbers[f"{when}_guessing"] = Fraction(row["guessing"], people)
+    if {"prior_entropy", "posterior_entropy"} <= numbers.keys():
+        numbers["mutual_information"] = exact_measures.difference(
+            numbers["prior_entropy"], numbers["posterior_entropy"]
+        )
+    return numbers
 
 
 def _noisy_success(row: Mapping[str, Any], records: int) -> Success:

@@ -164,6 +164,7 @@ def _between_bins(successes: Iterable[Fraction]) -> bool:
 def _detail_number(
     table: str, row: Mapping[str, Any], successes: Sequence[Fraction]
 ) -> dict[str, Number]:
+    """Return the numbers of one row of a table of details, by the success of each person."""
     if table == "histogram":
         return {"individuals": histogram(successes)[row["bin"]]}
     if table == "thresholds":

@@ -70,16 +70,20 @@ def verdict_rows(
 ) -> list[dict[str, Any]]:
     """Return a verdict on each number by each way, or that no way gives it."""
     frames = tables(stored)
-    return [
-        {"result": stored.name, "attack_id": _id(frames[table], row), **verdict}
-        for table, row, column in everything
-        for verdict in _verdicts_on((table, row, column), frames[table], repetitions)
-    ]
+    rows: list[dict[str, Any]] = []
+    for place in everything:
+        table, row, _ = place
+        frame = frames[table]
+        attack_id = str(frame["attack_id"][row]) if "attack_id" in frame.columns else None
+        start = {"result": stored.name, "attack_id": attack_id}
+        rows += [start | verdict for verdict in _verdicts_on(place, frame, repetitions)]
+    return rows
 
 
 def _verdicts_on(
     place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
+    """Return a verdict on one number by each way that gives it, or that no way does."""
     table, row, column = place
     value = frame[column][row]
     integer = frame.schema[column].is_integer()
@@ -108,21 +112,13 @@ def unchecked_tables(
 ) -> list[dict[str, Any]]:
     """Return one row for each table whose numbers are not checked; by default of all tables."""
     names = tables(stored) if some is None else some
-    return [_unchecked_row(stored, table, None, reason) for table in names]
+    return [unchecked_row(stored, table, None, reason) for table in names]
 
 
-def unchecked_rows(stored: Stored, some: Iterable[int], reason: str) -> list[dict[str, Any]]:
-    """Return one row for each row of results that is not checked."""
-    return [_unchecked_row(stored, RESULTS, row, reason) for row in sorted(some)]
-
-
-def _unchecked_row(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
+def unchecked_row(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
+    """Return the row for a row of a table, or for a whole table, that is not checked."""
     place = {"result": stored.name, "table": table, "row": row}
     return {**dict.fromkeys(SCHEMA), **place, "verdict": NOT_CHECKED, "reason": reason}
-
-
-def _id(frame: pl.DataFrame, row: int) -> str | None:
-    return str(frame["attack_id"][row]) if "attack_id" in frame.columns else None
 
 
 def _double(value: Number) -> float | None:

@@ -188,14 +188,14 @@ def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
     """Return the verdicts on some subsets of a sweep and its answers, and which are not checked."""
     stored = repeated.stored
     subsets = subset_checks.draw_subsets(stored, limit, repeated.settings.seed)
+    rows = {row for numbers in subsets.values() for row in numbers}
     if stored.spec.get("person"):
-        chosen = {row for numbers in subsets.values() for row in numbers}
-        repetitions = [people_checks.repeat(repeated, chosen)]
+        repetitions = [people_checks.repeat(repeated, rows)]
     else:
         repetitions = subset_checks.repeat(repeated, subsets)
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
-    rows = {row for numbers in subsets.values() for row in numbers}
-    drawn = [(table, row, name) for table, row, name in places(stored, RESULTS) if row in rows]
+    drawn = [place for place in places(stored, RESULTS) if place[1] in rows]
+    undrawn = sorted(set(range(stored.frame.height)) - rows)
     every = stored.frame["qids"].n_unique()
     reason = f"{len(subsets):,} of {plural(every, 'subset')} are drawn, and this one is not"
     checked = () if stored.spec.get("person") else answer_checks.ANSWERS
@@ -204,7 +204,7 @@ def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
     answers = list(places(stored, *names)) if names else []
     return [
         *verdicts.verdict_rows(stored, drawn, repetitions),
-        *verdicts.unchecked_rows(stored, set(range(stored.frame.height)) - rows, reason),
+        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn),
         *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if names else []),
         *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
     ]

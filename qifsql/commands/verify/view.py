@@ -14,8 +14,9 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a sentence, the ways with their numbers, those that differ, reasons for the others."""
     del tables
     counts = spec["numbers"]
+    names = ", ".join(map(escaping.cell, spec["results"]))
     sheets: list[Part] = [
-        Heading(said("Numbers of {results}", results=_names(spec))),
+        Heading(said("Numbers of {results}", results=names)),
         Paragraph(sentence(counts), strong=True),
     ]
     if frame["way"].drop_nulls().len():
@@ -62,10 +63,6 @@ def _way_name(name: str) -> str:
     return ways.get(name, name)
 
 
-def _names(spec: Spec) -> str:
-    return ", ".join(escaping.cell(name) for name in spec["results"])
-
-
 def _ways_table(frame: pl.DataFrame) -> Table:
     """Return a table of the ways, with the numbers that each one gives."""
     sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
@@ -79,7 +76,8 @@ def _differing_table(frame: pl.DataFrame) -> Table:
     heads = [said("table"), said("row"), said("number"), said("stored"), said("recomputed")]
     sheet = Table.of([*heads, said("way")], (1, 3, 4))
     for row in frame.head(SHOWN).iter_rows(named=True):
-        numbers = (_number(row[name]) for name in ("stored", "recomputed"))
+        both = (row["stored"], row["recomputed"])
+        numbers = ("-" if value is None else f"{value:.17g}" for value in both)
         place = (row["table"], str(row["row"]), row["column"])
         again = row["reason"] or _way_name(row["way"])
         sheet.add_row(*(escaping.cell(text) for text in place), *map(Bad, numbers), again)
@@ -97,12 +95,7 @@ def _reasons_table(frame: pl.DataFrame) -> Table:
 
 
 def _place_text(row: Spec) -> str:
-    if row["column"] is not None:
-        return (
-            str(row["column"]) if row["table"] == "results" else f"{row['table']}.{row['column']}"
-        )
-    return f"{row['table']} {row['row']}" if row["row"] is not None else str(row["table"])
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.17g}"
+    table, number, column = row["table"], row["row"], row["column"]
+    if column is not None:
+        return str(column) if table == "results" else f"{table}.{column}"
+    return str(table) if number is None else f"{table} {number}"
