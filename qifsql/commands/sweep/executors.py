@@ -111,13 +111,15 @@ def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
 
 
 def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
+    """Return the sums of the blocks that a stream settles, and the report of its work."""
     began = time.perf_counter()
     layout, task = job.layout, job.task
     worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.is_installed())
     rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":
-        settle_chunk(worker, chunk, _choices(job).choice_at(task.position))
+        passed = (job.sweep, task.number_of_pass, layout.n, job.may_roll, layout.valued)
+        settle_chunk(worker, chunk, _choices_of_pass(*passed).choice_at(task.position))
     elif task.kind == "split":
         settle_one_block(worker, chunk)
     elif task.kind == "group":
@@ -135,13 +137,7 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
     return pa.concat_tables([table, reported], promote_options="default")
 
 
-def _choices(job: Job) -> Choices:
-    return _measured(
-        job.sweep, job.task.number_of_pass, job.layout.n, job.may_roll, job.layout.valued
-    )
-
-
 @cache
-def _measured(_sweep: str, _pass: int, n: int, may_roll: bool, valued: bool) -> Choices:
+def _choices_of_pass(_sweep: str, _pass: int, n: int, may_roll: bool, valued: bool) -> Choices:
     """Return the choices of a pass, from the times that were measured in this process."""
     return Choices(n, may_roll=may_roll, valued=valued)

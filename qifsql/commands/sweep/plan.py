@@ -149,7 +149,8 @@ class Progress:
     def __post_init__(self) -> None:
         """Expect the largest possible number of different people, until more is known."""
         for number, layout in enumerate(self.layouts):
-            self.expect(number, [_largest_count(layout, p) for p in range(layout.n)])
+            combinations = [prod(layout.values[p:]) for p in range(layout.n)]
+            self.expect(number, [float(min(c, layout.people)) for c in combinations])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
         """Set the expected number of distinct people for each stage of a pass."""
@@ -173,9 +174,8 @@ class Progress:
             self.subsets_done += 1
         if task.kind != "walk":
             return
-        stage = self.stages[
-            task.number_of_pass, task.first_attribute(self.layouts[task.number_of_pass].n)
-        ]
+        first = task.first_attribute(self.layouts[task.number_of_pass].n)
+        stage = self.stages[task.number_of_pass, first]
         stage.done += task.rows
         stage.seconds += seconds
         stage.wasted += wasted
@@ -265,15 +265,14 @@ class Progress:
 
 
 def _scaled_pace(reference: Stage, stage: Stage) -> float:
+    """Return the seconds per row of a stage, from those that another stage took.
+
+    A roll-up takes its time for each subset, and their number doubles with each attribute.
+    """
     pace = reference.measured_pace or 0.0
     if reference.method == "roll up":
         return pace / float(2 ** (reference.attributes - stage.attributes))
     return pace * stage.benchmark_pace / reference.benchmark_pace
-
-
-def _largest_count(layout: Layout, position: int) -> float:
-    """Return the largest possible number of different people, by people and combinations."""
-    return float(min(prod(layout.values[position:]), layout.people))
 
 
 def peak_memory() -> int:

@@ -110,7 +110,7 @@ def estimate(
     strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
     drawn = strata.group_by(KEYS, maintain_order=True).agg(
         pl.col("seen", "people").sum(),
-        *(_scaled_sum(name).sum().alias(name) for name in SUMS),
+        *((pl.col(name) * pl.col("people") / pl.col("seen")).sum().alias(name) for name in SUMS),
         *(_variance(name).sum().alias(f"variance_{name}") for name in ("mode", "certain")),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
@@ -168,13 +168,8 @@ def _sums_by_stratum(drawn: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _scaled_sum(name: str) -> pl.Expr:
-    """Return a sum over the drawn blocks of a stratum, scaled to all people of the stratum."""
-    return pl.col(name) * pl.col("people") / pl.col("seen")
-
-
 def _variance(name: str) -> pl.Expr:
-    """Return the variance of the scaled sum."""
+    """Return the variance of a sum that is scaled to all people of a stratum."""
     omitted = 1 - pl.col("drawn") / pl.col("of_blocks")
     scale = pl.col("people") / pl.col("seen")
     return omitted * pl.col("groups") * pl.col(f"squares_{name}") * scale**2

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any
 
 from sqlglot import exp
@@ -207,34 +206,45 @@ class Pass:
             yield coarser
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        """Return the sums of each question after merging the values of an attribute in pairs.
+
+        The streams settle the chunks of the table of all attributes, each those that it takes, and
+        sum up their own blocks at the end.
+        """
         state = self.layout.state(subset=self.layout.all_attributes)
         tasks = [
             self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
             for span in self.tables.stored_ranges(pairs=position == 0)
         ]
         queue = Tasks(tasks, lambda: False)
-        parts: list[dict[tuple[int, int], Sums]] = []
+        sums_of_streams: list[tuple[int, Sums]] = []  # each with its question
+
+        def settle_next(stream: Stream) -> bool:
+            with queue.next_batch(stream) as batch:
+                for task in batch:
+                    chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
+                    settle_subset(
+                        workers[stream], chunk, self.layout.all_attributes, coarser=position
+                    )
+                return bool(batch)
 
         def work(stream: Stream) -> None:
-            worker, works = workers[stream], False
-            while True:
-                with queue.next_batch(stream) as batch:
-                    if not batch:
-                        break
-                    (task,), works = batch, True
-                    chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                    settle_subset(worker, chunk, self.layout.all_attributes, coarser=position)
-            if works:
-                worker.sum_up()
-                parts.append(self._keyed_sums(worker.rows("sums")))
-                worker.forget_settled()
+            if not settle_next(stream):
+                return
+            while settle_next(stream):
+                pass
+            worker = workers[stream]
+            worker.sum_up()
+            by_key = self._keyed_sums(worker.rows("sums"))
+            sums_of_streams.extend((question, sums) for (_, question), sums in by_key.items())
+            worker.forget_settled()
 
         self.engine.here.together(list(workers), work, self.report_progress)
-        added: dict[int, Sums] = {}
-        for (_, question), sums in chain.from_iterable(part.items() for part in parts):
-            a, b, c = added.get(question, (0, 0, 0))
-            added[question] = (a + sums[0], b + sums[1], c + sums[2])
-        return added
+        total = dict.fromkeys((question for question, _ in sums_of_streams), (0, 0, 0))
+        for question, sums in sums_of_streams:
+            people, mode, certain = total[question]
+            total[question] = (people + sums[0], mode + sums[1], certain + sums[2])
+        return total
 
     def stored_sums(self) -> dict[tuple[int, int], Sums]:
         """Return the sums of all subsets settled so far, as ``measure_subsets`` does."""
@@ -246,6 +256,7 @@ class Pass:
         return self._keyed_sums(worker.stream.rows(render(part)))
 
     def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
+        """Return rows of the view ``sums`` by subset and question."""
         n = self.layout.n
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
@@ -260,22 +271,19 @@ class Pass:
                 tasks.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
 
     def _do_batch(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
-        """Do one task, or groups, and store their results; return the tasks that follow."""
+        """Do one task, or groups, and store their results; return the tasks that follow.
+
+        A ``drop`` settles nothing: it only writes a table, in the transaction that stores its
+        tasks. The results of a sampled table are stored by the number of the task, a random part
+        of the sample.
+        """
         began, task = time.perf_counter(), tasks[0]
         chunk = Chunk(
             qualify(task.source), task.position, task.state, task.least, task.greatest, task.rows
         )
-        method, wasted = task.kind, 0.0
-        if task.kind == "walk":
-            method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
-        elif task.kind == "group":
-            method = self._settle_groups(worker, tasks)
-        elif task.kind == "split":
-            settle_one_block(worker, chunk)
-        part = task.number if task.source.endswith(SAMPLE) else 0
-        if task.kind != "drop":
-            worker.sum_up()
+        method, wasted = self._settle(worker, chunk, tasks)
         seconds = time.perf_counter() - began
+        part = task.number if task.source.endswith(SAMPLE) else 0
         new: Sequence[Task] = ()
         with worker.stream.transaction():
             if task.kind != "drop":
@@ -292,6 +300,23 @@ class Pass:
         for task in tasks:
             self.progress.count_done(task, seconds, method, wasted)
         return new
+
+    def _settle(self, worker: Worker, chunk: Chunk, tasks: Sequence[Task]) -> tuple[str, float]:
+        """Settle and sum up the blocks of a task, or of groups.
+
+        Returns how that was done, and the seconds of an abandoned walk.
+        """
+        method, wasted = tasks[0].kind, 0.0
+        if method == "drop":
+            return method, wasted
+        if method == "walk":
+            method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
+        elif method == "group":
+            method = self._settle_groups(worker, tasks)
+        else:
+            settle_one_block(worker, chunk)
+        worker.sum_up()
+        return method, wasted
 
     def _settle_groups(self, worker: Worker, tasks: Sequence[Task]) -> str:
         """Settle one subset for each task; return how."""

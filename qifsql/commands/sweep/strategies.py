@@ -334,6 +334,7 @@ def _rows_of_people(
 def _subset_row(
     microdata: Microdata, j: int, before: Profile, profile: Profile, mask: int
 ) -> dict[str, Any]:
+    """Return the row of one subset (bits ``mask``) and question: secret ``j``, or the owner (0)."""
     return {
         "model": "CAS" if j else "CRS",
         "datasets": 1,

@@ -36,9 +36,8 @@ GIANT = 4  # chunks: a value of one attribute with more rows gets a separate tab
 HEAVY = 1_000_000  # a table with more rows is written by all threads together
 ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, exact
-DROPPED = (
-    "_d"  # ending of a table without the first attribute; a number: of its blocks of that code
-)
+# The ending of a table without the first attribute; a number: of its blocks of that code.
+DROPPED = "_d"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,11 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
     worker.prepare()  # once for all chunks: it is no part of their times
     if choice.should_walk():
         began, enough = time.thread_time(), choice.time_limit(chunk.rows)
-        way = _compiled_walk() if worker.compiled else walk
+        way = walk
+        if worker.compiled:
+            from qifsql.commands.sweep import compiled_walk  # needs an extra, takes long to import
+
+            way = compiled_walk.walk
         done = way(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)
@@ -63,12 +67,6 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
     roll_up(worker, chunk)
     choice.learn(chunk.rows, time.thread_time() - began, walked=False)
     return "roll up", wasted
-
-
-def _compiled_walk() -> Callable[[Worker, Chunk, Callable[[], bool]], bool]:
-    from qifsql.commands.sweep import compiled_walk  # needs an extra, and takes long to import
-
-    return compiled_walk.walk
 
 
 def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:

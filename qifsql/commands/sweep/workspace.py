@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +173,7 @@ class Workspace:
 
     def pending_tasks(self, number_of_pass: int) -> list[Task]:
         """Return the tasks of a pass that are not done, in their order."""
-        rows = self.stream.rows(_pending_query())
+        rows = self.stream.rows(render(load("sweep/pending").query))
         return [t for t in (Task(*row) for row in rows) if t.number_of_pass == number_of_pass]
 
     def mark_coded(self, number_of_pass: int) -> None:
@@ -342,16 +342,12 @@ def with_versions(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_layout(held: dict[str, Any]) -> Layout:
+    """Return the layout that ``store_layouts`` wrote: JSON has no tuples, and texts as keys."""
     secrets = {int(j): int(values) for j, values in held["secrets"].items()}
     order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
     people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
     missing = tuple(map(bool, held["missing"]))
     return Layout(order, values, missing, people, secrets, valued=valued, owners=owners)
-
-
-@cache
-def _pending_query() -> str:
-    return render(load("sweep/pending").query)
 
 
 def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
