@@ -153,7 +153,8 @@ def check(
             check_place(file, tuple(inputs))  # before any work is done
     verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     notes = []
-    if not _prints_table(output):  # a table ends with this line
+    is_table = sys.stdout.isatty() if output.format_ is None else output.format_ == "table"
+    if not is_table:  # a table ends with this line
         notes = [f"{view.subject(verdict.origin.spec)}: {verdict.summary}", *view.caveats(verdict)]
     if junit is not None:
         from qifsql.commands.check.junit import junit as xml
@@ -167,7 +168,3 @@ def _is_untyped(context: typer.Context, name: str) -> bool:
     """Return whether an option with a default was not typed: it does not win over the policy."""
     source = getattr(context.get_parameter_source(name), "name", "")
     return name in ("null", "absent") and source == "DEFAULT"
-
-
-def _prints_table(output: Output) -> bool:
-    return output.format_ == "table" or (output.format_ is None and sys.stdout.isatty())

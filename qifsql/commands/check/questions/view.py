@@ -77,7 +77,11 @@ def _summary_table(rows: list[dict[str, Any]]) -> Table:
         mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is a mean
         numbers = [row["expected_prior"], mean, row["worst_case"]]
         chances = ["" if p is None else words.percent(p) for p in numbers]
-        line = [_question_name(row), answer, _certain_cases(row), *chances]
+        if row["question"] == INFERENCE:
+            name = said("inference of {secret}", secret=escaping.cell(row["secret"]))
+        else:
+            name = said(QUESTIONS[row["measure"]])
+        line = [name, answer, _certain_cases(row), *chances]
         if least is not None:
             reached = row["at_threshold"]
             line.append("" if reached is None else words.count(reached))
@@ -91,13 +95,6 @@ def _certain_cases(row: Row) -> str:
         return ""
     message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
     return said(message, n=words.count(row["people"]), **{"all": words.count(row["of"])})
-
-
-def _question_name(row: Row) -> str:
-    """Return the name of the question of a row."""
-    if row["question"] == INFERENCE:
-        return said("inference of {secret}", secret=escaping.cell(row["secret"]))
-    return said(QUESTIONS[row["measure"]])
 
 
 def _threshold_text(threshold: float) -> str:
