@@ -23,32 +23,29 @@ def is_ordered(type_: str) -> bool:
 def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
     """Create a table of the place of each code for each column of numbers, dates or times.
 
-    Returns how many parts the distance in one column has at most. Where the lengths of all columns
-    of whole numbers have a common multiple up to ``MOST``, distances are exact; else those of one
-    column are rounded to so many parts.
+    Returns the unit: how many parts the distance in one column has at most. A column of whole
+    multiples of a step has a length in steps. Where all these lengths have a common multiple up to
+    ``MOST``, each step is a whole number of parts (``part_length``), and distances are exact; else
+    the distances in a column are rounded to so many parts (``part_length`` 0).
     """
     lengths: dict[int, int] = {}
     for i, attribute in enumerate(attributes, 1):
         if is_ordered(attribute.type):
-            tables.make(f"values_of_numbers_{i}", _values_as_numbers(i, attribute))
-            query = splice("synthetic/ends_of_numbers", tables=_scale_name(i))
+            values = {"values_of_numbers": f"values_of_numbers_{i}"}
+            tables.make(values["values_of_numbers"], _values_as_numbers(i, attribute))
+            tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=values))
+            query = exp.select("*").from_(f"ends_{i}")
             ((_, span, factor),) = tables.rows(query)
             lengths[i] = 0 if not span or factor is None else round(span * factor)
     common = math.lcm(*(length for length in lengths.values() if length))
-    exact = common <= MOST
-    unit = common * (MOST // common) if exact else MOST
+    is_exact = common <= MOST
+    unit = MOST - MOST % common if is_exact else MOST
     for i, length in lengths.items():
-        part = unit // length if length and exact else 0
-        numbers = {"scale_unit": unit, "part_length": part}
-        tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=_scale_name(i)))
-        names = {**_scale_name(i), "ends_of_numbers": f"ends_{i}"}
+        numbers = {"scale_unit": unit, "part_length": unit // length if length and is_exact else 0}
+        names = {"values_of_numbers": f"values_of_numbers_{i}", "ends_of_numbers": f"ends_{i}"}
         tables.make(f"scale_{i}", splice("synthetic/scaled", tables=names, numbers=numbers))
-        tables.drop(f"values_of_numbers_{i}", f"ends_{i}")
+        tables.drop(*names.values())
     return unit
-
-
-def _scale_name(i: int) -> dict[str, str]:
-    return {"values_of_numbers": f"values_of_numbers_{i}"}
 
 
 def _values_as_numbers(i: int, attribute: Attribute) -> exp.Select:

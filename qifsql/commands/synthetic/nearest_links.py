@@ -90,24 +90,31 @@ class NearestLinks:
         drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
-        """Create the tables of the nearest halves of records, and of their sizes."""
-        tables, half = self.tables, self.halves[key]
-        name = key.removesuffix("_key")
+        """Create the tables of the nearest halves of records, and of their sizes.
+
+        A half that enough records share (``alike``) is not compared with others. Of the rest, some
+        halves of records tell first how far the nearest ones can be (``reaches``); pairs that are
+        farther apart are left out.
+        """
+        tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")
-        numbers, places = {"neighbours": neighbours}, [i + 1 for i in half]
-        targets = {"all_targets": f"targets_{key}"}
+        numbers, targets = {"neighbours": neighbours}, {"all_targets": f"targets_{key}"}
         tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
         tables.make("targets", splice("synthetic/distant", tables=targets))
-        scaled = {"scale_unit": self._unit}
         sample = self._make_sample()
-        for table, view, halves in (
-            ("reaches", "reaches", sample),
-            (f"nearest_{name}", "nearest_halves", "halves_of_records"),
-        ):
-            read = {"halves_of_records": halves}
-            pairs = splice("synthetic/half_pairs", places=places, tables=read, numbers=scaled)
+
+        def make_from_pairs(table: str, view: str, halves: str) -> None:
+            pairs = splice(
+                "synthetic/half_pairs",
+                places=[i + 1 for i in self.halves[key]],
+                tables={"halves_of_records": halves},
+                numbers={"scale_unit": self._unit},
+            )
             query = splice(f"synthetic/{view}", numbers=numbers)
             tables.make(table, Plan((view_step("half_pairs", pairs),), query))
+
+        make_from_pairs("reaches", "reaches", sample)
+        make_from_pairs(f"nearest_{name}", "nearest_halves", "halves_of_records")
         sizes = splice("synthetic/half_sizes", tables={"nearest_halves": f"nearest_{name}"})
         tables.make(f"{name}_sizes", sizes)
         tables.drop("halves_of_records", "alike", "targets", "reaches")
