@@ -73,14 +73,10 @@ class Hierarchy:
         return len(self.lines[0])
 
     @property
-    def rooted(self) -> bool:
-        """Return whether one node is above all values."""
-        return len({line[-1] for line in self.lines}) == 1
-
-    @property
     def height(self) -> int:
-        """Return the number of levels above the values, including the root."""
-        return self.levels - self.rooted
+        """Return the number of levels below the root, which one node above all values is."""
+        has_root = len({line[-1] for line in self.lines}) == 1
+        return self.levels - has_root
 
     def check_levels(self) -> None:
         """Refuse two lines of one value, and a level that is finer than the one before it."""

@@ -36,7 +36,11 @@ def check_gzip(path: str) -> None:
 
 
 def _read_members(file: BinaryIO) -> None:
-    """Unpack all members without keeping their contents; zeros may follow the last one."""
+    """Unpack all members without keeping their contents; zeros may follow the last one.
+
+    A member ends inside of a block, so ``data`` is what was read and not yet unpacked. EOFError if
+    the file ends before a member does.
+    """
     data = file.read(BLOCK)
     while data:
         member = zlib.decompressobj(wbits=31)  # checks length and CRC

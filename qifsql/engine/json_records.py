@@ -127,7 +127,7 @@ def _check_name_count(engine: Engine, dataset: Dataset) -> None:
 
 
 def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
-    """Return a query of the records as JSON."""
+    """Return the query of a template over the records as JSON."""
     objects = _function("read_json_objects", dataset, [])
     return _query(filled(template, {"objects": objects}))
 

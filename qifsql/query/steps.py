@@ -127,7 +127,10 @@ class Steps:
         step = parameters.make(self.attack, name, about.secret, about.gain)
         if step is not None:
             return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
-        return self.push(self._splice(self._template(name, about), name, actual, about))
+        file = self._file(name, about)
+        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
+        template = load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
+        return self.push(self._splice(template, name, actual, about))
 
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
         """Return a generated query with the names of the steps that it reads.
@@ -167,11 +170,6 @@ class Steps:
         """Return whether everyone is a block: that of the people with suppressed records."""
         microdata = self.attack.microdata
         return bool(microdata.suppressed) and microdata.part == "everybody"
-
-    def _template(self, name: str, about: About) -> Template:
-        file = self._file(name, about)
-        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
-        return load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
         """Return whether people are weighted, by weights or by a belief about the secret."""

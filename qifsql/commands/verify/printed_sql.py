@@ -3,6 +3,7 @@
 It is made from the request and not from the manifest's SQL, so the two are checked apart.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -52,22 +53,21 @@ def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, 
 
 
 def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the whole statement, which has a row for each row of results."""
-    rows = [line for answer in answers for line in answer.lines()]
-    by_key: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by_key.setdefault((row["model"], row["secret"]), []).append(row)
+    """Return the numbers of the whole statement, which has a row for each row of results.
+
+    Rows of one model and secret, one for each gain, are in the same order in both.
+    """
+    unused: dict[tuple[object, ...], deque[Mapping[str, Any]]] = {}
+    for line in (line for answer in answers for line in answer.lines()):
+        unused.setdefault((line["model"], line["secret"]), deque()).append(line)
     numbers: dict[Place, Number] = {}
     datasets = stored.frame["datasets"].max()
-    place: dict[tuple[object, ...], int] = {}
     for question in questions(stored):
         row = stored.frame.row(question.row, named=True)
-        key = (row["model"], row["secret"])
         if row["datasets"] != datasets:  # a prefix of the collection is another request
             continue
-        place[key] = place.get(key, -1) + 1
-        if place[key] < len(by_key.get(key, ())):
-            numbers |= _numbers_of_answer(stored, question, by_key[key][place[key]])
+        if lines := unused.get((row["model"], row["secret"])):
+            numbers |= _numbers_of_answer(stored, question, lines.popleft())
     return numbers
 
 
