@@ -84,6 +84,7 @@ class Counts:
         self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.values: dict[int, int] = {}
+        self._domains: dict[int, Domain] = {}
         path = store.path if store else None
         stored_tables = engine.open_kept(path)
         self._opening = attaching(str(path) if stored_tables else ":memory:", STORE)
@@ -101,16 +102,19 @@ class Counts:
             self._keep_cells(True, tallied=False)  # later runs may ask anything
             self._store_question()
 
-    def profiles(self, questions: Sequence[Question], *, prior: bool) -> dict[Question, Profile]:
+    def profiles(
+        self, questions: Sequence[Question], *, prior: bool, reported: bool = False
+    ) -> dict[Question, Profile]:
         """Return the profile of each question: a secret (0: the owner) and a gain function.
 
         After the release, everyone is the block of the people with suppressed records.
+        ``reported``: of the people whose secret is not missing.
         """
-        profiles = self._profiles(self.bound, questions, prior=prior)
+        profiles = self._profiles(self.bound, questions, prior=prior, reported=reported)
         if prior or not self._hides:
             return profiles
-        before = self._profiles(self.bound, questions, prior=True)
-        hidden = self._profiles(self.hidden, questions, prior=False)
+        before = self._profiles(self.bound, questions, prior=True, reported=reported)
+        hidden = self._profiles(self.hidden, questions, prior=False, reported=reported)
         for q, apart in hidden.items():
             profile = profiles.get(q, before[q].empty())
             profiles[q] = profile.with_everyone(apart, before[q])
@@ -127,7 +131,12 @@ class Counts:
         return bool(self.bound.microdata.suppressed) and not self.bound.target
 
     def _profiles(
-        self, bound: BoundAttack, questions: Sequence[Question], *, prior: bool
+        self,
+        bound: BoundAttack,
+        questions: Sequence[Question],
+        *,
+        prior: bool,
+        reported: bool = False,
     ) -> dict[Question, Profile]:
         """Return the profiles of the people of an attack."""
         instead = {q: self._same_blocks(q) for q in questions}
@@ -140,7 +149,12 @@ class Counts:
             if not alike:
                 continue
             plan = compiler.profile_plan(
-                bound, alike, prior=prior, catalogs=self._tables_of(bound), values=self.values
+                bound,
+                alike,
+                prior=prior,
+                reported=reported,
+                catalogs=self._tables_of(bound),
+                values=self.values,
             )
             frame = self._frame(plan, what)
             for (j, g), part in _by_question(frame, alike):
@@ -185,8 +199,10 @@ class Counts:
 
     def domain(self, secret: int) -> Domain:
         """Return the domain of a secret."""
-        row = self.frame("domain", [(secret, 0)]).row(0, named=True)
-        return Domain(row["values"], row["missing"] > 0, row["people"])
+        if secret not in self._domains:
+            row = self.frame("domain", [(secret, 0)]).row(0, named=True)
+            self._domains[secret] = Domain(row["values"], row["missing"] > 0, row["people"])
+        return self._domains[secret]
 
     def keep(
         self,
@@ -238,7 +254,7 @@ class Counts:
         if self.values:
             self.keep("signatures")
         for j in secrets:
-            if again and j not in self.values:
+            if j not in self.values and (again or self.domain(j).missing):
                 self.keep("cells", j)
         if again and 0 in self._secret_numbers() and not self.values:
             self.keep("cells" if bound.microdata.weight else "blocks", 0)

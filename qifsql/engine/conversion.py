@@ -56,6 +56,9 @@ def convert(engine: Engine, dataset: Dataset) -> str:
     else:
         progress, what = engine.settings.progress, f"reading {dataset.name}"
         mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
+    if dataset.format == "statistics":
+        declared = statistics_files.declared_missing(dataset)
+        engine.declared_missing.update({(dataset.name, n): c for n, c in declared.items()})
     files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
     rows = exp.Table(this=exp.func("read_parquet", exp.Array(expressions=files)))
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)

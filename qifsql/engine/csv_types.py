@@ -18,6 +18,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
 
 TOGETHER = 500  # columns that one statement checks
+LISTED = 20  # columns with declared missing values that a note names
 DIGITS = 15  # decimal digits of any number that a float keeps
 FALSE = exp.false()
 
@@ -184,4 +185,15 @@ def remarks(engine: Engine) -> tuple[str, ...]:
                 f"{dataset}: fields of {unusual} are compared with other files as numbers, dates "
                 "or times (1.50 equals 1.5); --all-varchar compares them as they are written"
             )
+    for dataset in dict.fromkeys(dataset for dataset, _ in engine.declared_missing):
+        counts = [
+            f"{quoted(column)} ({count:,})"
+            for (file, column), count in engine.declared_missing.items()
+            if file == dataset
+        ]
+        more = f" and {len(counts) - LISTED:,} more columns" if len(counts) > LISTED else ""
+        notes.append(
+            f"{dataset}: values that the file declares to be missing are read as missing: "
+            f"{', '.join(counts[:LISTED])}{more}"
+        )
     return tuple(notes)

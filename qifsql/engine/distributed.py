@@ -86,6 +86,7 @@ class Spark:
         self.here = DuckDB(half, **access)
         self.scratch = self.here.scratch
         self.written = self.here.written
+        self.declared_missing = self.here.declared_missing
         self.describe = self.here.describe
         self.check_inputs = self.here.check_inputs
         self.partial = self.here.partial

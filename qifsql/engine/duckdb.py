@@ -54,6 +54,7 @@ class DuckDB:
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
+        self.declared_missing: dict[tuple[str, str], int] = {}  # values of columns of datasets
         self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings of fields in use
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)

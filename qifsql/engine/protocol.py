@@ -39,6 +39,10 @@ class Engine(Protocol):
         """Return the irregular spellings of CSV fields, by dataset and column."""
 
     @property
+    def declared_missing(self) -> MutableMapping[tuple[str, str], int]:
+        """Return how many values a file declares to be missing, by dataset and column."""
+
+    @property
     def memory(self) -> int:
         """Return the limit for memory in bytes."""
 

@@ -23,6 +23,7 @@ READERS = {
     ".zsav": "read_sav",
     ".sas7bdat": "read_sas7bdat",
 }
+DECLARING = (".dta", ".sav", ".zsav")  # files whose author says which values are missing
 EMPTY_IS_MISSING = (".dta", ".sas7bdat")
 Type: TypeAlias = pl.DataType | type[pl.DataType]
 
@@ -64,6 +65,38 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         folder, schemas, {n: pl.String if n in texts else pl.Float64 for n in contents.column_names}
     )
     return ()
+
+
+def declared_missing(dataset: Dataset) -> dict[str, int]:
+    """Return how many values of each column are missing because the file declares them so.
+
+    They are user-missing values and ranges of SPSS, and the extended missing values of Stata; a
+    column without any is left out.
+    """
+    import pyreadstat
+
+    path = dataset.paths[0]
+    ending = Path(path).suffix.casefold()
+    if ending not in DECLARING:
+        return {}
+    read = getattr(pyreadstat, READERS[ending])
+    _, contents = read(path, metadataonly=True, user_missing=True)
+    texts = contents.readstat_variable_types
+    names = [n for n in contents.column_names if texts[n] != "string"]
+    if ending != ".dta":  # what is declared stands in the description of the file
+        names = [n for n in contents.column_names if n in contents.missing_ranges]
+    if not names:
+        return {}
+    counts = dict.fromkeys(names, 0)
+    options = {"chunksize": max(1000, CELLS // len(names)), "usecols": names}
+    for user_missing, sign in ((False, 1), (True, -1)):
+        chunks = pyreadstat.read_file_in_chunks(
+            read, path, user_missing=user_missing, output_format="dict", **options
+        )
+        for values, _ in chunks:
+            for name, column in values.items():
+                counts[name] += sign * sum(v is None or v != v for v in column)  # noqa: PLR0124
+    return {name: n for name, n in counts.items() if n}
 
 
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:

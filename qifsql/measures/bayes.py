@@ -5,10 +5,18 @@ quasi-identifiers, which is one block; for one person, the profile of only that 
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from qifsql.measures.profile import Profile
+
+REPORTED = (  # numbers of the people with a reported secret, beside those of everybody
+    *("reported", "prior_deterministic_reported", "posterior_deterministic_reported"),
+    *("prior_probabilistic_reported", "posterior_probabilistic_reported"),
+    *("worst_case_reported", "certain_reported", "certain_missing"),
+)
 
 
 @dataclass(frozen=True)
@@ -99,3 +107,34 @@ def row(before: Success, after: Success) -> dict[str, float | int | None]:
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
     }
+
+
+def reported_row(before: Success, after: Success, reported: int) -> dict[str, Any]:
+    """Compute the numbers of the people with a reported secret, of whom there are ``reported``.
+
+    ``before`` and ``after`` are the success against them alone.
+    """
+    return {
+        "reported": reported,
+        "prior_deterministic_reported": float(before.deterministic),
+        "posterior_deterministic_reported": float(after.deterministic),
+        "prior_probabilistic_reported": float(before.probabilistic),
+        "posterior_probabilistic_reported": float(after.probabilistic),
+        "worst_case_reported": after.worst_case,
+        "certain_reported": after.certain,
+    }
+
+
+def of_reported(numbers: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the numbers of a row for its people with a reported secret; None if it has none."""
+    if numbers.get("posterior_probabilistic_reported") is None:
+        return None
+    shares = {
+        f"{when}_{measure}": Fraction(numbers[f"{when}_{measure}_reported"])
+        for when in ("prior", "posterior")
+        for measure in ("deterministic", "probabilistic")
+    }
+    before = Success(shares["prior_deterministic"], shares["prior_probabilistic"], 0.0, 0)
+    worst, certain = numbers["worst_case_reported"], numbers["certain_reported"]
+    then = shares["posterior_deterministic"], shares["posterior_probabilistic"]
+    return row(before, Success(*then, worst, certain))

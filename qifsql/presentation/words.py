@@ -176,9 +176,32 @@ def sure(row: Row) -> str:
         singular = "{n} of {records} {people} is singled out."
         plural = "{n} of {records} {people} are singled out."
         return counted(singular, plural, row["singled_out"], **values)
-    message = "for {n} of {records} {people} {secret} is known with certainty."
-    n = count(row["individuals_certain"])
-    return said(message, n=n, secret=row["secret"], **values)
+    values |= {"secret": row["secret"]}
+    if row.get("reported") is None:
+        message = "for {n} of {records} {people} {secret} is known with certainty."
+        return said(message, n=count(row["individuals_certain"]), **values)
+    missing = row["certain_missing"] or 0
+    message = (
+        "for {n} of {records} {people} {secret} is known with certainty, and for {missing} it is "
+        "known to be missing."
+    )
+    numbers = {"n": row["individuals_certain"] - missing, "missing": missing}
+    text = said(message, **{name: count(n) for name, n in numbers.items()}, **values)
+    return f"{text} {among_reported(row)}"
+
+
+def among_reported(row: Row) -> str:
+    """Return a sentence on the people with a reported secret."""
+    values = {"secret": row["secret"], "people": people(), "reported": count(row["reported"])}
+    before, after = (row[f"{n}_probabilistic_reported"] for n in ("prior", "posterior"))
+    if after is None or not is_chance(row):
+        return said("{secret} is reported for {reported} {people}.", **values)
+    message = (
+        "Of the {reported} {people} with a reported {secret}, it is certain for {n}; before: "
+        "{before}; after: {after}."
+    )
+    before, after = chance(before), chance(after)
+    return said(message, n=count(row["certain_reported"]), before=before, after=after, **values)
 
 
 def base_rate(row: Row) -> str:
@@ -332,6 +355,8 @@ def _about_one(row: Row) -> str:
         alike = said(many, people=people(), **values)
     if row["secret"] is not None and row["posterior_deterministic"] == 1:
         message = "The value of {secret} is known with certainty."
+        if row.get("certain_missing"):
+            message = "It is known with certainty that the value of {secret} is missing."
         alike += " " + said(message, secret=row["secret"])
     return alike
 

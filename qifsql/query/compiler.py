@@ -39,18 +39,20 @@ def profile_plan(
     question_list: Sequence[Question],
     *,
     prior: bool = False,
+    reported: bool = False,
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
     """Return the plan of the profiles that answer the questions, by secret and gain function.
 
     ``prior`` leaves out the quasi-identifiers: there is one block of all people, even with a
-    target. ``catalogs`` and ``values``: see ``Steps``.
+    target. ``reported`` leaves out the people whose secret is missing. ``catalogs`` and ``values``:
+    see ``Steps``.
     """
     steps = Steps(attack, catalogs=catalogs, values=values)
     rows = []
     for j, g in question_list:
-        name = steps.need("profile", j, g, prior=prior)
+        name = steps.need("profile", j, g, prior=prior, reported=reported)
         scale = exp.column("scale", steps.need("asked", j, g)) if g else exp.Literal.number(1)
         query = numbered(j, g, exp.alias_(scale, "scale"), exp.Column(this=exp.Star(), table=name))
         rows.append(query.from_(name))

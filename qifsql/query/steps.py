@@ -60,7 +60,12 @@ OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
 }
 BY_TALLIES = (  # steps that have a form for secrets that are counted by tallies
     "capacity", "groups", "guessed_right", "value_overlaps", "pointwise", "profile", "spectra",
+    "unreported",
 )  # fmt: skip
+OF_REPORTED = {  # what the counts are read from if only people with a reported secret count
+    "cells": "reported_cells",
+    "tally_counts": "reported_tally_counts",
+}
 BEFORE_BELIEF = (  # they read the counts of cells and members before beliefs change them
     "believed", "believed_members", "beliefs_check", "domain", "secret_values",
 )  # fmt: skip
@@ -71,11 +76,15 @@ MATERIALIZED = (
 
 @dataclass(frozen=True)
 class About:
-    """The subject of a step: a secret (0: the owner of the record), a gain function, the prior."""
+    """The subject of a step: a secret (0: the owner of the record), a gain function, the prior.
+
+    ``reported``: only the people with a reported secret.
+    """
 
     secret: int
     gain: int = 0
     prior: bool = False
+    reported: bool = False
 
 
 class Steps:
@@ -99,9 +108,17 @@ class Steps:
         self.values = dict(values or {})
         self.steps: list[Step] = []
 
-    def need(self, name: str, secret: int = 0, gain: int = 0, *, prior: bool = False) -> str:
+    def need(
+        self,
+        name: str,
+        secret: int = 0,
+        gain: int = 0,
+        *,
+        prior: bool = False,
+        reported: bool = False,
+    ) -> str:
         """Add a step and all steps that it reads; return its name."""
-        return self._add_needed(name, About(secret, gain, prior))
+        return self._add_needed(name, About(secret, gain, prior, reported))
 
     def push(self, step: Step) -> str:
         """Add a finished step unless it is already in the plan; return its name."""
@@ -232,6 +249,10 @@ class Steps:
             return self._add_needed("profile", replace(about, prior=True))
         if table.startswith("prior_"):
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
+        if reader in OF_REPORTED.values():
+            about = replace(about, reported=False)
+        elif about.reported:
+            table = OF_REPORTED.get(table, table)
         if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
             table = {"cells": "believed", "members": "believed_members"}.get(table, table)
         if self._has_everyone and not about.prior:
@@ -280,7 +301,9 @@ def _numbered_name(name: str, about: About) -> str:
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
-    return f"{prior}{name}_{about.secret}{gain}"
+    others = (*OF_THE_QUESTION, *OF_REPORTED.values())
+    reported = "reported_" if about.reported and name not in others else ""
+    return f"{prior}{reported}{name}_{about.secret}{gain}"
 
 
 def _read_table(name: str, catalog: str) -> Step:

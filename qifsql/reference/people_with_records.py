@@ -28,11 +28,15 @@ def multiset(rows: Rows, names: Names) -> Multiset:
 
 
 def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[dict[str, Any]]:
-    """Return a record per person: all that is known of her (M178), and her secret (M179)."""
+    """Return a record per person: all that is known of her (M178), and her secret (M179).
+
+    ``reported`` is the multiset of the values that are not missing; None if all are.
+    """
     return [
         {
             "known": multiset(records, qids),
             "secret": place if secret is None else multiset(records, [secret]),
+            "reported": secret and (multiset(_with_secret(records, secret), [secret]) or None),
         }
         for place, records in enumerate(records_of(rows, person))
     ]
@@ -54,6 +58,39 @@ def individuals(
     return everybody
 
 
+def _with_secret(records: Rows, secret: str) -> Rows:
+    """Return the records whose secret is not missing."""
+    return [record for record in records if value(record[secret]) is not None]
+
+
+def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
+    """Return the records of people who report a secret in one of them."""
+    return [r for rs in records_of(rows, person) if _with_secret(rs, secret) for r in rs]
+
+
+def beside_reported(
+    rows: Rows, person: str, qids: Names, secret: str, *, known_records: str = "all"
+) -> dict[str, Any]:
+    """Return the success against people who report the secret in a record (M195)."""
+    everybody = all_known(rows, person, qids, secret)
+    numbers = success.beside_reported(everybody, ["known"], "reported")
+    people = [record | {"secret": record["reported"]} for record in everybody]
+    people = [record for record in people if record["reported"]]
+    if known_records == "all" or not people:
+        one = {} if known_records == "all" else {"certain_missing": None}
+        return numbers | one
+    there = reported_rows(rows, person, secret)
+    prior = success.attack(people, ["known"], "secret")
+    again = one_known(there, person, qids, secret, prior, column="reported")
+    return {
+        "reported": len(people),
+        **{n: again[n.removesuffix("_reported")] for n in numbers if n.startswith(("p", "w"))},
+        "certain_reported": again["individuals_certain"],
+        "certain_missing": None,
+        "l": again["l"],
+    }
+
+
 def attack(
     rows: Rows, person: str, qids: Names, secret: str | None = None, *, known_records: str = "all"
 ) -> dict[str, Any]:
@@ -66,13 +103,19 @@ def attack(
 
 
 def one_known(
-    rows: Rows, person: str, qids: Names, secret: str | None, before: dict[str, Any]
+    rows: Rows,
+    person: str,
+    qids: Names,
+    secret: str | None,
+    before: dict[str, Any],
+    *,
+    column: str = "secret",
 ) -> dict[str, Any]:
     """Return the success of an adversary who knows one record, each as likely (M188, M189).
 
     ``before`` has the success before the release, which is that of all records.
     """
-    secrets = [p["secret"] for p in all_known(rows, person, qids, secret)]
+    secrets = [p[column] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
     blocks: dict[Key, Counter[Any]] = {}
     for tuples, secret_of_person in zip(people, secrets, strict=True):

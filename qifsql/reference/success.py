@@ -7,6 +7,7 @@ attribute. Of each block she guesses the likeliest secret.
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -157,6 +158,41 @@ def attack(
         "singled_out": sum(kind.people for kind in kinds if kind.size == 1),
         **compared(success([kind(everybody)]), success(kinds)),
         **about,
+    }
+
+
+def beside_reported(
+    rows: Rows,
+    qids: Names,
+    secret: str,
+    weights: Weights = None,
+    target: Mapping[str, object] | None = None,
+) -> dict[str, Number]:
+    """Return the success against the people with a reported secret, whose blocks are of them alone.
+
+    ``certain_missing``: the people in blocks in which nobody reports the secret (M195).
+    """
+    mass = masses(rows, weights)
+    people = [(row, m) for row, m in zip(rows, mass, strict=True) if value(row[secret]) is not None]
+    numbers: Mapping[str, Any] = {}
+    with suppress(LookupError, ValueError):  # nobody reports the secret
+        numbers = attack([r for r, _ in people], qids, secret, [m for _, m in people], target)
+    shares = (
+        *("prior_deterministic", "posterior_deterministic"),
+        *("prior_probabilistic", "posterior_probabilistic", "worst_case"),
+    )
+    place = None if target is None else key(target, qids)
+    missing = [
+        values[None].people
+        for b, values in blocks(rows, qids, secret, weights).items()
+        if set(values) == {None} and place in (None, b)
+    ]
+    everybody = numbers.get("matches", numbers.get("records", 0))
+    return {
+        "reported": everybody,
+        **{f"{name}_reported": numbers.get(name) for name in shares},
+        "certain_reported": numbers.get("individuals_certain", 0),
+        "certain_missing": sum(missing),
     }
 
 

@@ -1,11 +1,13 @@
 """The columns of the result of an attack, of further measures and of tables of details."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from qifsql.errors import InputError, quoted
+from qifsql.measures.bayes import of_reported
 from qifsql.results.result import Result
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -49,6 +51,27 @@ PEOPLE: dict[str, pl.DataType] = {"people": pl.Int64(), "known_records": pl.Stri
 the adversary knows all records of a person, ``one`` if she knows one, each of the records as
 likely: ``posterior_*`` are then shares of records, ``singled_out`` and ``individuals_certain``
 people with such a record. Measures and details beyond ``k``, ``l`` and success are of ``all``."""
+
+REPORTED: dict[str, pl.DataType] = {
+    "reported": pl.Int64(),
+    "prior_deterministic_reported": pl.Float64(),
+    "posterior_deterministic_reported": pl.Float64(),
+    "prior_probabilistic_reported": pl.Float64(),
+    "posterior_probabilistic_reported": pl.Float64(),
+    "worst_case_reported": pl.Float64(),
+    "certain_reported": pl.Int64(),
+    "certain_missing": pl.Int64(),
+}
+"""Further columns if a secret is missing for some people; NULL for re-identification.
+
+The columns of all results take a missing secret as a value. These are of the ``reported`` people,
+who have a reported secret, alone: the adversary guesses the most frequent reported value of a
+block. ``certain_reported`` of them are in blocks in which one value is reported.
+``certain_missing`` people, who are among ``individuals_certain``, are in blocks in which nobody
+reports the secret: it is known to be missing. Of a secret that is missing for nobody in the result,
+both numbers are the same. If nobody reports the secret, the shares are NULL. ``certain_missing``
+is NULL if one record of a person is known. For gains other than identity, shares are gains; they
+are NULL if people have several records."""
 
 GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "gain_unit": pl.String()}
 """Further columns if gain functions are named, with one row for each.
@@ -96,8 +119,9 @@ percentile and maximum over people of the pointwise maximal leakage of their blo
 are NULL for one target, with weights, with a prior from a file, and ``bayes_security`` if the pairs
 of values are too many to compare. The three risks are only of re-identification;
 ``journalist_risk`` is NULL without a population. ``k`` is the number of people in the smallest
-block, ``l`` the least number of distinct values of the secret in a block (a missing value is a
-value; NULL for re-identification)."""
+block, ``l`` the least number of distinct values of the secret in a block (NULL for
+re-identification): the smaller of two, with a missing value as a value, and of the reported
+values of blocks in which somebody reports one."""
 
 DETAILS: dict[str, dict[str, pl.DataType]] = {
     "histogram": {"attack_id": pl.String(), "bin": pl.Int64(), "individuals": pl.Int64()},
@@ -163,6 +187,31 @@ each counts as a household of one. ``record_*`` are the numbers of the attack wi
 one record. ``bounds``: the least and the greatest value of each measure over all completions of
 missing quasi-identifiers; ``value`` is that of the completion in which all missing values of a
 column are one value of its own."""
+
+
+def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a row with the columns of its people with a reported secret, and with the smaller l.
+
+    ``columns`` are those that were measured; without any, both numbers are the same.
+    """
+    if row["secret"] is None:
+        return row | dict.fromkeys(REPORTED)
+    if columns is None:
+        same = {name: row.get(name.removesuffix("_reported")) for name in REPORTED}
+        own = {"reported": row.get("matches", row["records"]), "certain_missing": 0}
+        return row | same | own | {"certain_reported": row["individuals_certain"]}
+    least = [n for n in (row.get("l"), columns.get("l")) if n is not None]
+    return row | {n: columns[n] for n in REPORTED} | ({"l": min(least)} if "l" in row else {})
+
+
+def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row, and one with the numbers of its people with a reported secret, if it has them.
+
+    The latter has ``of_reported`` true.
+    """
+    numbers = of_reported(row)
+    both = [dict(row) | {"of_reported": False}]
+    return both if numbers is None else [*both, {**row, **numbers, "of_reported": True}]
 
 
 ALL = ("bayes", *MEASURES)

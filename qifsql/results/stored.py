@@ -19,12 +19,12 @@ from qifsql.adversary.spec import ColumnRoles
 from qifsql.data.files import parsed_json
 from qifsql.errors import DatasetError
 from qifsql.results import parquet
-from qifsql.results.assessment import GAIN, INDIVIDUAL, PEOPLE, SCHEMA
+from qifsql.results.assessment import GAIN, INDIVIDUAL, PEOPLE, REPORTED, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
 from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, manifest
 
-TYPES = SCHEMA | INDIVIDUAL | GAIN | PEOPLE  # of columns that most results have
+TYPES = SCHEMA | INDIVIDUAL | GAIN | PEOPLE | REPORTED  # of columns that most results have
 JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
 """Entries of a JSON file that are not tables of details."""
 

@@ -12,6 +12,25 @@ SELECT
 FROM microdata
 GROUP BY qid, secret;
 
+-- One row per block and reported value of the secret: its cells without the people who miss it.
+CREATE OR REPLACE VIEW reported_cells AS
+SELECT *
+FROM cells
+WHERE secret IS NOT NULL;
+
+-- One row: the people in blocks in which nobody reports the secret, of whom it is certain that it is
+-- missing.
+CREATE OR REPLACE VIEW unreported AS
+SELECT coalesce(sum(size), 0)::BIGINT AS people
+FROM (
+    SELECT
+        qid,
+        sum(people)::BIGINT AS size
+    FROM cells
+    GROUP BY qid
+    HAVING count(secret) = 0
+) AS blocks;
+
 -- One row per block, the people whom the adversary cannot tell apart:
 -- how many they are, what they weigh (here one each), how many share the most frequent value of
 -- the secret (the adversary's best guess is right for these), how many values occur.

@@ -121,3 +121,15 @@ FROM (
     JOIN known_blocks ON known_blocks.qid IS NOT DISTINCT FROM microdata.qid
     GROUP BY microdata.person, microdata.alone
 ) AS everybody;
+
+-- One row: the people in blocks in which nobody reports the secret in any record.
+CREATE OR REPLACE VIEW people_unreported AS
+SELECT coalesce(sum(size), 0)::BIGINT AS people
+FROM (
+    SELECT
+        qid,
+        count(*) AS size
+    FROM microdata
+    GROUP BY qid
+    HAVING max(len(list_filter(secret, lambda v: v IS NOT NULL))) = 0
+) AS blocks;

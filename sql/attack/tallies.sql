@@ -43,6 +43,21 @@ FROM (
 ) AS signatures
 GROUP BY counts;
 
+-- One row per kind of block in which somebody reports the secret: the counts of its values without
+-- that of the missing one, which is the last.
+CREATE OR REPLACE VIEW reported_tally_counts AS
+SELECT
+    list_slice(counts, 1, len(counts) - 1) AS counts,
+    blocks
+FROM tally_counts
+WHERE list_sum(list_slice(counts, 1, len(counts) - 1)) > 0;
+
+-- The people in blocks in which nobody reports the secret, from its tallies: see unreported.
+CREATE OR REPLACE VIEW tally_unreported AS
+SELECT coalesce(sum(list_sum(counts) * blocks), 0)::BIGINT AS people
+FROM tally_counts
+WHERE coalesce(list_sum(list_slice(counts, 1, len(counts) - 1)), 0) = 0;
+
 -- The profile of one secret with few values, from its tallies.
 CREATE OR REPLACE VIEW tally_profile AS
 SELECT

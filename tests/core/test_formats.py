@@ -227,6 +227,25 @@ def test_missing_values_of_statistics_programs_are_null(tmp_path: Path) -> None:
     assert missing == {"sav": [2, 0], "dta": [1, 1]}
 
 
+def test_values_that_a_file_declares_missing_are_null_and_counted(tmp_path: Path) -> None:
+    """Ranges and values of SPSS, and .a to .z of Stata, are missing; a note has their number."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    sav = pl.DataFrame({"q": ["x", "x", "y", "NA"], "s": [1.0, 8.0, -9.0, None]})
+    declared = {"s": [{"lo": 8, "hi": 9}, -9], "q": ["NA"]}
+    pyreadstat.write_sav(sav, str(tmp_path / "t.sav"), missing_ranges=declared)
+    pandas = pytest.importorskip("pandas")
+    dta = pandas.DataFrame({"q": ["x", "x", "y", "y"], "s": [1.0, "a", "z", None]})
+    pyreadstat.write_dta(dta, str(tmp_path / "t.dta"), missing_user_values={"s": ["a", "z"]})
+    counts = {"t.sav": '"q" (1), "s" (2)', "t.dta": '"s" (2)'}
+    for name, listed in counts.items():
+        result = qifsql.attack("cas", str(tmp_path / name), qids="q", secret="s")
+        assert (
+            f"{name}: values that the file declares to be missing are read as missing: {listed}"
+            in (result.notes)
+        )
+        assert result.rows()[0]["reported"] == 1
+
+
 def test_chunks_without_values_have_the_types_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,13 @@ from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
 from qifsql.commands.attack import completion_bounds, findings, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
-from qifsql.counting import known_records, missing_patterns, secret_values, suppressed
+from qifsql.counting import (
+    known_records,
+    missing_patterns,
+    missing_secrets,
+    secret_values,
+    suppressed,
+)
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened, population_plan
 from qifsql.data.collection import Source
@@ -30,7 +36,17 @@ from qifsql.errors import InputError, InternalError, TargetError, plural
 from qifsql.measures import bayes, gain
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
-from qifsql.results.assessment import BOUNDS, GAIN, INDIVIDUAL, MEASURES, PEOPLE, SCHEMA, combined
+from qifsql.results.assessment import (
+    BOUNDS,
+    GAIN,
+    INDIVIDUAL,
+    MEASURES,
+    PEOPLE,
+    REPORTED,
+    SCHEMA,
+    beside_reported,
+    combined,
+)
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -173,6 +189,7 @@ class _Run:
             self.counts.forget()
             details["households"] = households.rows(self.counts, self.after, details["households"])
         by_one_record = known_records.measure(self.counts, self.questions)
+        self.reported = missing_secrets.measure(self.counts, self.questions)
         origin = origin.of(bound, self.spec, *self.counts.plans, **options)
         if self.extras.population:
             origin = origin.reading(self.extras.population.paths)
@@ -189,10 +206,11 @@ class _Run:
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._target_columns(j, g, guesses) if m.individual else {}
                 row |= completion_bounds.bound_columns(details, j)
-                rows.append(row)
+                rows.append(self._beside_reported(row, j, g))
                 if j in by_one_record and not g:
                     known_one = by_one_record[j].columns(self.prior[j, g], j, measured[j])
-                    rows.append(row | known_one | {"attack_id": attack_id(origin, m, j, g, "one")})
+                    known_one |= {"attack_id": attack_id(origin, m, j, g, "one")}
+                    rows.append(self._beside_reported(row | known_one, j, g))
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
@@ -231,6 +249,7 @@ class _Run:
         schema |= GAIN if self.bound.gains else {}
         schema |= PEOPLE if self.bound.microdata.person is not None else {}
         schema |= BOUNDS if self.extras.any_value else {}
+        schema |= REPORTED if self.reported else {}
         for name in self.extras.measures:
             schema |= MEASURES[name]
         return schema | ({"attack_id": pl.String()} if details else {})
@@ -286,6 +305,15 @@ class _Run:
             "gain_unit": self.extras.unit,
             **bayes.row(before, then),
         }
+
+    def _beside_reported(self, row: dict[str, Any], j: int, g: int) -> dict[str, Any]:
+        """Return a row with the numbers of its people with a reported secret, if some miss it."""
+        if not self.reported:
+            return row
+        people = self.reported.get((j, g))
+        one = row.get("known_records") == "one"
+        columns = people and (people.columns_of_one() if one else people.columns())
+        return beside_reported(row, columns)
 
     def _guesses(self) -> dict[int, str | None]:
         """Return the best guesses about the target by secret; 0 is the owner of the record."""

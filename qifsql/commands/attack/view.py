@@ -12,6 +12,7 @@ from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.commands.attack.learning import view as learning
 from qifsql.commands.attack.noisy import view as noisy
 from qifsql.data.types import Row
+from qifsql.measures import bayes
 from qifsql.presentation import details, people_charts, words
 from qifsql.presentation.figures import can_draw, drawn
 from qifsql.presentation.language import counted, said
@@ -87,6 +88,13 @@ def _success_table(row: Row) -> Table:
     )
     if row.get("best_guess") is not None:
         table.add_row(said("the best guess is"), "", row["best_guess"])
+    numbers = bayes.of_reported(row) if words.is_chance(row) else None
+    if numbers is not None:
+        ends = (words.percent(numbers[f"{n}_deterministic"]) for n in ("prior", "posterior"))
+        rise = words.rise(numbers["degradation_deterministic"])
+        table.add_row(said("certain, where it is reported"), *ends, rise)
+        ends = (words.percent(numbers[f"{n}_probabilistic"]) for n in ("prior", "posterior"))
+        table.add_row(said("best guess, where it is reported"), *ends, words.degradation(numbers))
     return table
 
 

@@ -28,7 +28,7 @@ from qifsql.data.collection import Source
 from qifsql.data.option import as_names, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, plural, quoted
-from qifsql.results.assessment import MEASURES
+from qifsql.results.assessment import MEASURES, readings
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.uncovered import IGNORED, OF_NOBODY
@@ -193,6 +193,12 @@ def judge(
     verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), rest)
     wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
     remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
+    remarks += [
+        f"rule {row['rule']}: the value is that of the people with a reported "
+        f"{quoted(row['secret'])}, which is worse than with a missing one as a value"
+        for row in rows
+        if row.get("of_reported")
+    ]
     details = {"uncovered": rest.frame, **_households(results)}
     return Verdict.of(frame, verdict_origin, (*remarks, *notes), details)
 
@@ -299,9 +305,11 @@ def _levels_of_rule(
     """Return the levels of a rule for one of its models, in the order of the result."""
     reading = policy.adversary.get("known_records")
     rows = [
-        row
+        reading_row
         for row in result.rows()
         if row["model"] == model.acronym.upper() and reading in (None, row.get("known_records"))
+        for reading_row in readings(row)
+        if not (rule.drifts and reading_row["of_reported"])  # a baseline is of everybody
     ]
     values = []
     for row in _rows_of_secrets(policy, rule, rows):
@@ -316,7 +324,11 @@ def _levels_of_rule(
 
 
 def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return of two levels of the same people, if all records or one are known, the worse."""
+    """Return the worst level of each question.
+
+    There are several if all records of a person or one are known, and if a secret is missing: with
+    it as a value, and among the people with a reported one.
+    """
     worst: dict[object, dict[str, Any]] = {}
     for level in levels:
         question = level["secret"], level["group"]
@@ -382,7 +394,7 @@ def _level_row(
     about |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
     low, high = row.get("interval") or (None, None)
     row_of_level = row | about | {"low": low, "high": high}
-    return {name: row_of_level.get(name) for name in (*SCHEMA, *READING)}
+    return {name: row_of_level.get(name) for name in (*SCHEMA, *READING, "of_reported")}
 
 
 def _rows_of_secrets(

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import polars as pl
-from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks as bites
@@ -16,6 +15,7 @@ from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Suppressed
 from qifsql.commands.levels.steps import Tables
+from qifsql.counting import missing_secrets
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import population_plan
 from qifsql.data.dataset import Dataset
@@ -25,7 +25,6 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, quoted
 from qifsql.measures.syntactic import Level
-from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number
 from qifsql.query.microdata_steps import records_plan
 from qifsql.query.plan import Plan
@@ -135,7 +134,9 @@ class Run:
         domains = [self.counts.domain(j) for j in range(1, len(self.bound.microdata.secrets) + 1)]
         everybody = domains[0].people if domains else self._people()
         names = [secret.name for secret in self.bound.microdata.secrets]
-        self.incomplete = [name for j, name in enumerate(names, 1) if self._is_missed(j)]
+        self.incomplete = [
+            name for j, name in enumerate(names, 1) if missing_secrets.is_missed(self.counts, j)
+        ]
         values = {n: d.values for n, d in zip(names, domains, strict=True)}
         least = {"k": min(self.every_k)} if self.every_k else {}
         if self.default_l is None:  # else required levels are known to be possible with NULL
@@ -299,27 +300,11 @@ class Run:
         some = [(j, s) for j, s in secrets if s.name in self.incomplete and self._is_reported(j)]
         return [(j, secret, self._l(self.secrets[j])) for j, secret in some]
 
-    def _is_missed(self, j: int) -> bool:
-        """Return whether some people miss a secret; of sets, whether some records do."""
-        if self.bound.microdata.person is None:
-            return self.counts.domain(j).missing
-        records, reported = self._records_of_sets(j)
-        return reported < records
-
     def _is_reported(self, j: int) -> bool:
         """Return whether anybody has a reported secret."""
         if self.bound.microdata.person is None:
             return self.counts.domain(j).values > 1  # one of them is missing
-        return self._records_of_sets(j)[1] > 0
-
-    def _records_of_sets(self, j: int) -> tuple[int, int]:
-        """Return the number of records in the sets of people, and of those with a secret."""
-        tests = [exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"secret_{j}"))]
-        query = exp.select(*tests).from_("records")
-        steps = microdata_steps.steps(self.bound.microdata)
-        plan = microdata_steps.plan(self.bound.microdata, steps, query)
-        ((records, reported),) = self.tables.rows(plan)
-        return int(records), int(reported)
+        return missing_secrets.records_of_sets(self.counts, j)[1] > 0
 
     def on(self, bound: BoundAttack, l: int) -> "Run":  # noqa: E741 - the field's own letter
         """Return a run on other people, with the levels that are required of a secret."""

@@ -14,6 +14,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
 from qifsql.results import uncovered
+from qifsql.results.assessment import readings
 from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 
@@ -187,7 +188,8 @@ def _attack_rows(stored: Stored) -> Iterator[Row]:
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
     for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
         if row.get("gain") in (None, "identity"):
-            yield row | {"dataset": str(stored.spec.get("dataset", ""))}
+            dataset = {"dataset": str(stored.spec.get("dataset", ""))}
+            yield from (reading | dataset for reading in readings(row))
 
 
 def _answers_of_wp29(stored: Stored) -> list[Row]:
@@ -255,6 +257,11 @@ def lead(row: Row) -> str:
         message = (
             "Of {share} {people} someone who knows their {qids} can tell whether they are in it."
         )
+    if row.get("of_reported"):
+        message = (
+            "Of {share} {people} with a reported {secret} someone who knows their {qids} can tell "
+            "it."
+        )
     text = said(message, share=share, people=words.people(), qids=qids, secret=row["secret"])
     return text[0].upper() + text[1:]
 
@@ -275,6 +282,9 @@ def card(row: Row) -> Card:
     meaning = said("{people} for whom this is known with certainty", people=words.people())
     if row["secret"] is None:
         meaning = said("{people} can be singled out", people=words.people())
+    if row.get("of_reported"):
+        message = "{people} with a reported value for whom this is known with certainty"
+        meaning = said(message, people=words.people())
     amount = words.share(sure, of)
     return Card(
         words.goal(row),

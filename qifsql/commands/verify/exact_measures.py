@@ -13,6 +13,14 @@ from qifsql.reference import channel, entropies
 from qifsql.reference.microdata import Blocks, Key
 from qifsql.reference.success import Kind, Number, compared, kind, kinds_of, success
 
+SHARES = (
+    *("prior_deterministic", "posterior_deterministic"),
+    *("prior_probabilistic", "posterior_probabilistic", "worst_case"),
+)
+OF_REPORTED = (
+    *("reported", *(f"{name}_reported" for name in SHARES)),
+    *("certain_reported", "certain_missing"),
+)
 PAIRS = 20_000  # pairs of values that are compared for the Bayes security
 
 
@@ -83,6 +91,33 @@ def numbers_of_kinds(
         "k": min(kind.size for kind in posterior),
         "l": None if owner else min(kind.values for kind in posterior),
     }
+
+
+def beside_reported(
+    prior: Sequence[Kind], posterior: Sequence[Kind], unreported: int
+) -> dict[str, Number]:
+    """Return the numbers of the people with a reported secret, from blocks of them alone (M195).
+
+    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
+    """
+    everybody = {"reported": sum(kind.size * kind.blocks for kind in posterior)}
+    if not posterior:
+        nothing = {"certain_reported": 0, "certain_missing": unreported}
+        return {**dict.fromkeys(f"{name}_reported" for name in SHARES), **everybody, **nothing}
+    numbers = compared(success(prior), success(posterior))
+    return {
+        **everybody,
+        **{f"{name}_reported": numbers[name] for name in SHARES},
+        "certain_reported": numbers["individuals_certain"],
+        "certain_missing": unreported,
+        "l": min(kind.values for kind in posterior),
+    }
+
+
+def with_reported(numbers: Mapping[str, Number], more: Mapping[str, Number]) -> dict[str, Number]:
+    """Return numbers with those of the people with a reported secret, and the smaller l."""
+    least = [int(n["l"]) for n in (numbers, more) if n.get("l") is not None]
+    return {**numbers, **more, "l": min(least)}
 
 
 def reidentification_risks(

@@ -187,6 +187,11 @@ class Pasted:
         prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
         owner, spec = not question.secret, self.stored.spec
         numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
+        if owner:
+            numbers |= dict.fromkeys(exact_measures.OF_REPORTED)
+        elif not spec.get("person"):
+            more = self._beside_reported(question, prior, posterior)
+            numbers = exact_measures.with_reported(numbers, more)
         if spec.get("prior"):  # people whom the beliefs rule out are records, too
             del numbers["records"]
         numbers |= exact_measures.reidentification_risks(
@@ -197,6 +202,18 @@ class Pasted:
         if owner and not spec.get("weight"):
             return numbers | exact_measures.numbers_of_owner(prior, posterior)
         return numbers | self._further_measures(question.secret, posterior)
+
+    def _beside_reported(
+        self, question: Question, prior: Sequence[Kind], posterior: Sequence[Kind]
+    ) -> dict[str, Number]:
+        """Return the numbers of the people with a reported secret; without any apart, of all."""
+        if ("reported_profile", question.secret, question.gain) not in self.answers:
+            return exact_measures.beside_reported(prior, posterior, 0)
+        steps = ("prior_reported_profile", "reported_profile")
+        prior, posterior = (self._kinds(step, question) for step in steps)
+        part = question.datasets - 1 if self.progressive else 0
+        (row,) = self.answers["unreported", question.secret, 0][part]
+        return exact_measures.beside_reported(prior, posterior, int(row["people"]))
 
     def _rows(self, step: str, question: Question | None) -> Rows:
         """Return the rows of the first answer of a step to a question."""

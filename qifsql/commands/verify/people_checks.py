@@ -39,6 +39,12 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
         secret = None if row["secret"] is None else f"secret {row['secret']}"
         reading = row["known_records"]
         again = people.attack(records, "person", qids, secret, known_records=reading)
+        if secret is not None and "reported" in row:
+            reported = people.beside_reported(
+                records, "person", qids, secret, known_records=reading
+            )
+            least = [n["l"] for n in (again, reported) if n.get("l") is not None]
+            again |= reported | ({"l": min(least)} if least else {})
         numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
     return Repetition(WAY, numbers)
 

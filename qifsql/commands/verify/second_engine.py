@@ -5,7 +5,7 @@ and nothing of its measures is used.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Any, Literal
@@ -56,6 +56,9 @@ def repeat(request: Request) -> Repetition:
         values = exact_measures.numbers_of_blocks(
             before, after, owner=not question.secret, population=population, suppressed=hidden
         )
+        if question.secret and not stored.spec.get("person"):
+            more = beside_reported(before, after, hidden)
+            values = exact_measures.with_reported(values, more)
         numbers |= place_results(stored, question.row, values)
         numbers |= _detail_numbers(stored, question, kinds_of(before, after, hidden))
     return Repetition(WAY, numbers)
@@ -70,7 +73,10 @@ def numbers_of(
     """
     after, before = (count_blocks(answer, some, width, secret) for some in (places, ()))
     hidden = suppressed_blocks(stored, answer, places)
-    return exact_measures.numbers_of_blocks(before, after, owner=not secret, suppressed=hidden)
+    numbers = exact_measures.numbers_of_blocks(before, after, owner=not secret, suppressed=hidden)
+    if not secret:
+        return numbers
+    return exact_measures.with_reported(numbers, beside_reported(before, after, hidden))
 
 
 def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> list[Key]:
@@ -82,6 +88,30 @@ def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> 
         return []
     texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
     return [("\x1f".join(text_of(STAR if i in texts else None) for i in places),)]
+
+
+def beside_reported(
+    before: Blocks, after: Blocks, suppressed: Collection[Key]
+) -> dict[str, Number]:
+    """Return the numbers of the people with a reported secret."""
+    missing = text_of(None)
+    reported_before, reported_after = (
+        {
+            block: {v: cell for v, cell in values.items() if v != missing}
+            for block, values in blocks.items()
+            if set(values) != {missing}
+        }
+        for blocks in (before, after)
+    )
+    (everybody,) = before.values()
+    alone = [
+        values[missing].people
+        for block, values in after.items()
+        if set(everybody if block in suppressed else values) == {missing}
+    ]
+    prior = [kind(values) for values in reported_before.values()]
+    posterior = kinds_of(reported_before, reported_after, suppressed) if prior else []
+    return exact_measures.beside_reported(prior, posterior, sum(alone))
 
 
 def obstacle(stored: Stored) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from qifsql.counting import counts
 from qifsql.errors import ColumnError, DatasetError, TargetError, WeightError
 from qifsql.reference import microdata
 from qifsql.reference import success as oracle
-from qifsql.results.assessment import INDIVIDUAL, SCHEMA
+from qifsql.results.assessment import INDIVIDUAL, REPORTED, SCHEMA
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -58,7 +59,8 @@ def write(table: pa.Table, path: Path) -> None:
 def found(result: qifsql.Result) -> list[dict[str, Any]]:
     """Every row of a result but for the time it took, its columns and types checked."""
     individual = result.rows()[0]["model"].startswith("I")
-    assert dict(result.frame.schema) == SCHEMA | (INDIVIDUAL if individual else {})
+    further = {name: REPORTED[name] for name in result.frame.columns if name in REPORTED}
+    assert dict(result.frame.schema) == SCHEMA | (INDIVIDUAL if individual else {}) | further
     assert all(row["seconds"] >= 0 for row in result.rows())
     return result.frame.drop("seconds").to_dicts()
 
@@ -90,7 +92,33 @@ def expected(
         if masses is not None:
             row["worst_case"] = pytest.approx(row["worst_case"], rel=1e-15, abs=0)
         result.append(row)
-    return result
+    return beside_reported(result, rows, masses, target)
+
+
+def beside_reported(
+    result: list[dict[str, Any]],
+    rows: Rows,
+    masses: Sequence[Any] | None,
+    target: Mapping[str, object] | None,
+) -> list[dict[str, Any]]:
+    """The rows with the numbers of the people with a reported secret, if any secret is missing."""
+    there = [row for row, w in zip(rows, masses or [1] * len(rows), strict=True) if w]
+    if not any(missing(row, [r["secret"]]) for row in there for r in result if r["secret"]):
+        return result
+    return [row | of_reported(row, rows, masses, target) for row in result]
+
+
+def of_reported(
+    row: Mapping[str, Any],
+    rows: Rows,
+    masses: Sequence[Any] | None,
+    target: Mapping[str, object] | None,
+) -> dict[str, Any]:
+    if not row["secret"]:
+        return dict.fromkeys(REPORTED)
+    numbers = oracle.beside_reported(rows, row["qids"], row["secret"], masses, target)
+    close = partial(pytest.approx, rel=1e-15, abs=0)
+    return {name: None if n is None else close(float(n)) for name, n in numbers.items()}
 
 
 def shown(target: Mapping[str, object]) -> str:

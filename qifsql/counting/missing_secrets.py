@@ -1,0 +1,111 @@
+"""The people with a reported secret, beside everybody: a missing secret is no value that protects.
+
+The adversary then guesses the most frequent reported value of a block. Blocks in which nobody
+reports the secret are counted apart: there it is certain that it is missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from qifsql.counting import known_records
+from qifsql.counting.counts import Counts
+from qifsql.counting.known_records import OneRecord
+from qifsql.measures import bayes, gain, records_of_people
+from qifsql.measures.profile import Profile
+from qifsql.query import microdata_steps
+from qifsql.query.compiler import Question
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The blocks of the people with a reported secret, and the people of whom it is surely missing.
+
+    ``after`` is None if nobody who is attacked reports the secret, ``prior`` if nobody does.
+    ``known_one``: of people with several records, the blocks if one record is known.
+    """
+
+    question: Question
+    prior: Profile | None
+    after: Profile | None
+    unreported: int
+    known_one: OneRecord | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a row; ``l`` is the fewest reported values of a block."""
+        if self.prior is None or self.after is None:
+            nothing = dict.fromkeys(bayes.REPORTED)
+            return nothing | {"reported": 0, "certain_reported": 0} | self._missing
+        before, then = (gain.success(p, *self.question) for p in (self.prior, self.after))
+        row = bayes.reported_row(before, then, self.after.individuals)
+        return row | self._missing | {"l": self.after.least("values")}
+
+    def columns_of_one(self) -> dict[str, Any]:
+        """Return the columns of a row if one record of a person is known."""
+        if self.prior is None or self.known_one is None:
+            return dict.fromkeys(bayes.REPORTED)
+        blocks = self.known_one
+        before = gain.success(self.prior, *self.question)
+        then = records_of_people.success(blocks.profile, blocks.certain)
+        row = bayes.reported_row(before, then, self.prior.individuals)
+        return row | {"certain_missing": None, "l": blocks.profile["values"].min()}
+
+    @property
+    def _missing(self) -> dict[str, int]:
+        return {"certain_missing": self.unreported}
+
+
+def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Reported]:
+    """Return the people with a reported secret by question, of secrets that some people miss.
+
+    The tables of ``counts`` are dropped if people have several records; else they are used.
+    """
+    every = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
+    secrets = sorted(j for j in every if is_missed(counts, j))
+    asked = [(j, g) for j, g in questions if j in secrets]
+    if not asked:
+        return {}
+    if counts.bound.microdata.person is not None:
+        counts.forget()
+        return {(j, g): _people_with(counts, (j, g)) for j, g in asked if not g}
+    prior, after = (counts.profiles(asked, prior=p, reported=True) for p in (True, False))
+    missing = counts.frame("unreported", [(j, 0) for j in secrets])
+    people = {row["secret"]: row["people"] for row in missing.to_dicts()}
+    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in asked}
+
+
+def _people_with(counts: Counts, question: Question) -> Reported:
+    """Return the people with several records who report a secret in one of them."""
+    bound, (j, _) = counts.bound, question
+    unreported = counts.frame("people_unreported", [question])["people"][0]
+    if not records_of_sets(counts, j)[1]:
+        return Reported(question, None, None, unreported)
+    microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
+    first = [(1, 0)]
+    again = Counts(counts.engine, bound.on(microdata), again=False)
+    prior, after = (again.profiles(first, prior=p)[1, 0] for p in (True, False))
+    known_one = known_records.measure(again, first)[1]
+    again.forget()
+    counts.plans += again.plans
+    return Reported(question, prior, after, unreported, known_one)
+
+
+def is_missed(counts: Counts, secret: int) -> bool:
+    """Return whether some people miss a secret; of sets of records, whether some records do."""
+    if counts.bound.microdata.person is None:
+        return counts.domain(secret).missing
+    records, reported = records_of_sets(counts, secret)
+    return reported < records
+
+
+def records_of_sets(counts: Counts, secret: int) -> tuple[int, int]:
+    """Return the number of records in the sets of people, and of those with a secret."""
+    microdata = counts.bound.microdata
+    tests = [exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"secret_{secret}"))]
+    steps = microdata_steps.steps(microdata)
+    query = exp.select(*tests).from_("records")
+    plan = microdata_steps.plan(microdata, steps, query)
+    ((records, reported),) = counts.engine.rows(plan, "counting", counts.where)
+    return int(records), int(reported)
