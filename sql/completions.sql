@@ -1,5 +1,57 @@
 -- Missing values that may be anything: how the people fit together over all completions.
 
+-- One row per pattern and secret, as `secret_cells`, but each person who misses the secret has one of
+-- her own: no completion makes fewer guesses right.
+CREATE OR REPLACE VIEW own_secrets AS
+SELECT
+    place,
+    mask,
+    CASE WHEN secret IS NULL THEN -row_number() OVER () ELSE secret END AS secret,
+    CASE WHEN secret IS NULL THEN 1::BIGINT ELSE people END AS people
+FROM (
+    SELECT
+        place,
+        mask,
+        secret,
+        people,
+        unnest(range(CASE WHEN secret IS NULL THEN people ELSE 1 END)) AS person
+    FROM secret_cells
+) AS single;
+
+-- One row: of the complete patterns, the most people who can be guessed right, and those whose secret
+-- can be certain, if people who miss it may have any; the fewest secrets of one.
+CREATE OR REPLACE VIEW secret_ends AS
+SELECT
+    coalesce(sum(mode), 0)::BIGINT AS modes,
+    coalesce(sum(size) FILTER (WHERE "values" <= 1), 0)::BIGINT AS certain,
+    min(greatest("values", 1))::BIGINT AS fewest
+FROM (
+    SELECT
+        place,
+        sum(people)::BIGINT AS size,
+        coalesce(max(people) FILTER (WHERE secret IS NOT NULL), 0)
+        + coalesce(sum(people) FILTER (WHERE secret IS NULL), 0)::BIGINT AS mode,
+        count(secret) AS "values"
+    FROM secret_cells
+    WHERE mask = full_mask
+    GROUP BY place
+) AS complete;
+
+-- One row: the people who miss the secret, those with the most frequent reported one, and how many
+-- are reported.
+CREATE OR REPLACE VIEW secret_totals AS
+SELECT
+    coalesce(sum(people) FILTER (WHERE secret IS NULL), 0)::BIGINT AS unreported,
+    coalesce(max(people) FILTER (WHERE secret IS NOT NULL), 0)::BIGINT AS most,
+    count(secret) AS reported_values
+FROM (
+    SELECT
+        secret,
+        sum(people)::BIGINT AS people
+    FROM secret_cells
+    GROUP BY secret
+) AS every_one;
+
 -- One row per combination of the quasi-identifiers, a pattern, in which `mask` has a bit for each
 -- value that is present: its people, those with its most frequent secret, how many secrets it has.
 -- Secrets are numbers here.

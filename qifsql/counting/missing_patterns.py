@@ -16,7 +16,7 @@ from qifsql.counting.counts import Counts as AttackCounts
 from qifsql.data.types import generalised
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
-from qifsql.measures.completions import Counts
+from qifsql.measures.completions import Counts, SecretEnds
 from qifsql.query.columns import number
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
@@ -51,23 +51,38 @@ def check(bound: BoundAttack) -> None:
         )
 
 
-def count(counts: AttackCounts, secret: int, tables: Tables) -> Counts:
-    """Return the counts for the bounds of one secret; 0 is the owner of the record."""
-    return _SecretTables(counts, secret, tables).numbers()
+def count(
+    counts: AttackCounts, secret: int, tables: Tables, *, complete_secrets: bool = False
+) -> Counts:
+    """Return the counts for the bounds of one secret; 0 is the owner of the record.
+
+    ``complete_secrets``: a missing secret may be anything, too; else it is a value.
+    """
+    return _SecretTables(counts, secret, tables, complete_secrets).numbers()
 
 
 class _SecretTables:
     """The tables of one secret."""
 
-    def __init__(self, counts: AttackCounts, secret: int, tables: Tables) -> None:
+    def __init__(
+        self, counts: AttackCounts, secret: int, tables: Tables, complete_secrets: bool
+    ) -> None:
         self.counts = counts
         self.secret = secret
         self.tables = tables
+        self.complete_secrets = complete_secrets and secret > 0
         self.width = len(counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
         """Make the tables, and return what they say."""
-        self.tables.make("pattern_cells", self._people_by_pattern())
+        ends = None
+        if self.complete_secrets:
+            self.tables.make("secret_cells", self._people_by_pattern())
+            ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))
+            self.tables.make("pattern_cells", self._view("own_secrets"))
+            self.tables.drop("secret_cells")
+        else:
+            self.tables.make("pattern_cells", self._people_by_pattern())
         for name in ("patterns", "pattern_secrets", "masks"):
             self.tables.make(name, self._view(name))
         self.tables.drop("pattern_cells")
@@ -85,6 +100,7 @@ class _SecretTables:
             **rows["broken"],
             **rows["secrets"],
             masks={mask: tuple(map(int, numbers)) for mask, *numbers in masks},
+            ends=ends,
         )
 
     def _people_by_pattern(self) -> Plan:
@@ -104,6 +120,9 @@ class _SecretTables:
             people = exp.column("people")
             order = exp.Order(expressions=[exp.Ordered(this=exp.column(f"secret_{self.secret}"))])
             secret = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
+            if self.complete_secrets:
+                missing = exp.column(f"secret_{self.secret}").is_(exp.null())
+                secret = exp.Case().when(missing, exp.null()).else_(secret)
         table = steps.need("cells", self.secret) if self.secret else steps.need("blocks", 0)
         columns = [("mask", exp.paren(mask)), ("secret", secret), ("people", people)]
         named = [exp.alias_(exp.cast(tree, "BIGINT"), name) for name, tree in columns]

@@ -10,9 +10,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from qifsql.adversary.spec import Microdata
 from qifsql.counting import known_records
 from qifsql.counting.counts import Counts
 from qifsql.counting.known_records import OneRecord
+from qifsql.engine.protocol import Engine
 from qifsql.measures import bayes, gain, records_of_people
 from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps
@@ -102,10 +104,22 @@ def is_missed(counts: Counts, secret: int) -> bool:
 
 def records_of_sets(counts: Counts, secret: int) -> tuple[int, int]:
     """Return the number of records in the sets of people, and of those with a secret."""
-    microdata = counts.bound.microdata
-    tests = [exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"secret_{secret}"))]
+    records, *reported = _reported_records(counts.engine, counts.bound.microdata)
+    return records, reported[secret - 1]
+
+
+def incomplete(engine: Engine, microdata: Microdata) -> list[int]:
+    """Return the numbers of the secrets that are missing in some records, not in all."""
+    records, *reported = _reported_records(engine, microdata)
+    return [j for j, n in enumerate(reported, 1) if 0 < n < records]
+
+
+def _reported_records(engine: Engine, microdata: Microdata) -> list[int]:
+    """Return the number of records, and of those with each secret."""
+    secrets = [exp.column(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)]
+    counted = [exp.Count(this=this) for this in (exp.Star(), *secrets)]
+    table = "microdata" if microdata.person is None else "records"
     steps = microdata_steps.steps(microdata)
-    query = exp.select(*tests).from_("records")
-    plan = microdata_steps.plan(microdata, steps, query)
-    ((records, reported),) = counts.engine.rows(plan, "counting", counts.where)
-    return int(records), int(reported)
+    plan = microdata_steps.plan(microdata, steps, exp.select(*counted).from_(table))
+    ((*numbers,),) = engine.rows(plan, "counting", microdata.dataset.name)
+    return [int(number) for number in numbers]

@@ -88,10 +88,15 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
     if not names:
         return {}
     counts = dict.fromkeys(names, 0)
-    options = {"chunksize": max(1000, CELLS // len(names)), "usecols": names}
+    size = max(1000, CELLS // len(names))
     for user_missing, sign in ((False, 1), (True, -1)):
         chunks = pyreadstat.read_file_in_chunks(
-            read, path, user_missing=user_missing, output_format="dict", **options
+            read,
+            path,
+            chunksize=size,
+            usecols=names,
+            user_missing=user_missing,
+            output_format="dict",
         )
         for values, _ in chunks:
             for name, column in values.items():

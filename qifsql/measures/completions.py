@@ -35,9 +35,39 @@ class Bound:
         """Return the bound of the ratio to a positive number."""
         return replace(self, low=Fraction(self.low) / number, high=Fraction(self.high) / number)
 
+    def less(self, bound: "Bound", *, least: Number) -> "Bound":
+        """Return outer bounds of the difference to a number that varies, which is at least this."""
+        low = max(self.low - bound.high, least)
+        high = max(self.high - bound.low, least)
+        return Bound(low, high, low_sharp=False, high_sharp=False)
+
+    def per(self, bound: "Bound", *, least: Number) -> "Bound":
+        """Return outer bounds of the ratio to a positive number that varies, at least this."""
+        low = max(Fraction(self.low) / bound.high, least)
+        high = max(Fraction(self.high) / bound.low, least)
+        return Bound(low, high, low_sharp=False, high_sharp=False)
+
     def minus(self, number: Number) -> "Bound":
         """Return the bound of the difference to a number."""
         return replace(self, low=self.low - number, high=self.high - number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretEnds:
+    """The greatest numbers if people who miss the secret may have any, and the fewest secrets.
+
+    ``modes``, ``certain`` and ``fewest`` are of the complete patterns: the people who can be
+    guessed right, those whose secret can be certain, the secrets of one (None without any).
+    ``unreported`` people miss the secret, ``most`` have the most frequent of the
+    ``reported_values``.
+    """
+
+    modes: int
+    certain: int
+    fewest: int | None
+    unreported: int
+    most: int
+    reported_values: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +80,8 @@ class Counts:
     another incomplete one agrees with it in all values that both have. The fields that begin with
     ``lonely`` are about patterns without mates, for which the numbers are exact. ``masks`` has for
     each set of columns: blocks that cannot be joined, people that cannot be hidden, and leaves,
-    patterns that no other extends.
+    patterns that no other extends. With ``ends``, a missing secret may be anything, too: everybody
+    who misses it then has a secret of her own in all other fields.
     """
 
     people: int
@@ -78,6 +109,7 @@ class Counts:
     most_frequent: int
     secrets: int
     masks: Mapping[int, Sequence[int]]
+    ends: SecretEnds | None = None
 
     @property
     def exact(self) -> bool:
@@ -109,13 +141,15 @@ class Counts:
     def right_guesses(self) -> Bound:
         """Bound the people whose secret is guessed right, of all (M184)."""
         excess = self.lonely_excess + max([0, *(more for _, more, _ in self.masks.values())])
-        low, high = max(self.modes + excess, self.most_frequent), self.modes + self.incomplete
+        modes = self.ends.modes if self.ends else self.modes
+        low, high = max(self.modes + excess, self.most_frequent), modes + self.incomplete
         return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def certain_people(self) -> Bound:
         """Bound the people whose secret is certain (M185)."""
         broken = self.lonely_broken + min(self.broken, self.reachable_people)
-        low, high = self.certain - broken + self.stuck, self.certain + self.incomplete
+        certain = self.ends.certain if self.ends else self.certain
+        low, high = self.certain - broken + self.stuck, certain + self.incomplete
         return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def smallest_block(self) -> Bound:
@@ -133,8 +167,22 @@ class Counts:
         limits = [n for n in (self.least_values, self.lonely_values) if n is not None]
         high = min([self.secrets, *limits])
         if not self.incomplete:
-            return Bound(high, high, low_sharp=True, high_sharp=True)
+            low = self.ends.fewest or high if self.ends else high
+            return Bound(low, high, low_sharp=True, high_sharp=True)
         return Bound(1, high, low_sharp=True, high_sharp=False)
+
+    def guesses_before(self) -> Bound | None:
+        """Bound the people guessed right before the release; None if nobody misses the secret."""
+        if self.ends is None or not self.ends.unreported:
+            return None
+        high = self.ends.most + self.ends.unreported
+        return Bound(self.most_frequent, high, low_sharp=True, high_sharp=True)
+
+    def certain_before(self) -> Bound:
+        """Bound the people whose secret is certain before the release, if somebody misses it."""
+        alone = self.people if self.people == 1 else 0
+        high = self.people if self.ends and self.ends.reported_values <= 1 else 0
+        return Bound(alone, high, low_sharp=True, high_sharp=True)
 
 
 def _is_chain(masks: Sequence[int]) -> bool:

@@ -70,8 +70,8 @@ block. ``certain_reported`` of them are in blocks in which one value is reported
 ``certain_missing`` people, who are among ``individuals_certain``, are in blocks in which nobody
 reports the secret: it is known to be missing. Of a secret that is missing for nobody in the result,
 both numbers are the same. If nobody reports the secret, the shares are NULL. ``certain_missing``
-is NULL if one record of a person is known. For gains other than identity, shares are gains; they
-are NULL if people have several records."""
+is NULL if one record of a person is known, and in a sweep. For gains other than identity, shares
+are gains; they are NULL if people have several records."""
 
 GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "gain_unit": pl.String()}
 """Further columns if gain functions are named, with one row for each.
@@ -198,7 +198,10 @@ def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> d
         return row | dict.fromkeys(REPORTED)
     if columns is None:
         same = {name: row.get(name.removesuffix("_reported")) for name in REPORTED}
-        own = {"reported": row.get("matches", row["records"]), "certain_missing": 0}
+        own = {
+            "reported": row.get("matches", row.get("people", row["records"])),
+            "certain_missing": 0,
+        }
         return row | same | own | {"certain_reported": row["individuals_certain"]}
     least = [n for n in (row.get("l"), columns.get("l")) if n is not None]
     return row | {n: columns[n] for n in REPORTED} | ({"l": min(least)} if "l" in row else {})

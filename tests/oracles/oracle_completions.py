@@ -54,7 +54,9 @@ def measures(people: Tuples, secrets: Sequence[object] | None) -> dict[str, F]:
         {"known": known, "secret": s} for known, s in zip(people, secrets or people, strict=True)
     ]
     numbers = success.attack(rows, ["known"], "secret" if secrets else None)
-    names = ("blocks", "singled_out", "posterior_deterministic", "posterior_probabilistic")
+    names = ["blocks", "singled_out", "posterior_deterministic", "posterior_probabilistic"]
+    names += ["degradation_deterministic", "degradation_probabilistic"]
+    names += ["prior_deterministic", "prior_probabilistic"] if secrets else []
     values = {name: F(numbers[name]) for name in names}
     if secrets:
         blocks = microdata.counts(rows, ["known"], "secret").values()
@@ -66,12 +68,23 @@ def measures(people: Tuples, secrets: Sequence[object] | None) -> dict[str, F]:
     return values | {"k": F(min(microdata.sizes(rows, ["known"]).values()))}
 
 
-def bounds(rows: Sequence[Row], qids: Sequence[str], secret: str | None) -> dict[str, tuple[F, F]]:
-    """Return the least and the greatest value of each measure over all completions."""
-    secrets = [row[secret] for row in rows] if secret else None
+def bounds(
+    rows: Sequence[Row],
+    qids: Sequence[str],
+    secret: str | None,
+    *,
+    complete_secrets: bool = False,
+) -> dict[str, tuple[F, F]]:
+    """Return the least and the greatest value of each measure over all completions.
+
+    ``complete_secrets``: a missing secret is completed, too; else it is a value.
+    """
     least: dict[str, F] = {}
     most: dict[str, F] = {}
-    for people in completions(rows, qids):
+    for whole in completions(rows, [*qids, *([secret] if secret and complete_secrets else [])]):
+        people, secrets = whole, [row[secret] for row in rows] if secret else None
+        if secret and complete_secrets:
+            people, secrets = [known[:-1] for known in whole], [known[-1] for known in whole]
         for name, value in measures(people, secrets).items():
             least[name] = min(value, least.get(name, value))
             most[name] = max(value, most.get(name, value))

@@ -43,6 +43,12 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     right = counts.right_guesses() if secret else counts.block_count()
     certain = counts.certain_people() if secret else counts.singled_out()
     then = gain.success(after, secret, 0)
+    change = certain.over(n).minus(before.deterministic)
+    ratio = right.over(n).over(before.probabilistic)
+    guesses = counts.guesses_before() if secret else None
+    if guesses is not None:
+        change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
+        ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
     measured: list[tuple[str, Bound, Number]] = [
         ("blocks", counts.block_count(), after.blocks),
         ("singled_out", counts.singled_out(), after.singled_out),
@@ -50,12 +56,12 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
         (SUCCESS, right.over(n), then.probabilistic),
         (
             "degradation_deterministic",
-            certain.over(n).minus(before.deterministic),
+            change,
             then.deterministic - before.deterministic,
         ),
         (
             "degradation_probabilistic",
-            right.over(n).over(before.probabilistic),
+            ratio,
             then.probabilistic / before.probabilistic,
         ),
         ("k", counts.smallest_block(), after.least("size")),
@@ -64,6 +70,10 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
         people = Fraction(then.deterministic) * n
         measured.insert(2, ("individuals_certain", certain, people))
         measured.append(("l", counts.fewest_secrets(), after.least("values")))
+    if guesses is not None:
+        sure = counts.certain_before().over(n)
+        measured.append(("prior_deterministic", sure, before.deterministic))
+        measured.append(("prior_probabilistic", guesses.over(n), before.probabilistic))
     return [
         _row(name, bound.attained(value), value) | {"secret": secret, "gain": 0}
         for name, bound, value in measured
@@ -98,7 +108,7 @@ def notes(bounds: Rows) -> list[str]:
     ]
     first = (
         "the numbers besides the bounds take a missing value as one value more, which is one of "
-        "its completions; a missing secret stays a value"
+        "its completions"
     )
     listed = ", ".join(dict.fromkeys(outer))
     second = f"bounds that hold but that perhaps no completion attains: {listed}"

@@ -261,7 +261,7 @@ class _Run:
         for j, g in self.questions:
             of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
             if of not in counted:
-                counted[of] = missing_patterns.count(self.counts, of, tables)
+                counted[of] = missing_patterns.count(self.counts, of, tables, complete_secrets=True)
             question = self.prior[j, g], self.after[j, g]
             details.setdefault("bounds", []).extend(
                 completion_bounds.rows(counted[of], j, *question)
@@ -312,8 +312,9 @@ class _Run:
             return row
         people = self.reported.get((j, g))
         one = row.get("known_records") == "one"
-        columns = people and (people.columns_of_one() if one else people.columns())
-        return beside_reported(row, columns)
+        if people is None:
+            return beside_reported(row, None)
+        return beside_reported(row, people.columns_of_one() if one else people.columns())
 
     def _guesses(self) -> dict[int, str | None]:
         """Return the best guesses about the target by secret; 0 is the owner of the record."""

@@ -1,16 +1,18 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
-from qifsql.commands.sweep import compiled, plan
+from qifsql.commands.sweep import compiled, plan, reported
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
 from qifsql.commands.sweep.workspace import follow_link, lock_workspace, prepare_file
+from qifsql.counting import missing_secrets
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.option import check_names
@@ -117,6 +119,31 @@ def rehearse(source: Source, settings: Settings | None = None, **options: Any) -
 
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
     """Run a sweep as it is specified (see ``sweep``)."""
+    result, incomplete = _run_everybody(attack, spec, settings)
+    if not incomplete:
+        return result
+    if not result.complete or spec.search or spec.sample is not None:
+        note = reported.left_out(list(incomplete.values()))
+        return replace(result, notes=(*result.notes, note))
+    every = replace(
+        spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
+    )
+    frames = {}
+    for j, name in incomplete.items():
+        with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
+            people = bound.on(reported.people(bound.microdata, j))
+            part = SweepRun(engine, attack, people, every).sweep(Origin.now(settings, "sweep"))
+            frames[name] = part.frame
+    return replace(result, frame=reported.beside(result.frame, frames))
+
+
+def _run_everybody(
+    attack: Attack, spec: SweepSpec, settings: Settings | None
+) -> tuple[Sweep, dict[int, str]]:
+    """Return the sweep, in which a missing secret is a value, and the secrets that some miss.
+
+    The secrets have their number and name.
+    """
     origin = Origin.now(settings, "sweep")
     fresh = spec.workspace is None or spec.restart or not spec.workspace.exists()
     useful = not fresh
@@ -139,6 +166,9 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             working = SweepRun(engine, attack, bound, spec)
             try:
                 result = working.sweep(origin)
+                microdata = bound.microdata
+                missed = missing_secrets.incomplete(engine, microdata)
+                incomplete = {j: microdata.secrets[j - 1].name for j in missed}
             finally:
                 useful = working.workspace.is_useful
     except (Interrupted, KeyboardInterrupt) as e:
@@ -152,7 +182,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             remove(spec.workspace)  # another run could use nothing in it
     if spec.workspace is not None and not spec.keep and result.complete:
         remove(spec.workspace)
-    return result
+    return result, incomplete
 
 
 def _describe_workspace(spec: SweepSpec, *, useful: bool) -> str:

@@ -32,9 +32,25 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = F
     parts: list[Part] = []
     for row, excerpt in split_by_question(frame, tables):
         parts += [Heading(_question_heading(row)), *answer_parts(excerpt)]
+        parts += _among_reported(frame, row)
     if explain and "plan" in tables:
         parts += [Heading(said("The plan, and what it cost")), _plan_table(tables["plan"])]
     return parts
+
+
+def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
+    """Return a sentence on the people with a reported secret, for the subset that leaks most."""
+    if question.get("posterior_probabilistic_reported") is None:
+        return []
+    names = [n for n in ("secret", "known_records") if n in frame.columns]
+    same = [pl.col(n).eq_missing(pl.lit(question[n], pl.String)) for n in names]
+    order = ["posterior_probabilistic_reported", "n_qids"]
+    worst = frame.filter(same).sort(order, descending=[True, False], maintain_order=True)
+    row = worst.row(0, named=True)
+    if row["reported"] == words.individuals(row):
+        return []
+    text = said("Knowing {qids}:", qids=words.listed(row["qids"]))
+    return [Paragraph(f"{text} {words.among_reported(row)}")]
 
 
 def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:

@@ -116,7 +116,7 @@ def beside_reported(
 
 def with_reported(numbers: Mapping[str, Number], more: Mapping[str, Number]) -> dict[str, Number]:
     """Return numbers with those of the people with a reported secret, and the smaller l."""
-    least = [int(n["l"]) for n in (numbers, more) if n.get("l") is not None]
+    least = [l for n in (numbers, more) if (l := n.get("l")) is not None]  # noqa: E741
     return {**numbers, **more, "l": min(least)}
 
 

@@ -44,6 +44,8 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
                 records, "person", qids, secret, known_records=reading
             )
             least = [n["l"] for n in (again, reported) if n.get("l") is not None]
+            if request.stored.kind == "sweep":
+                reported["certain_missing"] = 0 if row["certain_missing"] == 0 else None
             again |= reported | ({"l": min(least)} if least else {})
         numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
     return Repetition(WAY, numbers)

@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 
 from qifsql.commands.verify import printed_sql, second_engine
-from qifsql.commands.verify.numbers import Place, Repetition, place_results, questions
+from qifsql.commands.verify.exact_measures import OF_REPORTED
+from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
 from qifsql.commands.verify.stored_request import Request
 from qifsql.errors import EngineError
 from qifsql.reference.success import Number
@@ -58,8 +59,17 @@ def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]])
                 )
             except EngineError:
                 return Repetition(way, reason=second_engine.TOO_HEAVY)
+            values["certain_missing"] = 0 if _is_complete(part, question) else None
+            if not question.secret:
+                values |= dict.fromkeys(OF_REPORTED)
             numbers |= _numbers_in_sweep(rows, place_results(part, question.row, values))
     return Repetition(way, numbers)
+
+
+def _is_complete(part: Stored, question: Question) -> bool:
+    """Return whether everybody reports the secret of a row; a sweep counts nobody else apart."""
+    row = part.frame.row(question.row, named=True)
+    return bool(row.get("reported") == row.get("people", row["records"]))
 
 
 def _numbers_in_sweep(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:
