@@ -42,7 +42,7 @@ FROM (
 CREATE OR REPLACE VIEW secret_totals AS
 SELECT
     coalesce(sum(people) FILTER (WHERE secret IS NULL), 0)::BIGINT AS unreported,
-    coalesce(max(people) FILTER (WHERE secret IS NOT NULL), 0)::BIGINT AS most,
+    coalesce(max(people) FILTER (WHERE secret IS NOT NULL), 0)::BIGINT AS commonest,
     count(secret) AS reported_values
 FROM (
     SELECT

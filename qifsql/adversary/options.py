@@ -52,8 +52,8 @@ AnyNull = Annotated[
     Option(
         one_of(*ANY_NULL_RULES),
         "Missing: distinct (default), drop, match-any.",
-        text=f'{NULL_AS_VALUE}, {NULL_LEFT_OUT} or "match-any" (a missing quasi-identifier may be '
-        "anything: bounds over all completions).",
+        text=f'{NULL_AS_VALUE}, {NULL_LEFT_OUT} or "match-any" (a missing quasi-identifier, in '
+        "attack a secret too, may be anything: bounds over all completions).",
         panel=DATA,
     ),
 ]

@@ -66,16 +66,16 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     """
     every = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
     secrets = sorted(j for j in every if is_missed(counts, j))
-    asked = [(j, g) for j, g in questions if j in secrets]
-    if not asked:
+    queries = [(j, g) for j, g in questions if j in secrets]
+    if not queries:
         return {}
     if counts.bound.microdata.person is not None:
         counts.forget()
-        return {(j, g): _people_with(counts, (j, g)) for j, g in asked if not g}
-    prior, after = (counts.profiles(asked, prior=p, reported=True) for p in (True, False))
+        return {(j, g): _people_with(counts, (j, g)) for j, g in queries if not g}
+    prior, after = (counts.profiles(queries, prior=p, reported=True) for p in (True, False))
     missing = counts.frame("unreported", [(j, 0) for j in secrets])
     people = {row["secret"]: row["people"] for row in missing.to_dicts()}
-    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in asked}
+    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in queries}
 
 
 def _people_with(counts: Counts, question: Question) -> Reported:

@@ -58,7 +58,7 @@ class SecretEnds:
 
     ``modes``, ``certain`` and ``fewest`` are of the complete patterns: the people who can be
     guessed right, those whose secret can be certain, the secrets of one (None without any).
-    ``unreported`` people miss the secret, ``most`` have the most frequent of the
+    ``unreported`` people miss the secret, ``commonest`` have the most frequent of the
     ``reported_values``.
     """
 
@@ -66,7 +66,7 @@ class SecretEnds:
     certain: int
     fewest: int | None
     unreported: int
-    most: int
+    commonest: int
     reported_values: int
 
 
@@ -175,7 +175,7 @@ class Counts:
         """Bound the people guessed right before the release; None if nobody misses the secret."""
         if self.ends is None or not self.ends.unreported:
             return None
-        high = self.ends.most + self.ends.unreported
+        high = self.ends.commonest + self.ends.unreported
         return Bound(self.most_frequent, high, low_sharp=True, high_sharp=True)
 
     def certain_before(self) -> Bound:

@@ -71,14 +71,14 @@ def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
 def beside_reported(
     rows: Rows, person: str, qids: Names, secret: str, *, known_records: str = "all"
 ) -> dict[str, Any]:
-    """Return the success against people who report the secret in a record (M195)."""
+    """Return the success against people who report the secret in a record."""
     everybody = all_known(rows, person, qids, secret)
     numbers = success.beside_reported(everybody, ["known"], "reported")
     people = [record | {"secret": record["reported"]} for record in everybody]
     people = [record for record in people if record["reported"]]
     if known_records == "all" or not people:
-        one = {} if known_records == "all" else {"certain_missing": None}
-        return numbers | one
+        unknown = {} if known_records == "all" else {"certain_missing": None}
+        return numbers | unknown
     there = reported_rows(rows, person, secret)
     prior = success.attack(people, ["known"], "secret")
     again = one_known(there, person, qids, secret, prior, column="reported")

@@ -198,11 +198,11 @@ def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> d
         return row | dict.fromkeys(REPORTED)
     if columns is None:
         same = {name: row.get(name.removesuffix("_reported")) for name in REPORTED}
-        own = {
+        counts = {
             "reported": row.get("matches", row.get("people", row["records"])),
             "certain_missing": 0,
         }
-        return row | same | own | {"certain_reported": row["individuals_certain"]}
+        return row | same | counts | {"certain_reported": row["individuals_certain"]}
     least = [n for n in (row.get("l"), columns.get("l")) if n is not None]
     return row | {n: columns[n] for n in REPORTED} | ({"l": min(least)} if "l" in row else {})
 

@@ -311,10 +311,10 @@ class _Run:
         if not self.reported:
             return row
         people = self.reported.get((j, g))
-        one = row.get("known_records") == "one"
+        by_record = row.get("known_records") == "one"
         if people is None:
             return beside_reported(row, None)
-        return beside_reported(row, people.columns_of_one() if one else people.columns())
+        return beside_reported(row, people.columns_of_one() if by_record else people.columns())
 
     def _guesses(self) -> dict[int, str | None]:
         """Return the best guesses about the target by secret; 0 is the owner of the record."""

@@ -31,14 +31,14 @@ def beside(frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFra
     names["reported"] = whose
     del names["certain_missing"]
     columns = [*keys, pl.col("l").alias("least")]
-    columns += [pl.col(own).alias(name) for name, own in names.items()]
+    columns += [pl.col(column).alias(name) for name, column in names.items()]
     of_secret = pl.col("secret").is_not_null()
     part = pl.concat(part.filter(of_secret).select(columns) for part in parts.values())
     joined = frame.join(part, on=keys, how="left", maintain_order="left")
     is_missed = pl.col("secret").is_in(list(parts))
     filled = [
-        pl.when(is_missed).then(name).when(of_secret).then(own).alias(name)
-        for name, own in names.items()
+        pl.when(is_missed).then(name).when(of_secret).then(column).alias(name)
+        for name, column in names.items()
     ]
     missing = pl.when(of_secret & ~is_missed).then(pl.lit(0, pl.Int64)).alias("certain_missing")
     least = pl.min_horizontal("l", "least").alias("l")

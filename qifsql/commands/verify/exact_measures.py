@@ -96,7 +96,7 @@ def numbers_of_kinds(
 def beside_reported(
     prior: Sequence[Kind], posterior: Sequence[Kind], unreported: int
 ) -> dict[str, Number]:
-    """Return the numbers of the people with a reported secret, from blocks of them alone (M195).
+    """Return the numbers of the people with a reported secret, from blocks of them alone.
 
     ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
     """

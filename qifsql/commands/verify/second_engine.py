@@ -26,7 +26,7 @@ from qifsql.engine.bare import Answer, count_in_sqlite
 from qifsql.errors import EngineError
 from qifsql.query.suppression import STAR
 from qifsql.reference.microdata import Blocks, Cell, Key
-from qifsql.reference.success import Kind, Number, at_or_above, histogram, kinds_of, quantile
+from qifsql.reference.success import Kind, Number, at_or_above, histogram, kind, kinds_of, quantile
 from qifsql.results.stored import Stored
 
 WAY = "SQLite"

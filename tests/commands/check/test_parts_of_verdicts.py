@@ -290,7 +290,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
     columns = ("rule", "model", "secret", "value", "success", "attempt", "low", "high")
     levels = check._levels_of_rows(found, found.rules[0], "crs", rows, last)
-    assert all(list(row) == [*SCHEMA, *READING] for row in levels)
+    assert all(list(row) == [*SCHEMA, *READING, "of_reported"] for row in levels)
     return [{name: row[name] for name in (*columns, "baseline", "met")} for row in levels]
 
 
