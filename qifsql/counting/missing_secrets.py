@@ -75,6 +75,8 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     prior, after = (counts.profiles(queries, prior=p, reported=True) for p in (True, False))
     missing = counts.frame("unreported", [(j, 0) for j in secrets])
     people = {row["secret"]: row["people"] for row in missing.to_dicts()}
+    if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
+        people |= {j: counts.domain(j).people for j, g in queries if (j, g) not in prior}
     return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in queries}
 
 

@@ -100,7 +100,7 @@ def beside_reported(
 
     ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
     """
-    everybody = {"reported": sum(kind.size * kind.blocks for kind in posterior)}
+    everybody = {"reported": sum(kind.people for kind in posterior)}
     if not posterior:
         nothing = {"certain_reported": 0, "certain_missing": unreported}
         return {**dict.fromkeys(f"{name}_reported" for name in SHARES), **everybody, **nothing}

@@ -56,7 +56,9 @@ def repeat(request: Request) -> Repetition:
         values = exact_measures.numbers_of_blocks(
             before, after, owner=not question.secret, population=population, suppressed=hidden
         )
-        if question.secret and not stored.spec.get("person"):
+        if not question.secret:
+            values |= dict.fromkeys(exact_measures.OF_REPORTED)
+        elif not stored.spec.get("person"):
             more = beside_reported(before, after, hidden)
             values = exact_measures.with_reported(values, more)
         numbers |= place_results(stored, question.row, values)
