@@ -170,7 +170,7 @@ def beside_reported(
 ) -> dict[str, Number]:
     """Return the success against the people with a reported secret, whose blocks are of them alone.
 
-    ``certain_missing``: the people in blocks in which nobody reports the secret (M195).
+    ``certain_missing``: the people in blocks in which nobody reports the secret (M194).
     """
     mass = masses(rows, weights)
     people = [(row, m) for row, m in zip(rows, mass, strict=True) if value(row[secret]) is not None]
