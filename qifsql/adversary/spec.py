@@ -256,6 +256,8 @@ class Microdata:
     are in no block of others. ``part``: the people whose blocks are asked for: everybody (the block
     of those with a suppressed record is everyone), or only those with a record that is ``shown``,
     or suppressed (``hidden``). ``notes`` are remarks for readers of the results.
+    ``in_values``: people with several records have lists of values, which are shown or compared
+    with other files; else these are numbered, which is faster to count, unless some are suppressed.
     """
 
     dataset: Dataset | Collection
@@ -277,6 +279,7 @@ class Microdata:
     reported: bool = False
     suppressed: int = 0
     part: Part = "everybody"
+    in_values: bool = False
 
     @property
     def datasets(self) -> int:
@@ -291,7 +294,12 @@ class Microdata:
     @property
     def width(self) -> int:
         """Return how many columns make up what the adversary knows of an individual."""
-        return 1 if self.of_lists else len(self.qids)
+        return 1 if self.of_lists or self.numbered else len(self.qids)
+
+    @property
+    def numbered(self) -> bool:
+        """Return whether the values of people with several records are numbers of values."""
+        return self.person is not None and not (self.in_values or self.suppressed)
 
     @property
     def secrets_of_individuals(self) -> tuple[Attribute, ...]:
@@ -301,8 +309,11 @@ class Microdata:
         return tuple(replace(secret, type=f"{secret.type}[]") for secret in self.secrets)
 
     def known_by(self, known_records: KnownRecords) -> "Microdata":
-        """Return the microdata of an adversary who knows all records of each person, or one."""
-        return replace(self, known_records=known_records)
+        """Return the microdata of an adversary who knows all records of each person, or one.
+
+        They have the values, which are shown, or compared with those of other files.
+        """
+        return replace(self, known_records=known_records, in_values=True)
 
     def of_sets(self, person: Attribute) -> "Microdata":
         """Return the microdata whose individuals are the sets of records of one ``person``."""
@@ -310,7 +321,7 @@ class Microdata:
 
     def by_one_record(self) -> "Microdata":
         """Return the microdata of an adversary who knows one record of each person."""
-        return self.known_by("one")
+        return replace(self, known_records="one")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
-from qifsql.query.microdata_steps import PERSONS
+from qifsql.query.microdata_steps import PERSONS, TUPLES
 from qifsql.query.plan import Plan
 
 TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
@@ -66,8 +66,9 @@ class Counts:
     """The counts of one attack.
 
     ``again``: questions other than the profile will follow. ``tallied`` allows tallies for secrets
-    of few values; cells cannot be computed from tallies. ``plans`` are the plans that ran,
-    ``records`` the number of records.
+    of few values; cells cannot be computed from tallies. ``people`` are the counts of another
+    reading, whose people are taken over. ``plans`` are the plans that ran, ``records`` the number
+    of records.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Counts:
         again: bool,
         tallied: bool = True,
         store: Store | None = None,
+        people: "Counts | None" = None,
     ) -> None:
         self.engine = engine
         self.bound = bound
@@ -90,6 +92,11 @@ class Counts:
         self._opening = attaching(str(path) if stored_tables else ":memory:", STORE)
         self.catalogs = dict.fromkeys(stored_tables - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
+        if people is not None:
+            self.catalogs = people.give_people()
+            self.records = people.records
+            self._keep_cells(again, tallied=tallied)
+            return
         self.records: int
         if store and stored_tables:  # an earlier run has counted
             self.records = self._read_signature(store, stored_tables)["records"]
@@ -237,12 +244,23 @@ class Counts:
                 ledger.strike(self._ledger, name)
         self.catalogs = {}
 
+    def give_people(self) -> dict[str, str]:
+        """Drop the kept tables but those of people with several records, and hand these over."""
+        people = {n: c for n, c in self.catalogs.items() if n in (TUPLES, PERSONS)}
+        self.catalogs = {n: c for n, c in self.catalogs.items() if n not in people}
+        self.forget()
+        return people
+
     def _keep_cells(self, again: bool, *, tallied: bool) -> None:
         """Keep the tables that all later questions need: tallies, or cells of each secret."""
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
         if bound.microdata.person is not None:  # they take longer to make than to count
-            for step in [PERSONS] * (bound.microdata.known_records == "one") + ["microdata"]:
+            by_one_record = bound.microdata.known_records == "one"
+            numbered = bound.microdata.numbered
+            steps = {TUPLES: numbered, PERSONS: numbered or by_one_record}
+            steps["microdata"] = by_one_record or not numbered
+            for step in (name for name, needed in steps.items() if needed):
                 self.keep(step, lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)

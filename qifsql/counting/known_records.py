@@ -58,9 +58,8 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     if counts.bound.microdata.person is None:
         return {}
     identity = [(j, g) for j, g in questions if not g]
-    counts.forget()
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
-    blocks = Counts(counts.engine, by_record, again=False, tallied=False)
+    blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
     profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
     hidden: dict[int, int] = {}
     if by_record.microdata.suppressed:

@@ -16,10 +16,10 @@ from qifsql.data.readers import openings, relation
 from qifsql.query import suppression
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan, Step
-from qifsql.query.templates import load
+from qifsql.query.splice import make_step
 
 RECORD = "record"  # the position of a record in the input, from 1
-PERSONS = "persons"  # the people whose records are known one by one
+TUPLES, PERSONS = "tuples", "persons"  # what records have, and the people whose records they are
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -63,16 +63,39 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 
 def _people_of_records(microdata: Microdata) -> list[Step]:
     """Return the steps that make individuals of records: all of a person's are known, or one."""
+    if microdata.numbered:
+        return _people_by_numbers(microdata)
     qids, secrets = len(microdata.qids), len(microdata.secrets)
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": microdata.reported}
     if microdata.known_records == "all":
-        people = load("people/known_by_all", qids=qids, **of_secrets)
-        return [Step("microdata", people.doc, people.query)]
-    persons = load(f"people/{PERSONS}", **of_secrets)
-    people = load("people/known_by_one", qids=qids, secrets=secrets)
+        shape = {"qids": qids, **of_secrets}
+        return [make_step("people/known_by_all", "microdata", shape=shape)]
+    shape = {"qids": qids, "secrets": secrets}
     return [
-        Step(PERSONS, persons.doc, persons.query),
-        Step("microdata", people.doc, people.query),
+        make_step("people/persons", PERSONS, shape=of_secrets),
+        make_step("people/known_by_one", "microdata", shape=shape),
+    ]
+
+
+def _people_by_numbers(microdata: Microdata) -> list[Step]:
+    """Return the same steps, in which values are numbered; both readings share the people."""
+    secrets: Mapping[str, int] = {"secrets": len(microdata.secrets)}
+    qids: Mapping[str, int] = {"qids": len(microdata.qids)}
+    numbers = range(1, len(microdata.secrets) + 1)
+    gathering = {**qids, **secrets, "reported": microdata.reported}
+    people = make_step(
+        f"people/numbers_of_{microdata.known_records}",
+        "microdata",
+        shape=secrets,
+        tables={"numbered_persons": PERSONS},
+    )
+    return [
+        make_step(f"people/{TUPLES}", shape=qids, materialized=True),
+        *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
+        make_step("people/gathered", shape=gathering, materialized=bool(numbers)),
+        *(make_step("people/secret_sets", f"secret_sets_{j}", secret=j) for j in numbers),
+        make_step("people/numbered_persons", PERSONS, shape=secrets),
+        people,
     ]
 
 

@@ -17,7 +17,7 @@ from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters, suppression
 from qifsql.query.columns import number
-from qifsql.query.microdata_steps import PERSONS
+from qifsql.query.microdata_steps import PERSONS, TUPLES
 from qifsql.query.plan import Step
 from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
@@ -128,10 +128,13 @@ class Steps:
 
     def _add_needed(self, name: str, about: About) -> str:
         """Add the step of a subject unless it is there; return its name."""
-        if name in ("microdata", PERSONS):
-            return self._people(replace(about, prior=about.prior or name == PERSONS))
+        if name == "microdata":
+            return self._people(about)
+        if name in (TUPLES, PERSONS):
+            self._make_individuals()
+            return name
         if name == "hidden":
-            self._people(replace(about, prior=True))
+            self._make_individuals()
             return self.push(suppression.part_of_people(self.attack.microdata, name))
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
@@ -160,22 +163,27 @@ class Steps:
             table.set("this", exp.to_identifier(self._add_needed(table.name, about)))
         return query
 
+    def _make_individuals(self) -> None:
+        """Add the generated steps that are not kept as tables: from the last kept one on."""
+        held = [name for name in (TUPLES, PERSONS, "microdata") if name in self.catalogs]
+        for name in held:
+            self.push(_read_table(name, self.catalogs[name]))
+        generated = microdata_steps.steps(self.attack.microdata, key=self.key)
+        names = [step.name for step in generated]
+        first = max((names.index(name) + 1 for name in held if name != TUPLES), default=0)
+        for step in generated[first:]:
+            self.push(step)
+
     def _people(self, about: About) -> str:
         """Add the step of all people, or of the look-alikes of the target; return its name.
 
         If one record of each person is known, the people before the release are a step of their
         own, from which the others are made.
         """
-        by_one_record = self.attack.microdata.known_records == "one"
-        tables = [name for name in (PERSONS, "microdata") if name in self.catalogs]
-        for table in tables:
-            self.push(_read_table(table, self.catalogs[table]))
-        if "microdata" not in tables:
-            for step in microdata_steps.steps(self.attack.microdata, key=self.key):
-                self.push(step)
-        if about.prior and by_one_record:
+        self._make_individuals()
+        if about.prior and self.attack.microdata.known_records == "one":
             return PERSONS
-        if self.attack.target and not about.prior and "microdata" not in tables:
+        if self.attack.target and not about.prior and "microdata" not in self.catalogs:
             return self.push(microdata_steps.candidates(self.attack))
         if self.attack.microdata.suppressed and not about.prior:
             part = "hidden" if self.attack.microdata.part == "hidden" else "shown"
@@ -297,7 +305,7 @@ def _spliced(
 
 def _numbered_name(name: str, about: About) -> str:
     """Return the name of a step, with the numbers of its secret and gain if it depends on them."""
-    if name in SHARED or name in ("microdata", PERSONS):
+    if name in SHARED or name in ("microdata", PERSONS, TUPLES):
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""

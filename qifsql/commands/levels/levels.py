@@ -133,7 +133,7 @@ def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
     if spec.of_collection:
         raise InputError("levels are those of one release; name one file")
     if options["person"] is not None:
-        refused = [n for n in ("show_blocks", "population") if options[n]]
+        refused = [n for n in ("show_blocks", "population", "hierarchy") if options[n]]
         refused += ["null match-any"] if options["null"] == MATCH_ANY else []
         refused += ["suppressed"] if options["suppressed"] != SUPPRESSED[0] else []
         if refused:

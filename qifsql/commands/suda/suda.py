@@ -202,7 +202,7 @@ def _find_uniques(
     microdata = part if suppressed.people_of(engine, part) else bound.microdata
     uniques = MinimalUniques(
         engine,
-        microdata.by_one_record(),
+        microdata.known_by("one"),
         size_limit,
         [score_of_size(n, size_limit, size) for size in range(1, n + 1)],
         omit_missing=options["omit_missing"],

@@ -479,7 +479,10 @@ def test_levels_of_people_of_whom_all_records_are_known_or_one(rows: list[tuple[
 
 @pytest.mark.parametrize(
     "option",
-    [{"show_blocks": True}, {"null": "match-any"}, {"suppressed": "out"}],
+    [
+        *({"show_blocks": True}, {"null": "match-any"}, {"suppressed": "out"}),
+        {"hierarchy": {"q": "tree.csv"}},
+    ],
 )
 def test_options_about_records_do_not_go_with_a_person(option: dict[str, Any]) -> None:
     frame = pl.DataFrame({"person": [1, 1], "q": ["a", "b"]})
