@@ -122,14 +122,21 @@ FROM (
     GROUP BY microdata.person, microdata.alone
 ) AS everybody;
 
--- One row: the people in blocks in which nobody reports the secret in any record.
+-- One row: the people in blocks in which nobody reports the secret in any record: every member of
+-- their sets of secrets is the number of the missing one.
 CREATE OR REPLACE VIEW people_unreported AS
 SELECT coalesce(sum(size), 0)::BIGINT AS people
 FROM (
     SELECT
-        qid,
+        microdata.qid,
         count(*) AS size
     FROM microdata
-    GROUP BY qid
-    HAVING max(len(list_filter(secret, lambda v: v IS NOT NULL))) = 0
+    JOIN secret_sets ON secret_sets.number = microdata.secret
+    CROSS JOIN (SELECT number AS missing FROM secret_numbers WHERE value IS NULL) AS numbered
+    GROUP BY microdata.qid
+    HAVING
+        bool_and(
+            list_min(secret_sets.members) = numbered.missing
+            AND list_max(secret_sets.members) = numbered.missing
+        )
 ) AS blocks;
