@@ -244,7 +244,8 @@ class Pasted:
         numbers = _uncertainties(answers, people)
         if "capacity" in answers:
             numbers |= exact_measures.capacity(answers["capacity"])
-        if "domain" in answers:
+        shares = self.stored.spec.get("weight") or self.stored.spec.get("prior")
+        if "domain" in answers and not shares:  # else it is not defined
             numbers |= _bayes_security(answers, posterior)
         if "pointwise" in answers:
             rows = answers["pointwise"]
