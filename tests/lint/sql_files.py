@@ -23,7 +23,8 @@ GIVEN = (
     *("agreement", "asked", "beliefs", "hidden", "listed", "microdata", "numbers", "pairs"),
     *("population", "positions"),
 )
-FILLED = {"qid", "secret", "secret_values", "tally", "tally_counts"}
+OF_PEOPLE = {"secret_numbers", "secret_sets"}  # made with the sets of people, for each secret
+FILLED = {"qid", "secret", "secret_values", "tally", "tally_counts", *OF_PEOPLE}
 """The names by which attacks write what the compiler fills in."""
 ALIKE = (  # views that stand for one another give the same columns
     ("blocks", "owners", "weighted/blocks"),
@@ -197,7 +198,7 @@ def _reaches(reads: Mapping[str, set[str]], start: str, end: str) -> bool:
 def an_attack_reads_what_there_is(project: Project) -> Iterator[Finding]:
     """Find views of attacks that read what no file makes and no person defines, and circles."""
     every = of_attacks(project)
-    known = {*GIVEN, *(view.short for view in every.values())}
+    known = {*GIVEN, *OF_PEOPLE, *(view.short for view in every.values())}
     for view in every.values():
         for read in view.reads():
             name = read.removeprefix("prior_")
