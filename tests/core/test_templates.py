@@ -34,8 +34,9 @@ from qifsql.query.steps import WEIGHTED
 from qifsql.query.templates import folder, load
 from qifsql.reference.microdata import value
 
-# People with suppressed records: held against the reference as results (``test_suppressed``).
-OF_RESULTS = ("blocks_of_all", "cells_of_all", "chances_of_all")
+# Their microdata are people with suppressed records, or lists of values: held against the reference
+# as results (``test_suppressed``, ``test_reported``).
+OF_RESULTS = ("blocks_of_all", "cells_of_all", "chances_of_all", "people_unreported")
 PLAIN = tuple(sorted(templates.views("").keys() - set(OF_RESULTS)))
 SCRIPTS = ("sweep/macros", "sweep/workspace")  # statements that are no views
 FILES = {
@@ -318,6 +319,9 @@ OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # witho
 OF_ONE_RECORD = (  # their microdata are made of people: held against the reference as results
     *("known_cells", "known_blocks", "known_owners", "known_profile", "known_certain"),
 )
+OF_REPORTED = (  # held against the reference as results
+    *("reported_cells", "unreported", "reported_tally_counts", "tally_unreported"),
+)
 OF_THE_OWNER = (
     *("answer", "blocks", "chances", "crowds", "doubts", "groups", "guesses", "histogram"),
     *("journalist", "members", "profile", "quantiles", "thresholds", "uniques"),
@@ -365,6 +369,7 @@ def test_every_file_is_held_against_the_compiler() -> None:
     compared |= {
         *OF_ONE_RECORD,
         *OF_HOUSEHOLDS,
+        *OF_REPORTED,
         *OF_BELIEFS,
         *OF_ALL_VALUES,
         "agreements",

@@ -34,7 +34,7 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
             values = {"values_of_numbers": f"values_of_numbers_{i}"}
             tables.make(values["values_of_numbers"], _values_as_numbers(i, attribute))
             tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=values))
-            query = exp.select("*").from_(f"ends_{i}")
+            query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
             ((_, span, factor),) = tables.rows(query)
             lengths[i] = 0 if not span or factor is None else round(span * factor)
     common = math.lcm(*(length for length in lengths.values() if length))
