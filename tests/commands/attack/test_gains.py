@@ -26,7 +26,7 @@ from qifsql.data.types import Row
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
 from qifsql.reference import microdata
-from qifsql.results.assessment import GAIN, INDIVIDUAL, SCHEMA
+from qifsql.results.assessment import GAIN, INDIVIDUAL, REPORTED, SCHEMA
 
 Matrix = dict[tuple[Any, Any], F]
 Numbers = Mapping[str, float | F | None]
@@ -75,7 +75,8 @@ class Release:
         """The rows of an attack on one secret, one per gain function."""
         result = self.ask(path, model, secret=[secret] if secret else [], **options)
         individual = INDIVIDUAL if model.startswith("i") else {}
-        assert dict(result.frame.schema) == SCHEMA | individual | GAIN
+        reported = REPORTED if "reported" in result.frame.columns else {}
+        assert dict(result.frame.schema) == SCHEMA | individual | GAIN | reported
         return result.rows()
 
     def joint(self, secret: str | None, kept: Collection[int] | None = None) -> ch.Joint:
