@@ -121,9 +121,14 @@ FROM numbered_persons;
 {# numbers_of_one(secrets=2), numbers_of_one(secrets=0) #}
 CREATE OR REPLACE VIEW numbers_of_one AS
 SELECT
-    *,
+    person,
+    alone,
     number AS qid_1,
-    len(list_filter(numbers, lambda same: same = number)) AS alike
+    CASE
+        WHEN len(numbers) = 1 THEN 1
+        ELSE len(list_filter(numbers, lambda same: same = number))
+    END AS alike
+    {{ range(1, secrets + 1) | each(", secret_#") }}
 FROM (
     SELECT
         person,

@@ -108,17 +108,16 @@ FROM known_blocks
 GROUP BY size, mode, "values";
 
 -- One row: how many people have a record that singles them out, and how many have one in a block
--- with one secret.
+-- with one secret, as the block of one person is.
 CREATE OR REPLACE VIEW known_certain AS
 SELECT
     count(*) FILTER (WHERE alone_there) AS singled_out,
-    count(*) FILTER (WHERE certain) AS certain
+    count(*) AS certain
 FROM (
-    SELECT
-        bool_or(known_blocks.size = 1) AS alone_there,
-        bool_or(known_blocks."values" = 1) AS certain
+    SELECT bool_or(known_blocks.size = 1) AS alone_there
     FROM microdata
-    JOIN known_blocks ON known_blocks.qid IS NOT DISTINCT FROM microdata.qid
+    JOIN known_blocks
+        ON known_blocks.qid IS NOT DISTINCT FROM microdata.qid AND known_blocks."values" = 1
     GROUP BY microdata.person, microdata.alone
 ) AS everybody;
 
