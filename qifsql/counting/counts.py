@@ -92,12 +92,12 @@ class Counts:
         self._opening = attaching(str(path) if stored_tables else ":memory:", STORE)
         self.catalogs = dict.fromkeys(stored_tables - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
+        self.records: int
         if people is not None:
             self.catalogs = people.give_people()
             self.records = people.records
             self._keep_cells(again, tallied=tallied)
             return
-        self.records: int
         if store and stored_tables:  # an earlier run has counted
             self.records = self._read_signature(store, stored_tables)["records"]
             return
