@@ -1,27 +1,64 @@
 -- What a release has lost of the original, and lots and states of changed ones.
 
+-- One row per different cell of a column of a release, and one for those of its records that lost
+-- their value: their number, and the span of the cell, which is everything for these. A cell is lost
+-- that no value of the original equals, and that is empty or a usual word for a missing value; of
+-- empty cells that the original has too, as many are lost as it has fewer of them.
+CREATE OR REPLACE VIEW told AS
+SELECT
+    counted.id,
+    CASE WHEN part.lost THEN counted.lost ELSE counted.records - counted.lost END AS records,
+    part.lost OR counted.everything AS everything,
+    counted.enumerated AND NOT part.lost AS enumerated,
+    CASE WHEN part.lost THEN 0 ELSE counted.low END AS low,
+    CASE WHEN part.lost THEN 0 ELSE counted.least END AS least,
+    CASE WHEN part.lost THEN every.high ELSE counted.high END AS high,
+    CASE WHEN part.lost THEN every.width ELSE counted.width END AS width
+FROM (
+    SELECT
+        spans.*,
+        held.records,
+        CASE
+            WHEN spans.everything THEN 0
+            WHEN cells.cell::VARCHAR NOT IN (SELECT word FROM missing_words) THEN 0
+            WHEN coalesce(spans.width, 0) = 0 THEN held.records
+            WHEN spans.high = 0
+                THEN greatest(0, held.records - (SELECT sum(people) FROM places WHERE place = 0))
+            ELSE 0
+        END::BIGINT AS lost
+    FROM cells
+    INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
+    INNER JOIN spans ON cells.id = spans.id
+) AS counted
+CROSS JOIN (VALUES (FALSE), (TRUE)) AS part (lost)
+CROSS JOIN (
+    SELECT
+        max(place) AS high,
+        count(*) AS width
+    FROM places
+) AS every
+WHERE CASE WHEN part.lost THEN counted.lost > 0 ELSE counted.records > counted.lost END;
+
 -- One row per different cell of a column of a release: its records, how many of the original's
 -- values it contains, the missing one too, and, where values have positions, those of the first and
 -- the last. A cell that is enumerated contains its members only.
 CREATE OR REPLACE VIEW contained AS
 SELECT
-    cells.id,
-    held.records,
-    spans.everything,
-    spans.enumerated,
-    greatest(spans.least, 1) AS first,
-    spans.high AS last,
-    NOT spans.enumerated AND coalesce(spans.low = 0, FALSE) AND absent.there AS missing,
+    told.id,
+    told.records,
+    told.everything,
+    told.enumerated,
+    greatest(told.least, 1) AS first,
+    told.high AS last,
+    NOT told.enumerated AND coalesce(told.low = 0, FALSE) AND absent.there AS missing,
     CASE
-        WHEN spans.enumerated THEN spans.width
-        ELSE greatest(0, spans.high - greatest(spans.least, 1) + 1)
-            + (coalesce(spans.low = 0, FALSE) AND absent.there)::INTEGER
+        WHEN told.enumerated THEN told.width
+        ELSE greatest(0, told.high - greatest(told.least, 1) + 1)
+            + (coalesce(told.low = 0, FALSE) AND absent.there)::INTEGER
     END::BIGINT AS width,
     lowest.position AS lower,
     highest.position AS upper
-FROM cells
-INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
-INNER JOIN spans ON cells.id = spans.id
+FROM told
 CROSS JOIN (SELECT coalesce(bool_or(place = 0), FALSE) AS there FROM places) AS absent
 LEFT JOIN (
     SELECT
@@ -30,11 +67,19 @@ LEFT JOIN (
     FROM members
     WHERE place > 0
     GROUP BY id
-) AS listed ON cells.id = listed.id AND spans.enumerated
+) AS listed ON told.id = listed.id AND told.enumerated
 LEFT JOIN positions AS lowest
-    ON lowest.place = CASE WHEN spans.enumerated THEN listed.place ELSE greatest(spans.least, 1) END
-        AND spans.high >= lowest.place
-LEFT JOIN positions AS highest ON spans.high = highest.place AND spans.high > 0;
+    ON lowest.place = CASE WHEN told.enumerated THEN listed.place ELSE greatest(told.least, 1) END
+        AND told.high >= lowest.place
+LEFT JOIN positions AS highest ON told.high = highest.place AND told.high > 0;
+
+-- One row per different cell of a column of which every record is suppressed, or lost its value.
+CREATE OR REPLACE VIEW withheld AS
+SELECT cells.cell
+FROM cells
+INNER JOIN told ON cells.id = told.id
+GROUP BY cells.id, cells.cell
+HAVING bool_and(told.everything);
 
 -- One row: how many records have a cell of one column that contains several values of the original,
 -- none, or everything; and what is lost by cells that are not suppressed: the values that cells of

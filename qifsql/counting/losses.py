@@ -13,6 +13,7 @@ from qifsql.counting.composition import Compared
 from qifsql.counting.scales import has_distances, position
 from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
+from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family, nested
 from qifsql.engine.tables import Tables
@@ -45,10 +46,10 @@ COLUMNS: dict[str, pl.DataType] = {
 ``column`` is its name in the release (NULL: the release has no such column, and reveals nothing of
 it); ``values`` is the number of values of the original, ``cells`` that of different cells of the
 release. Two columns are shares of the records in [0, 1]: ``generalised`` (the cell contains several
-values of the original or is suppressed) and ``outside`` (the cell contains no value of the
-original; such records count as mass on no value). ``certainty_penalty`` (``utility.penalty``) and
-``total_variation`` (``utility.distances``) are in [0, 1]. ``divergence`` is in bits; it is infinite
-if the release excludes a value of the original.
+values of the original or is suppressed, as is an empty one that the original has not) and
+``outside`` (it contains no value of the original; such records count as mass on no value).
+``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
+[0, 1]. ``divergence`` is in bits; it is infinite if the release excludes a value of the original.
 """
 
 
@@ -79,7 +80,13 @@ class Sizes(NamedTuple):
 
 
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
-    """Create the tables of places and positions of the original's values; return the scales."""
+    """Create the tables of places and positions of the original's values; return the scales.
+
+    Another has the usual words for missing values.
+    """
+    words = [exp.Tuple(expressions=[exp.Literal.string(word)]) for word in USUAL]
+    listed = exp.alias_(exp.Values(expressions=words), "listed", table=["word"])
+    tables.make("missing_words", exp.select("word").from_(listed))
     scales = []
     for raw, qid in zip(raws, microdata.qids, strict=True):
         j = raw.number
@@ -123,16 +130,13 @@ def loss_rows(
             losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
         losses.append(_loss_of_column(tables, file, column, scale, sizes))
-        everything = exp.select("cells.cell")
-        everything = everything.from_(exp.table_(column.names["cells"], alias="cells"))
-        spans = exp.table_(column.names["spans"], alias="spans")
-        everything = everything.join(spans, on="cells.id = spans.id").where("spans.everything")
+        everything = splice("compare/withheld", tables=_tables_of(column, file))
         alias = f"hidden_{scale.raw.number}"
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
         hidden = hidden.join(everything.subquery(alias), on=on, join_type="semi")
     suppressed = int(tables.rows(hidden)[0][0]) if columns else records
     for column in columns.values():
-        tables.drop(column.names["cells"], column.names["spans"], column.names["members"])
+        tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
     tables.drop(counted)
     return losses, suppressed
 
@@ -164,8 +168,9 @@ def _loss_of_column(
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
     tables.make("held", held.from_(exp.table_(f"counted_{r}")).group_by("1"))
-    make_spans(tables, column, exp.select("cell").from_("held"))
-    names = {**column.names, "places": f"places_{j}", "positions": f"positions_{j}"}
+    make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
+    names = _tables_of(column, file)
+    tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
@@ -196,6 +201,12 @@ def _loss_of_column(
         "certainty_penalty": float(penalty),
         **distances._asdict(),
     }
+
+
+def _tables_of(column: Generalised, file: Compared) -> dict[str, str]:
+    """Return the names of the tables about a column of a release."""
+    j = column.raw.number
+    return {**column.names, "positions": f"positions_{j}", "told": f"told_{file.number}_{j}"}
 
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:

@@ -21,6 +21,7 @@ from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse
 from qifsql.data.dataset import Dataset
 from qifsql.data.domains import Domain, clash, domain, parts, together
 from qifsql.data.hierarchy import Hierarchy
+from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
 from qifsql.data.types import family
 from qifsql.engine.tables import Tables
@@ -132,13 +133,19 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
         )
 
 
-def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
-    """Create the tables of spans and members of a column; ``cells`` are those of its classes."""
+def make_spans(
+    tables: Tables, column: Generalised, cells: exp.Select, *, may_be_lost: bool = False
+) -> None:
+    """Create the tables of spans and members of a column; ``cells`` are those of its classes.
+
+    ``may_be_lost``: a usual word for a missing value may stand where values are numbers or dates;
+    it contains none of them.
+    """
     names = column.names
     mode, kind = _reading_mode(column)
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
-    _parse_cells(tables, column, mode, kind)
+    _parse_cells(tables, column, mode, kind, USUAL if may_be_lost else ())
     queries = [
         splice(f"cells/{name}", tables=names, domain=kind) for name in ("listed", "begun", "absent")
     ]
@@ -148,8 +155,10 @@ def make_spans(tables: Tables, column: Generalised, cells: exp.Select) -> None:
     tables.drop(names["parsed"], names["ranges"])
 
 
-def _parse_cells(tables: Tables, column: Generalised, mode: str, kind: Domain) -> None:
-    """Create the table of parsed cells, from text or from typed values."""
+def _parse_cells(
+    tables: Tables, column: Generalised, mode: str, kind: Domain, words: Sequence[str]
+) -> None:
+    """Create the table of parsed cells, from text or from typed values; ``words`` are no values."""
     names = column.names
     if mode != "text":
         tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
@@ -159,7 +168,7 @@ def _parse_cells(tables: Tables, column: Generalised, mode: str, kind: Domain) -
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    source = CellSource(column.column, column.release, kind, nodes, column.labels)
+    source = CellSource(column.column, column.release, kind, nodes, column.labels, words)
     generalised = _write_parsed(tables, unread, path, source)
     wrong = column.plain if generalised else column.typed
     if kind.kind != "text" and wrong and tables.count(names["cells"]):
@@ -175,7 +184,7 @@ def _parse_cells(tables: Tables, column: Generalised, mode: str, kind: Domain) -
 class CellSource:
     """A source of cells: its column and release, for messages, and its domain.
 
-    ``labels`` is the hint for unreadable cells.
+    ``labels`` is the hint for unreadable cells, except ``words``, which contain nothing.
     """
 
     column: str
@@ -183,6 +192,7 @@ class CellSource:
     domain: Domain
     nodes: Mapping[str, Sequence[str]] | None = None
     labels: str = LABELS
+    words: Sequence[str] = ()
 
 
 def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
@@ -201,8 +211,10 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
                 try:
                     cell = parse(text, source.domain, source.nodes)
                 except UnreadableError as e:
-                    refused[str(e)] += 1
-                    continue
+                    if text not in source.words:
+                        refused[str(e)] += 1
+                        continue
+                    cell = Cell()
                 generalised += _is_generalised(cell, text)
                 rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
