@@ -94,11 +94,17 @@ def beside_reported(
 def attack(
     rows: Rows, person: str, qids: Names, secret: str | None = None, *, known_records: str = "all"
 ) -> dict[str, Any]:
-    """Return the success against people of whom ``all`` records are known, or ``one``."""
+    """Return the success against people of whom ``all`` records are known, or ``one``.
+
+    If one is, the smaller ``l`` of all people and of those who report the secret.
+    """
     people = all_known(rows, person, qids, secret)
     numbers = success.attack(people, ["known"], None if secret is None else "secret")
     if known_records == "one":
         numbers |= one_known(rows, person, qids, secret, numbers)
+        if secret is not None and any(record["reported"] for record in people):
+            of_reported = beside_reported(rows, person, qids, secret, known_records="one")
+            numbers["l"] = min(numbers["l"], of_reported["l"])
     return numbers | {"people": len(people), "records": len(rows)}
 
 
