@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.counting import known_records
+from qifsql.counting import known_records, missing_secrets
 from qifsql.counting.counts import Counts
+from qifsql.counting.missing_secrets import Reported
 from qifsql.engine.protocol import Engine
 from qifsql.measures import bayes, disclosure
 from qifsql.measures.bayes import Success
@@ -37,11 +38,11 @@ PARTITION: dict[str, pl.DataType] = {
 """The measures of a release and a secret.
 
 ``k`` is the size of the smallest block, ``l`` the smallest number of different values of the secret
-in a block (a missing value is a value), ``average_class_size`` the mean number of records per
-block. ``crs_*`` is the success of re-identification, ``cas_*`` that of inferring the secret: the
-probabilities in [0, 1] of PoPETs Table 11. ``l`` and ``cas_*`` are NULL if no secret is named. With
-a person there are rows for all records of a person known and for one (``known_records``), and
-everything but ``records`` counts people, as in ``attack``."""
+in a block, with missing as a value or among people with a reported one; ``average_class_size`` is
+the mean number of records per block. ``crs_*`` is the success of re-identification, ``cas_*`` that
+of inferring the secret: the probabilities in [0, 1] of PoPETs Table 11. ``l`` and ``cas_*`` are
+NULL if no secret is named. With a person there are rows for all records of a person known and for
+one (``known_records``), and everything but ``records`` counts people, as in ``attack``."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,17 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     prior = counts.profiles(questions, prior=True)
     after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
     by_one_record = known_records.measure(counts, questions)
+    reported = missing_secrets.measure(counts, questions)
     risks = []
     for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
         secret = bound.microdata.secrets[j - 1].name if j else None
-        by_all = risk(secret, j, prior, after)
+        fewest = reported.get((j, 0))
+        by_all = risk(secret, j, prior, after, fewest)
         if not by_one_record:
             risks.append(by_all)
             continue
         totals = {"records": counts.records, "people": prior[0, 0].individuals}
-        by_one = _risk_by_one_record(secret, j, prior, by_one_record)
+        by_one = _risk_by_one_record(secret, j, prior, by_one_record, fewest)
         risks += [_of_people(by_all, "all", totals), _of_people(by_one, "one", totals)]
     plans = list(counts.plans)
     counts.forget()
@@ -90,10 +93,12 @@ def risk(
     j: int,
     prior: Mapping[tuple[int, int], Profile],
     after: Mapping[tuple[int, int], Profile],
+    reported: Reported | None = None,
 ) -> Risk:
     """Return the risk for one secret, number ``j`` from 1, or for none (0).
 
-    The profiles of question (0, 0) are about whose record it is, those of (j, 0) about the secret.
+    The profiles of question (0, 0) are about whose record it is, those of (j, 0) about the secret;
+    ``reported`` are the people who report it, if some miss it.
     """
     before, blocks = prior[0, 0], after[0, 0]
     attacks = {"crs": _row(bayes.reidentification(before), bayes.reidentification(blocks), blocks)}
@@ -104,7 +109,8 @@ def risk(
     if j:
         profile = after[j, 0]
         attacks["cas"] = _row(bayes.inference(prior[j, 0]), bayes.inference(profile), profile)
-        attacks["cas"] |= {"l": profile.least("values")}
+        of_reported = reported.columns() if reported else {}
+        attacks["cas"] |= {"l": _smaller(profile.least("values"), of_reported)}
     mean_size = blocks.individuals / blocks.blocks
     return _of_attacks(secret, attacks, {"records": blocks.individuals}, mean_size)
 
@@ -114,6 +120,7 @@ def _risk_by_one_record(
     j: int,
     prior: Mapping[tuple[int, int], Profile],
     by_record: Mapping[int, known_records.OneRecord],
+    reported: Reported | None,
 ) -> Risk:
     """Return the risk for one secret if one record of each person is known."""
     crs = by_record[0].columns(prior[0, 0], 0, {"k": None})
@@ -123,10 +130,18 @@ def _risk_by_one_record(
     }
     attacks = {"crs": crs}
     if j:
-        attacks["cas"] = by_record[j].columns(prior[j, 0], j, {"k": None, "l": None})
+        cas = by_record[j].columns(prior[j, 0], j, {"k": None, "l": None})
+        of_reported = reported.columns_of_one() if reported else {}
+        attacks["cas"] = cas | {"l": _smaller(cas["l"], of_reported)}
     blocks = by_record[0].profile
     mean_size = int((blocks["size"] * blocks["blocks"]).sum()) / int(blocks["blocks"].sum())
     return _of_attacks(secret, attacks, {}, mean_size)
+
+
+def _smaller(values: int, of_reported: Mapping[str, Any]) -> int:
+    """Return the fewest values of a block, of everybody or of the people with a reported one."""
+    reported = of_reported.get("l")
+    return values if reported is None else min(values, reported)
 
 
 def _of_attacks(

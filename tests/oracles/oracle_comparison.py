@@ -6,7 +6,7 @@ the values of the original that it contains.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -15,20 +15,41 @@ from qifsql.reference import microdata, success
 from qifsql.reference import syntactic_levels as levels
 
 
-def risk(keys: Sequence[Hashable], secrets: Sequence[Hashable]) -> dict[str, Any]:
-    """Return the risks of a release, from the blocks' keys and secrets, record by record."""
+def risk(
+    keys: Sequence[Hashable], secrets: Sequence[Hashable], suppressed: Collection[Hashable] = ()
+) -> dict[str, Any]:
+    """Return the risks of a release, from the blocks' keys and secrets, record by record.
+
+    Records with a ``suppressed`` key are in a block of everyone.
+    """
     rows = [{"key": key, "secret": secret} for key, secret in zip(keys, secrets, strict=True)]
-    blocks = list(microdata.counts(rows, ["key"], "secret").values())
-    results = {"crs": success.attack(rows, ["key"]), "cas": success.attack(rows, ["key"], "secret")}
+    hidden = [(microdata.value(key),) for key in suppressed if key in keys]
+    results = {
+        "crs": success.attack(rows, ["key"], suppressed=hidden),
+        "cas": success.attack(rows, ["key"], "secret", suppressed=hidden),
+    }
     kinds = ("deterministic", "probabilistic")
     columns = [f"{time}_{kind}" for time in ("prior", "posterior") for kind in kinds]
+    crs = results["crs"]
+    reported = [row for row in rows if microdata.value(row["secret"]) is not None]
+    blocks = blocks_of(rows, suppressed)
+    of_reported = blocks_of(reported, suppressed) if reported else []
     return {
-        **{name: results["crs"][name] for name in ("records", "blocks", "singled_out")},
-        "average_class_size": float(levels.average_class_size(blocks)),
+        **{name: crs[name] for name in ("records", "blocks", "singled_out")},
+        "average_class_size": crs["records"] / crs["blocks"],
         "k": min(map(levels.k, blocks)),
-        "l": min(map(levels.l_distinct, blocks)),
+        "l": min(map(levels.l_distinct, [*blocks, *of_reported])),
         **{f"{model}_{name}": float(r[name]) for model, r in results.items() for name in columns},
     }
+
+
+def blocks_of(rows: microdata.Rows, suppressed: Collection[Hashable]) -> list[microdata.Counts]:
+    """Return the blocks, and that of everyone where a record is suppressed."""
+    shown = [row for row in rows if row["key"] not in suppressed]
+    everyone: list[tuple[microdata.Rows, list[str]]] = [(rows, [])]
+    groups = everyone if len(shown) < len(rows) else []
+    groups = [(shown, ["key"]), *groups] if shown else groups
+    return [b for some, names in groups for b in microdata.counts(some, names, "secret").values()]
 
 
 def number(value: Any) -> Fraction:
