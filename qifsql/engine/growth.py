@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from qifsql.data.types import NUMBERS
 from qifsql.errors import ExpressionError
 
 LONGEST = 100_000  # characters, or items, of a value
@@ -42,6 +43,8 @@ PATTERNS = (
     *("~", "!~"),
 )
 """Functions whose second argument is a regular expression."""
+ARITHMETIC = frozenset(("-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "trunc"))
+"""Functions whose values are numbers, or dates."""
 WRITTEN = ("format", "printf", "strftime")
 GROWING = frozenset((*LENGTH_ARGUMENTS, *RANGES, *FACTORS, *PAIRED, *PATTERNS, *WRITTEN, "replace"))
 """Functions for which the lengths of the columns matter."""
@@ -72,8 +75,11 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
         names = [name for name in node["column_names"] if name in lengths]
         return lengths[names[0]] if names else CELL
     if node.get("class") != "FUNCTION":
-        size = sum(_size(child, what, lengths) for child in node.values())
-        return _check_size(size * 4 if node.get("class") == "CAST" else size, what)
+        size = _check_size(sum(_size(child, what, lengths) for child in node.values()), what)
+        if node.get("class") != "CAST":
+            return size
+        type_name = (node.get("type_expr") or {}).get("type_name")
+        return SMALL if type_name in NUMBERS else _check_size(size * 4, what)
     name = str(node["function_name"])
     arguments = [argument["expression"] for argument in node["arguments"]]
     sizes = [_size(argument, what, lengths) for argument in arguments]
@@ -105,6 +111,8 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
         return (sizes[0] + 1) * max(1, sizes[2])
     if name in WRITTEN:
         return _formatted_length(arguments, sizes, what)
+    if name in ARITHMETIC:
+        return SMALL
     return sum(sizes) * FACTORS.get(name, 1) + SMALL
 
 
