@@ -24,8 +24,9 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError, plural, quoted
 
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
-MANY = 200_000  # rows beyond which values are looked for in parts first
-COUNTED = "SELECT count(DISTINCT field), count(field), count(*) FROM rows"
+MANY = 200_000  # rows from which on values are looked for in parts
+FIRST = 50_000  # rows of these that are looked at first
+COUNTED = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 AGAIN = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
 SHARED = """
@@ -35,7 +36,7 @@ FROM (
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
-MOST = 5_000_000  # rows in which the first values are looked for: a tenth of a second
+MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
 
 
 class Catalog:
@@ -238,22 +239,22 @@ class Catalog:
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         values = exp.select(exp.alias_(_column(column), "field")).from_(source)
         values = values if where is None else values.where(where.copy())
-        first, rows = self._count_values(column, values.limit(MANY))
+        rows = exp.select("count(*)").from_(values.limit(MANY).subquery("rows"))
+        large = self.engine.query(rows, self.schema.dataset)[0][0] == MANY
+        first = self._count_values(column, values.limit(FIRST) if large else values)
         repeats = first.values < first.records if of_people else first.of_people
-        if rows < MANY:
+        if not large:
             return first if repeats else None
         if not repeats and self.engine.settings.engine_name != "spark":
             again = filled(AGAIN, {"rows": values.limit(MOST).subquery("rows")})
-            repeats = self._count_values(column, again)[0].of_people
+            repeats = self._count_values(column, again).of_people
         return Repeated(column.name) if repeats else None
 
-    def _count_values(self, column: Column, values: exp.Expr) -> tuple[Repeated, int]:
-        """Return the values of a column and the records that have one, and the rows counted."""
+    def _count_values(self, column: Column, values: exp.Expr) -> Repeated:
+        """Return the values of a column, and the records that have one."""
         query = filled(COUNTED, {"rows": exp.Subquery(this=values, alias="rows")})
-        ((distinct, records, rows),) = self.engine.query(
-            cast("exp.Query", query), self.schema.dataset
-        )
-        return Repeated(column.name, distinct, records), rows
+        ((distinct, records),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
+        return Repeated(column.name, distinct, records)
 
     def filter(self, where: str | None, what: str = "the filter (where)") -> exp.Expr | None:
         """Return the condition of a filter, None without one; ExpressionError if it is invalid."""
