@@ -215,7 +215,9 @@ class _Run:
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
         notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
         notes = [*bound.microdata.notes, *notes]
-        notes += completion_bounds.notes(details["bounds"]) if self.extras.any_value else []
+        if self.extras.any_value:
+            notes += completion_bounds.notes(details["bounds"])
+            notes += suppressed.notes_as_value(self.counts.engine, bound.microdata)
         notes += findings.remarks(self.counts, self.extras, self.after)
         notes += [*self._note_on_empty_groups(details), *self._note_on_sets(everybody)]
         tables = {name: findings.detail_table(name, lines, ids) for name, lines in details.items()}

@@ -136,6 +136,12 @@ def test_all_commands_read_the_suppressed_record_alike(original: Path, release: 
     assert (compared["k"], compared["singled_out"], compared["suppressed"]) == (5, 0, 1)
 
 
+@pytest.mark.parametrize("option", [{"null": "match-any"}, {"knows": "town:missing=0.5"}])
+def test_what_takes_a_star_for_a_value_says_so(release: Path, option: dict[str, str]) -> None:
+    result = qifsql.attack("crs", release, qids="age,sex,town", **option)
+    assert any("* is a value here" in note for note in result.notes)
+
+
 def test_every_record_is_told_what_its_block_reveals(release: Path, tmp_path: Path) -> None:
     out = tmp_path / "records.csv"
     qifsql.inspect(release, show="records", out=out, qids="age,sex,town", secret=())

@@ -19,6 +19,7 @@ from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import Outcome
 from qifsql.commands.attack.spec import AttackOptions
+from qifsql.counting import suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
@@ -117,6 +118,8 @@ def attack(
         origin = exact.origin.about(written, paths, *exact.origin.plans)
         origin = origin.sending(coded.tables.statements)
         notes = [*exact.notes, *coded.notes, *_method_notes(successes, bound, request, noisy)]
+        as_value = suppressed.notes_as_value(engine, bound.microdata)
+        notes += [f"where she errs, {note}" for note in as_value]
         if request.records is not None:
             expectations.write(coded, request.records, origin, notes)
     rows = [{c: row[c] for c in SCHEMA | NOISY} | {"seconds": origin.seconds} for row in rows]
