@@ -3,7 +3,6 @@
 Names are looked up, expressions parsed and types checked, so later code need not check them.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -14,22 +13,16 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
+from qifsql.adversary.notes import of_household, of_records, of_roles, of_words
 from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Repeated, Schema
-from qifsql.data.expressions import parse, read, split_name
+from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
-
-RECORDS_COUNTED = "records are counted, not people"
-COUNT_PEOPLE = (
-    "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
-)
-"""The commands that take people with several records."""
-HOUSEHOLDS = "people live together"
 
 
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
@@ -47,9 +40,10 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     columns = _listed(attack, schema, used, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
-    notes = (*_notes(models, qids, secrets, identifying), *_notes_on_records(attack, repeated))
+    notes = of_roles(models, qids, secrets, identifying)
+    notes += tuple(of_records(column, here=attack.may_count_people) for column in repeated)
     notes += tuple(map(of_household, _households(attack, catalog, where)))
-    notes += _notes_on_words(attack, catalog, (*qids, *secrets), where)
+    notes += of_words(attack, catalog, (*qids, *secrets), where)
     secrets = () if all(m.goal == "re-identification" for m in models) else secrets
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
     listed = [b.gain.source for b in gains if b.listed and b.gain.source]
@@ -323,93 +317,3 @@ def _households(attack: Attack, catalog: Catalog, where: exp.Expr | None) -> tup
     if named or attack.of_collection or attack.target:
         return ()
     return catalog.households([c.name for c in catalog.schema.columns], where)[:1]
-
-
-def _notes_on_words(
-    attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
-) -> tuple[str, ...]:
-    """Return notes on words that often mean a missing value, where missing is not a value."""
-    if (attack.null == "distinct" and not attack.any_value) or attack.of_collection:
-        return ()
-    columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
-    notes = []
-    for name, (words, records) in catalog.usual_words(columns, where).items():
-        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
-        option = shlex.quote(",".join(words)) if words != [""] else '""'
-        notes.append(
-            f"{quoted(name)} has {texts} in {plural(records, 'record')}, which is a value here and "
-            f"not missing: if it means missing, say so with --na {option}"
-        )
-    return tuple(notes)
-
-
-def _notes_on_records(attack: Attack, repeated: Sequence[Repeated]) -> list[str]:
-    return [of_records(column, here=attack.may_count_people) for column in repeated]
-
-
-def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
-    """Return the notes but those that records are counted, for results about people."""
-    return tuple(note for note in microdata.notes if not note.startswith(RECORDS_COUNTED))
-
-
-def of_records(repeated: Repeated, *, here: bool = False) -> str:
-    """Return the note that a column numbers people, and records are counted.
-
-    ``here``: who gets it can name the person in the same command.
-    """
-    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
-    column = shlex.quote(repeated.column)
-    way = f"count people with --person {column}"
-    if not here:
-        way = (
-            f"{COUNT_PEOPLE} count people with --person {column}, and qifsql anonymise --one-per "
-            f"{column} writes one record per person"
-        )
-    return (
-        f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
-        f"{numbers if repeated.records else 'the same value in several records'}; {way}"
-    )
-
-
-def of_household(number: Repeated) -> str:
-    """Return the note that a column numbers households, whose risk is not measured."""
-    numbers = f"{plural(number.values, 'value')} in {plural(number.records, 'record')}"
-    return (
-        f"{HOUSEHOLDS}: {quoted(number.column)} has "
-        f"{numbers if number.records else 'the same value in several records'}, and who finds one "
-        f"member has found the others; attack, check and estimate measure that with --household "
-        f"{shlex.quote(number.column)}"
-    )
-
-
-def _notes(
-    models: Sequence[Model],
-    qids: Sequence[Attribute],
-    secrets: Sequence[Attribute],
-    keys: Mapping[str, str],
-) -> tuple[str, ...]:
-    """Return remarks for readers of the results."""
-    columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
-    notes = [
-        f"the key {quoted(keys[name])} is among the quasi-identifiers: "
-        "a key that is unique singles out everybody"
-        for name in columns
-        if name in keys
-    ]
-    if constant := [quoted(q.name) for q in qids if not read(q.expression)]:
-        notes.append(
-            f"{', '.join(constant)}: the expression names no column, so everybody has the same "
-            "value, and knowing it says nothing; '...' is text, and a column stands in \"...\""
-        )
-    if cells := [quoted(q.name) for q in qids if generalised(q.type)]:
-        notes.append(
-            f"cells of {', '.join(cells)} stand for several values; the adversary is taken to know "
-            "in which one a person is, which is too much where cells overlap, as they do when a "
-            "release is attacked with fewer quasi-identifiers than it was made for (see compose)"
-        )
-    if secrets and all(m.goal == "re-identification" for m in models):
-        notes.append(
-            f"{models[0].acronym} needs no secret; to infer one at the same time, "
-            f"ask for {models[0].acronym},{models[0].acronym.replace('r', 'a', 1)}"
-        )
-    return tuple(notes)

@@ -22,7 +22,7 @@ from qifsql.measures import (
     syntactic,
     uniqueness,
 )
-from qifsql.measures import population_linkage as linkage
+from qifsql.measures import register_links as linkage
 from qifsql.measures.profile import Profile
 from qifsql.measures.roots import root
 

@@ -13,12 +13,12 @@ from qifsql.adversary import sets
 from qifsql.adversary.models import Model
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.attack import completion_bounds, findings, households
+from qifsql.commands.attack import completion_bounds, further_measures, households
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import (
+    completion_counts,
     known_records,
-    missing_patterns,
     missing_secrets,
     secret_values,
     suppressed,
@@ -161,7 +161,7 @@ class _Run:
                 "everybody; ask for them with a collective model"
             )
         if extras.any_value:
-            missing_patterns.check(bound)
+            completion_counts.check(bound)
         again = bool(bound.gains or extras.measures or details or extras.any_value)
         people = extras.population
         plan = population_plan(engine, spec, bound.microdata, people) if people else None
@@ -180,7 +180,7 @@ class _Run:
         everybody = max(p.individuals for p in self.prior.values())
         self._check_people(everybody)
         guesses = self._guesses()
-        details = findings.details(self.counts, self.questions, self.extras, self.prior)
+        details = further_measures.details(self.counts, self.questions, self.extras, self.prior)
         measured = self._measures()
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
@@ -218,9 +218,11 @@ class _Run:
         if self.extras.any_value:
             notes += completion_bounds.notes(details["bounds"])
             notes += suppressed.notes_as_value(self.counts.engine, bound.microdata)
-        notes += findings.remarks(self.counts, self.extras, self.after)
+        notes += further_measures.remarks(self.counts, self.extras, self.after)
         notes += [*self._note_on_empty_groups(details), *self._note_on_sets(everybody)]
-        tables = {name: findings.detail_table(name, lines, ids) for name, lines in details.items()}
+        tables = {
+            name: further_measures.detail_table(name, lines, ids) for name, lines in details.items()
+        }
         every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
         return Result(frame=frame, origin=origin, details=tables, notes=every)
 
@@ -232,15 +234,17 @@ class _Run:
         """
         profiles = [(j, self.prior[j, g], self.after[j, g]) for j, g in reversed(self.questions)]
         extras, counts, microdata = self.extras, self.counts, self.bound.microdata
-        measures = {j: findings.measures_of_blocks(counts, extras, j, a) for j, _, a in profiles}
-        if microdata.suppressed and findings.CHANNEL & {*extras.measures}:
+        measures = {
+            j: further_measures.measures_of_blocks(counts, extras, j, a) for j, _, a in profiles
+        }
+        if microdata.suppressed and further_measures.CHANNEL & {*extras.measures}:
             counts.forget()
             as_value = self.bound.on(replace(microdata, suppressed=0))
             counts = Counts(counts.engine, as_value, again=True)
             after = counts.profiles(self.questions, prior=False)
             profiles = [(j, self.prior[j, g], after[j, g]) for j, g in reversed(self.questions)]
         for j, before, then in profiles:
-            measures[j] |= findings.measures_of_channel(counts, extras, j, before, then)
+            measures[j] |= further_measures.measures_of_channel(counts, extras, j, before, then)
         if counts is not self.counts:
             counts.forget()
             self.counts.plans += counts.plans
@@ -263,7 +267,9 @@ class _Run:
         for j, g in self.questions:
             of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
             if of not in counted:
-                counted[of] = missing_patterns.count(self.counts, of, tables, complete_secrets=True)
+                counted[of] = completion_counts.count(
+                    self.counts, of, tables, complete_secrets=True
+                )
             question = self.prior[j, g], self.after[j, g]
             details.setdefault("bounds", []).extend(
                 completion_bounds.rows(counted[of], j, *question)

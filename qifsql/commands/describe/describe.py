@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.bind import of_household, of_records
+from qifsql.adversary.notes import of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions

@@ -8,7 +8,7 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
-from qifsql.counting import missing_patterns
+from qifsql.counting import completion_counts
 from qifsql.counting.counts import Counts as AttackCounts
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
@@ -50,10 +50,10 @@ def add_bounds(
     rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
 ) -> list[dict[str, Any]]:
     """Return the rows of levels with their bounds."""
-    missing_patterns.check(counts.bound)
+    completion_counts.check(counts.bound)
     names = [secret.name for secret in counts.bound.microdata.secrets]
-    every = {name: missing_patterns.count(counts, j, tables) for j, name in enumerate(names, 1)}
-    first = next(iter(every.values())) if every else missing_patterns.count(counts, 0, tables)
+    every = {name: completion_counts.count(counts, j, tables) for j, name in enumerate(names, 1)}
+    first = next(iter(every.values())) if every else completion_counts.count(counts, 0, tables)
     return [dict(row) | _bound_columns(row, every.get(row["secret"] or "", first)) for row in rows]
 
 

@@ -25,7 +25,7 @@ from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.presentation.masking import MINIMUM
+from qifsql.presentation.small_groups import MINIMUM
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 

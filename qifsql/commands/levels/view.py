@@ -8,8 +8,8 @@ import polars as pl
 from qifsql.presentation import escaping, words
 from qifsql.presentation.details import end, footnote_of_bounds
 from qifsql.presentation.language import number, said
-from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.small_groups import MINIMUM
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 

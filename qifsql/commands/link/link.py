@@ -25,7 +25,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, plural, quoted
-from qifsql.measures.population_linkage import Kind, curve, measured
+from qifsql.measures.register_links import Kind, curve, measured
 from qifsql.query.plan import Plan
 from qifsql.query.splice import make_step
 from qifsql.query.templates import load

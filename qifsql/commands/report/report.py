@@ -15,8 +15,8 @@ from qifsql.data.option import complete
 from qifsql.errors import InputError
 from qifsql.presentation import figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.masking import MINIMUM
 from qifsql.presentation.parts import Document, Part, Section
+from qifsql.presentation.small_groups import MINIMUM
 from qifsql.results.exports import as_files, detail_file, save_charts
 from qifsql.results.result import Result
 from qifsql.results.storage import Content, Origin, check_ending, check_place, write

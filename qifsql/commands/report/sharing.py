@@ -17,9 +17,9 @@ from sqlglot.errors import SqlglotError
 from qifsql.commands.report import differences, literals
 from qifsql.data.expressions import split_name
 from qifsql.errors import InputError, quoted
-from qifsql.presentation import masking
+from qifsql.presentation import small_groups
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.masking import Columns
+from qifsql.presentation.small_groups import Columns
 from qifsql.results.kinds import kind_of
 from qifsql.results.stored import Stored
 
@@ -84,7 +84,7 @@ class Reader:
     of their values; groups by other columns have numbers.
     """
 
-    minimum: int = masking.MINIMUM
+    minimum: int = small_groups.MINIMUM
     private: bool = False
     labels: Mapping[str, str] | None = None
     name_groups: Set[str] = frozenset()
@@ -117,7 +117,7 @@ def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
 
 def _groupings(stored: Stored) -> list[str]:
     """Return the names of the columns that a result has groups by."""
-    tables = filter(masking.is_grouped, (stored.frame, *stored.details.values()))
+    tables = filter(small_groups.is_grouped, (stored.frame, *stored.details.values()))
     return [str(by) for table in tables for by in table["by"].drop_nulls().unique()]
 
 
@@ -186,14 +186,16 @@ class _Masks:
 
 def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
     """Return the groups to hide, found in all results together."""
-    tables: dict[Columns, list[masking.Sizes]] = {}
+    tables: dict[Columns, list[small_groups.Sizes]] = {}
     filters: dict[Columns, set[str]] = {}
     for s in stored:
-        for table in filter(masking.is_grouped, (s.frame, *s.details.values())):
-            for by, sizes in masking.sizes(table):
+        for table in filter(small_groups.is_grouped, (s.frame, *s.details.values())):
+            for by, sizes in small_groups.sizes(table):
                 tables.setdefault(_group_columns(s, by), []).append(sizes)
                 filters.setdefault(_group_columns(s, by), set()).add(str(s.spec.get("where") or ""))
-    hidden = {columns: masking.hidden(counts, reader.minimum) for columns, counts in tables.items()}
+    hidden = {
+        columns: small_groups.hidden(counts, reader.minimum) for columns, counts in tables.items()
+    }
     return _Masks(hidden, filters, reader.name_groups, reader.minimum)
 
 
@@ -238,7 +240,9 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
         elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = differences.without_few(table.select(columns), masks.minimum)
-    return _mask_groups(selection, stored, masks) if masking.is_grouped(selection) else selection
+    return (
+        _mask_groups(selection, stored, masks) if small_groups.is_grouped(selection) else selection
+    )
 
 
 def _mask_groups(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
@@ -246,7 +250,7 @@ def _mask_groups(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataF
     by = {
         str(name): _group_columns(stored, str(name)) for name in table["by"].drop_nulls().unique()
     }
-    return masking.masked(
+    return small_groups.masked(
         table,
         hides=lambda name: masks.hidden.get(by[name], set()),
         minimum=masks.minimum,

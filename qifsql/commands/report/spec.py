@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 from qifsql.data.option import DATA, DETAILS, FILE, FLAG, LABELS, RUN, TEXT, TEXTS, WHOLE, Option
-from qifsql.presentation.masking import MINIMUM
+from qifsql.presentation.small_groups import MINIMUM
 
 
 class ReportOptions(TypedDict, total=False):

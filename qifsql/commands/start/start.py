@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from qifsql.adversary.bind import HOUSEHOLDS, RECORDS_COUNTED
+from qifsql.adversary.notes import HOUSEHOLDS, RECORDS_COUNTED
 from qifsql.commands.describe import view as described_columns
 from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.describe.view import field

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.bind import notes_of_people
+from qifsql.adversary.notes import notes_of_people
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
 from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson_interval

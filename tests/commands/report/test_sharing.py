@@ -19,7 +19,7 @@ from terminal import run
 import qifsql
 from qifsql.commands import NAMES
 from qifsql.commands.report import literals
-from qifsql.presentation import masking
+from qifsql.presentation import small_groups
 from qifsql.results.kinds import kind_of
 
 pytestmark = [pytest.mark.reports, pytest.mark.xdist_group("sharing")]  # their fixtures take long
@@ -385,7 +385,7 @@ def possible(
     for sizes in product(range(1, sum_ + 1), repeat=len(hidden)):
         if sum(sizes) == sum_:
             whole = shown | dict(zip(hidden, sizes, strict=True))
-            if masking.hidden([whole], minimum) == set(hidden):
+            if small_groups.hidden([whole], minimum) == set(hidden):
                 found.append(sizes)
     return found
 
@@ -394,7 +394,7 @@ def possible(
 @settings(max_examples=examples(80), deadline=None)
 def test_the_size_of_a_small_group_cannot_be_computed(sizes: list[int], minimum: int) -> None:
     table: dict[str | None, int] = {f"g{i}": n for i, n in enumerate(sizes)}
-    hidden = sorted(str(g) for g in masking.hidden([table], minimum))
+    hidden = sorted(str(g) for g in small_groups.hidden([table], minimum))
     shown = {g: n for g, n in table.items() if g not in hidden}
     assert {g for g, n in table.items() if n < minimum} <= set(hidden)
     if not hidden or not shown:  # where all are hidden, the total is all that is shown
@@ -414,7 +414,7 @@ def test_the_size_of_a_small_group_cannot_be_computed(sizes: list[int], minimum:
 def test_a_group_is_hidden_in_all_tables_or_in_none(
     tables: list[dict[str | None, int]], minimum: int
 ) -> None:
-    hidden = masking.hidden(tables, minimum)
+    hidden = small_groups.hidden(tables, minimum)
     for table in tables:
         inside = [n for g, n in table.items() if g in hidden]
         outside = [n for g, n in table.items() if g not in hidden]

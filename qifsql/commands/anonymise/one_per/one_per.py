@@ -12,7 +12,8 @@ text in the file. Source: PoPETs section 5.1.
 from dataclasses import replace
 from pathlib import Path
 
-from qifsql.adversary.bind import bind, notes_of_people
+from qifsql.adversary.bind import bind
+from qifsql.adversary.notes import notes_of_people
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise.one_per import draw
 from qifsql.commands.anonymise.one_per.effect import measure_changes

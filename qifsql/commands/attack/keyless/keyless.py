@@ -20,7 +20,7 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.keyless import calibrate, match, transition_tables
+from qifsql.commands.attack.keyless import calibrate, match, transition_files
 from qifsql.commands.attack.keyless.bind import Release, releases
 from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.commands.attack.keyless.posterior import Outcomes
@@ -98,7 +98,7 @@ def rehearse(
         catalogs, sequence = _bind_releases(engine, question)
         target_values(question.models[0], question.target, sequence, catalogs[0])
         for k, rule in _with_table(question.rules):
-            transition_tables.read_lines(rule.table, sequence[0].drift[k - 1], catalogs[0])
+            transition_files.read_lines(rule.table, sequence[0].drift[k - 1], catalogs[0])
 
 
 def _run(request: Request, settings: Settings | None) -> Result:
@@ -200,8 +200,8 @@ def _read_table(
     engine: Engine, rule: Rule, focal: Release, k: int, catalog: Catalog
 ) -> tuple[int, Step]:
     drifting = focal.drift[k - 1]
-    dataset, step = transition_tables.read_lines(rule.table, drifting, catalog)
-    transition_tables.check(engine, step, dataset, drifting)
+    dataset, step = transition_files.read_lines(rule.table, drifting, catalog)
+    transition_files.check(engine, step, dataset, drifting)
     return k, step
 
 

@@ -1,0 +1,108 @@
+"""Notes that stand with the numbers of an attack: what is counted, and what a value may mean."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from qifsql.adversary.models import Model
+from qifsql.adversary.names import Attributes
+from qifsql.adversary.spec import Attack, Attribute, Microdata
+from qifsql.data.dataset import Repeated
+from qifsql.data.expressions import read
+from qifsql.data.schema import Catalog
+from qifsql.data.types import generalised
+from qifsql.errors import plural, quoted
+
+RECORDS_COUNTED = "records are counted, not people"
+COUNT_PEOPLE = (
+    "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
+)
+"""The commands that take people with several records."""
+HOUSEHOLDS = "people live together"
+
+
+def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
+    """Return the notes but those that records are counted, for results about people."""
+    return tuple(note for note in microdata.notes if not note.startswith(RECORDS_COUNTED))
+
+
+def of_records(repeated: Repeated, *, here: bool = False) -> str:
+    """Return the note that a column numbers people, and records are counted.
+
+    ``here``: who gets it can name the person in the same command.
+    """
+    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
+    column = shlex.quote(repeated.column)
+    way = f"count people with --person {column}"
+    if not here:
+        way = (
+            f"{COUNT_PEOPLE} count people with --person {column}, and qifsql anonymise --one-per "
+            f"{column} writes one record per person"
+        )
+    return (
+        f"{RECORDS_COUNTED}: {quoted(repeated.column)} has "
+        f"{numbers if repeated.records else 'the same value in several records'}; {way}"
+    )
+
+
+def of_household(number: Repeated) -> str:
+    """Return the note that a column numbers households, whose risk is not measured."""
+    numbers = f"{plural(number.values, 'value')} in {plural(number.records, 'record')}"
+    return (
+        f"{HOUSEHOLDS}: {quoted(number.column)} has "
+        f"{numbers if number.records else 'the same value in several records'}, and who finds one "
+        f"member has found the others; attack, check and estimate measure that with --household "
+        f"{shlex.quote(number.column)}"
+    )
+
+
+def of_words(
+    attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
+) -> tuple[str, ...]:
+    """Return notes on words that often mean a missing value, where missing is not a value."""
+    if (attack.null == "distinct" and not attack.any_value) or attack.of_collection:
+        return ()
+    columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
+    notes = []
+    for name, (words, records) in catalog.usual_words(columns, where).items():
+        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
+        option = shlex.quote(",".join(words)) if words != [""] else '""'
+        notes.append(
+            f"{quoted(name)} has {texts} in {plural(records, 'record')}, which is a value here and "
+            f"not missing: if it means missing, say so with --na {option}"
+        )
+    return tuple(notes)
+
+
+def of_roles(
+    models: Sequence[Model],
+    qids: Sequence[Attribute],
+    secrets: Sequence[Attribute],
+    keys: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Return notes on the roles of columns, and on models that need other ones."""
+    columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
+    notes = [
+        f"the key {quoted(keys[name])} is among the quasi-identifiers: "
+        "a key that is unique singles out everybody"
+        for name in columns
+        if name in keys
+    ]
+    if constant := [quoted(q.name) for q in qids if not read(q.expression)]:
+        notes.append(
+            f"{', '.join(constant)}: the expression names no column, so everybody has the same "
+            "value, and knowing it says nothing; '...' is text, and a column stands in \"...\""
+        )
+    if cells := [quoted(q.name) for q in qids if generalised(q.type)]:
+        notes.append(
+            f"cells of {', '.join(cells)} stand for several values; the adversary is taken to know "
+            "in which one a person is, which is too much where cells overlap, as they do when a "
+            "release is attacked with fewer quasi-identifiers than it was made for (see compose)"
+        )
+    if secrets and all(m.goal == "re-identification" for m in models):
+        notes.append(
+            f"{models[0].acronym} needs no secret; to infer one at the same time, "
+            f"ask for {models[0].acronym},{models[0].acronym.replace('r', 'a', 1)}"
+        )
+    return tuple(notes)
