@@ -167,7 +167,15 @@ def _filled(
 
 
 def remarks(engine: Engine) -> tuple[str, ...]:
-    """Return notes on columns whose different fields are one value, within or across files."""
+    """Return notes on columns of CSV with irregular spellings, and on declared missing values."""
+    return (*_notes_on_writings(engine), *_notes_on_declared_missing(engine))
+
+
+def _notes_on_writings(engine: Engine) -> list[str]:
+    """Return notes on columns whose different fields are one value, within a file or across files.
+
+    See ``Column.writing``.
+    """
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
         writings = {c: w for (d, c), w in engine.written.items() if d == dataset}
@@ -185,6 +193,12 @@ def remarks(engine: Engine) -> tuple[str, ...]:
                 f"{dataset}: fields of {unusual} are compared with other files as numbers, dates "
                 "or times (1.50 equals 1.5); --all-varchar compares them as they are written"
             )
+    return notes
+
+
+def _notes_on_declared_missing(engine: Engine) -> list[str]:
+    """Return a note for each file of SPSS or Stata with values that it declares to be missing."""
+    notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.declared_missing):
         counts = [
             f"{quoted(column)} ({count:,})"
@@ -196,4 +210,4 @@ def remarks(engine: Engine) -> tuple[str, ...]:
             f"{dataset}: values that the file declares to be missing are read as missing: "
             f"{', '.join(counts[:LISTED])}{more}"
         )
-    return tuple(notes)
+    return notes

@@ -136,9 +136,10 @@ class Knowledge:
             yield tuple(k for k, _ in parts), math.prod(p for _, p in parts)
 
     def crowds(self, *, owner: bool) -> dict[Key, Crowd]:
-        """Return whoever may be meant, for all that may be known.
+        """Return the people who may be meant by each thing that may be known.
 
-        ``owner``: the secret is the record, so that the best guess is the heaviest of people alike.
+        ``owner``: the secret is the record. Of people alike only the heaviest is then a guess, as
+        the others are never a better one, and all of them are possible.
         """
         crowds: dict[Key, Crowd] = {}
         for true, values in self.people.items():
@@ -151,7 +152,10 @@ class Knowledge:
                 crowd.total += total * part
                 for v, mass in masses.items():
                     crowd.guesses[v] = crowd.guesses.get(v, 0) + mass * part
-                crowd.possible = crowd.possible + number if owner else len(crowd.guesses)
+                if owner:
+                    crowd.possible += number
+                else:
+                    crowd.possible = len(crowd.guesses)
         return crowds
 
     def success(self, crowds: Iterable[Crowd]) -> Success:

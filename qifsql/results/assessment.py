@@ -222,7 +222,10 @@ OF_RECORDS = ("shannon", "guessing")
 
 
 def combined(parts: Sequence[Result]) -> Result:
-    """Return one result with the rows and details of several attacks, in their order."""
+    """Return one result with the rows and details of the attacks of a progressive one, in order.
+
+    The last is on all datasets: its origin, with the plans of all, and its kinds of details stand.
+    """
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))

@@ -207,5 +207,6 @@ def _read_json(path: Path) -> Stored:
         for name, rows in document.items()
         if name not in JSON_KEYS and rows
     }
-    frame = _json_table(document["results"], kind).drop("unit", strict=False)
+    frame = _json_table(document["results"], kind)
+    frame = frame.drop("unit", strict=False)  # which JSON alone has
     return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))

@@ -70,15 +70,16 @@ class Entries:
         table = self.reader.table(content, of_entry(kind), *place, required=required)
         if table is None:
             return None
-        valid_names = {*table}
+        fitting = {*table}  # the reader notes and leaves out options that do not fit
         name, source = table.pop("name", None), self._source(content, table, place)
         if name is not None:
             self._check_name(name, (*place, "name"))
         models = self._models(table.pop("model", None), (*place, "model"))
-        wrong_names = [n for n in content if n in of_entry(kind) and n not in valid_names]
-        if source is None or name is None or models is None or wrong_names:
+        unfit = [n for n in content if n in of_entry(kind) and n not in fitting]
+        if source is None or name is None or models is None or unfit:
             return None
-        if not all(table.get(option) for option in REQUIRED.get(kind, ()) if option != "model"):
+        others = [option for option in REQUIRED.get(kind, ()) if option != "model"]  # read above
+        if not all(table.get(option) for option in others):
             return None
         if kind in ALIKE:
             self._check_records(source, place)
@@ -123,7 +124,7 @@ class Entries:
     def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
         """Return the source of an entry, by default the only dataset of the study.
 
-        Published tables have no records unless their dataset is named.
+        Published tables have no records unless their dataset is named. Takes it out of ``table``.
         """
         named = self.sources.named
         if "dataset" in content:

@@ -40,7 +40,7 @@ class Study:
     def load(cls, path: str | Path) -> "Study":
         """Read a study. Its files must exist; their columns are checked when it runs.
 
-        Raises InputError with a line for each error.
+        Errors are noted on the way; at the end one InputError has a line for each.
         """
         reader = Reader(Path(path))
         reader.check_names(reader.data, TOP)
@@ -58,15 +58,22 @@ class Study:
         report = folder / out if out else None
         study = cls(reader.path, entries, folder, formats, seed, report, options, reader.lines)
         inputs = [*reading.sources.paths, *(p for e in entries for p in e.paths), str(study.path)]
-        for name, place in [(WHOLE, ("output",)), *((e.name, (*e.place, "name")) for e in entries)]:
-            for file in study.replaced(name, dict.fromkeys(inputs)):
-                what = f"results named {quoted(name)} would replace the input {file}"
-                reader.wrong(f"{what}; use another name or folder", *place)
-        if wrong := study.wrong_report(inputs):
-            place = ("report", "out") if "out" in reader.data.get("report", {}) else ("output",)
-            reader.wrong(wrong, *place)
+        study._check_names_of_files(reader, inputs)
         reader.finish()
         return study
+
+    def _check_names_of_files(self, reader: Reader, inputs: Sequence[str]) -> None:
+        """Note results that would replace an input, and a report that cannot have its name."""
+        names: list[tuple[str, tuple[str | int, ...]]] = [(WHOLE, ("output",))]
+        names += [(e.name, (*e.place, "name")) for e in self.entries]
+        for name, place in names:
+            for file in self.replaced(name, dict.fromkeys(inputs)):
+                what = f"results named {quoted(name)} would replace the input {file}"
+                reader.wrong(f"{what}; use another name or folder", *place)
+        if wrong := self.wrong_report(inputs):
+            report = reader.data.get("report")
+            has_name = isinstance(report, dict) and "out" in report
+            reader.wrong(wrong, *(("report", "out") if has_name else ("output",)))
 
     def written_to(self, folder: Path) -> "Study":
         """Return the study with another folder for its results."""

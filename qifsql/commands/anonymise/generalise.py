@@ -199,7 +199,10 @@ def _cell_contents(column: Cells) -> list[exp.Expr]:
 
 
 def _cell_sources(column: Cells) -> list[tuple[str, str]]:
-    """Return the tables that a cell is made of, and the columns of the classes to find a row."""
+    """Return the tables that a cell is read from, each with the column of ``classes`` to join on.
+
+    ``lower_i`` and ``upper_i`` are the scale at both ends of a class, ``values_i`` has ready cells.
+    """
     i = column.number
     if column.kind == "everything":
         return []

@@ -160,8 +160,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     return title, sections
 
 
-def carriers(stored: Stored) -> list[Part]:
-    """Return the groups of an attack with their risks."""
+def groups_of_people(stored: Stored) -> list[Part]:
+    """Return a chart and tables of groups of people, for the questions about a right guess."""
     parts: list[Part] = []
     if "groups" not in stored.details or stored.frame.is_empty():
         return parts

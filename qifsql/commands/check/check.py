@@ -302,21 +302,28 @@ def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rul
 def _levels_of_rule(
     policy: Policy, rule: Rule, model: Model, result: Result, last_release: Baseline | None
 ) -> list[dict[str, Any]]:
-    """Return the levels of a rule for one of its models, in the order of the result."""
-    reading = policy.adversary.get("known_records")
+    """Return the levels of a rule for one of its models, in the order of the result.
+
+    A level is the value of the rule's measure for one secret and group, and whether it is met. Of
+    the rows of a question (all records of a person known or one, everybody or those with a
+    reported secret) the worst counts.
+    """
+    known_records = policy.adversary.get("known_records")  # all or one; None: both
     rows = [
-        reading_row
+        row_of_people
         for row in result.rows()
-        if row["model"] == model.acronym.upper() and reading in (None, row.get("known_records"))
-        for reading_row in readings(row)
-        if not (rule.drifts and reading_row["of_reported"])  # a baseline is of everybody
+        if row["model"] == model.acronym.upper()
+        and known_records in (None, row.get("known_records"))
+        for row_of_people in readings(row)
+        if not (rule.drifts and row_of_people["of_reported"])  # a baseline is of everybody
     ]
     values = []
     for row in _rows_of_secrets(policy, rule, rows):
         for group_row in _rows_of_groups(rule, row, result):
             if group_row[rule.measure] is not None:
                 values.append(group_row | {"interval": None})
-            elif group_row.get("known_records") != "one" or reading:
+            elif group_row.get("known_records") != "one" or known_records:
+                # Measures of all records alone are passed over in rows of one, unless one is named.
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
     levels = _levels_of_rows(policy, rule, model.acronym, values, last_release)

@@ -189,9 +189,9 @@ def _table(stored: Stored) -> tuple[str, list[Part]]:
     return title, parts
 
 
-def carriers(results: Sequence[Stored]) -> Section | None:
+def groups_of_people(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on all groups of all attacks that have some."""
-    parts = _added_parts("carriers", results)
+    parts = _added_parts("groups_of_people", results)
     return Section("groups", said("Groups of people"), parts) if parts else None
 
 

@@ -111,7 +111,7 @@ def chapters_of(
     """
     reader = Reader(minimum, private)
     shared, _ = share(list(results), reader)
-    sections = (chapters.carriers(shared), chapters.remedies(shared))
+    sections = (chapters.groups_of_people(shared), chapters.remedies(shared))
     listed = [*chapters.result_chapters(shared, reader), *filter(None, sections)]
     return [section for section in listed if section.parts]
 
@@ -142,7 +142,7 @@ def compose(
     annexes = [
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
-        chapters.carriers(results),
+        chapters.groups_of_people(results),
         chapters.remedies(results),
         method(results),
     ]

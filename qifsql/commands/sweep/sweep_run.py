@@ -203,11 +203,16 @@ class SweepRun:
     def _derive_answers(
         self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame
     ) -> Measured:
-        """Return the measured rows and the answers that follow from them."""
+        """Return the measured rows and the answers that follow from them.
+
+        ``errors`` are the sampling errors of estimates. What each release adds, and what to coarsen
+        first, need a finished sweep; the latter also exact numbers and the coded tables of passes.
+        """
         if frame.is_empty():
             raise self._out_of_time_error("no subset is complete")
         notes: tuple[str, ...] = ()
-        if estimated := self.strategy.sample[0] is not None:
+        estimated = self.strategy.sample[0] is not None
+        if estimated:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
         frame, details = self._rename_models(frame, details)

@@ -129,17 +129,21 @@ def is_complete(margins: Margins, scope: Edge) -> bool:
 
 
 def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
-    """Return the lines of all attributes of an order of tables, with their bounds."""
-    edges, known = [links[0].edge], [False]
+    """Return the table of the lines that hold after joining tables in an order, with bounds.
+
+    Each table takes from the lower bound of a line the people who may lie beside it; one whose
+    attributes all occur before takes nothing.
+    """
+    joined, nothing_new = [links[0].edge], [False]  # at each table: the attributes so far
     tables = {"table_0": margins.nodes[links[0].edge]}
     for n, link in enumerate(links[1:], 1):
-        known.append(link.edge <= edges[-1])
-        edges.append(edges[-1] | link.edge)
+        nothing_new.append(link.edge <= joined[-1])
+        joined.append(joined[-1] | link.edge)
         tables[f"table_{n}"] = (
-            margins.nodes[link.edge] if known[-1] else _people_beside(margins, link)
+            margins.nodes[link.edge] if nothing_new[-1] else _people_beside(margins, link)
         )
     shared = [link.shared for link in links]
-    return margins.make("chained", tables, LINES, edges=edges, shared=shared, known=known)
+    return margins.make("chained", tables, LINES, edges=joined, shared=shared, known=nothing_new)
 
 
 def _people_beside(margins: Margins, link: Link) -> str:

@@ -169,14 +169,17 @@ def _meanings(file: File, places: Sequence[int]) -> exp.Select:
 
 
 def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
-    """Return the texts that are totals in each dimension; refuse totals without a label."""
+    """Return the texts of totals in each dimension, by the declared labels.
+
+    Without any, refuse a file that seems to have totals (``TOTALS``).
+    """
     file, words = layout.file, labels or TOTALS
     totals = []
     for place in layout.stubs:
         query = _meanings(file, [place]).select("coalesce(text, '')", "line", append=False)
         query = query.where(_is_one_of(exp.column("bare"), words)).order_by("line")
         totals.append(tables.rows(query))
-    if layout.across:
+    if layout.across:  # headers are in line 1
         totals.append([(header, 1) for header in layout.headers if bare_text(header) in words])
     for name, rows in zip(layout.dims, totals, strict=True):
         if rows and not labels:
@@ -273,7 +276,7 @@ def _unfold(layout: Layout) -> exp.Select:
         exp.column(f"place_{p}").as_(f"qid_{j}") for j, p in enumerate(layout.stubs, 1)
     ]
     texts: list[exp.Expr] = [exp.column(f"place_{p}") for p in layout.counts]
-    if layout.across:
+    if layout.across:  # headers are in line 1
         headers = _unnest([exp.Literal.string(header) for header in layout.headers])
         columns += [headers.as_(f"qid_{len(layout.dims)}"), _unnest(texts).as_("text")]
     else:

@@ -1,7 +1,8 @@
 """The release to attack: its tables, made of records as an office would, or read from files."""
 
+import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -73,7 +74,9 @@ class ReleaseMaker:
             )
             self.tables.make(f"table_{k}", cells)
             published.append(Published(new_table.title, edge, new_table.protection, f"table_{k}"))
-        return self._make_release(domain, _with_distinct_titles(published), records)
+        titles = distinct_titles([table.title for table in published])
+        titled = [replace(t, title=title) for t, title in zip(published, titles, strict=True)]
+        return self._make_release(domain, titled, records)
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people, if it is named."""
@@ -280,12 +283,10 @@ class ReleaseMaker:
         return Release(self.tables, domain, published, records, possible, structural, columns)
 
 
-def _with_distinct_titles(published: Sequence[Published]) -> list[Published]:
-    """Return tables with different titles; of two with the same text the second has a number."""
-    times: Counter[str] = Counter()
-    result = []
-    for table in published:
-        times[table.title] += 1
-        n = times[table.title]
-        result.append(table if n == 1 else replace(table, title=f"{table.title} ({n})"))
-    return result
+def distinct_titles(titles: Sequence[str]) -> list[str]:
+    """Return different titles; of two with the same text the second gets a number."""
+    different: dict[str, None] = {}
+    for title in titles:
+        numbered = (f"{title} ({n})" for n in itertools.count(2))
+        different[next(t for t in itertools.chain([title], numbered) if t not in different)] = None
+    return list(different)

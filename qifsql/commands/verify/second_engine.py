@@ -69,11 +69,12 @@ def repeat(request: Request) -> Repetition:
 def numbers_of(
     stored: Stored, answer: Answer, places: Sequence[int], width: int, secret: int
 ) -> dict[str, Number]:
-    """Return the numbers of an attack with some of the first ``width`` columns.
+    """Return the numbers of an attack that knows the columns at ``places`` (of ``width``).
 
-    EngineError if the weights do not fit.
+    The secret 0 is the record itself. EngineError if the weights do not fit.
     """
-    after, before = (count_blocks(answer, some, width, secret) for some in (places, ()))
+    after = count_blocks(answer, places, width, secret)
+    before = count_blocks(answer, (), width, secret)
     hidden = suppressed_blocks(stored, answer, places)
     numbers = exact_measures.numbers_of_blocks(before, after, owner=not secret, suppressed=hidden)
     if not secret:

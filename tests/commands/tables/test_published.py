@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from qifsql.commands.tables import published
+from qifsql.commands.tables.table_release import distinct_titles
 from qifsql.engine.engines import open_engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
@@ -607,3 +608,9 @@ def expectation(text: str) -> tuple[int | None, int, int | None, bool]:
     """The cell of a text under suppress<3 zeros."""
     marks = {"*": (None, 0, 2, True), "<5": (None, 0, 4, True), "7+": (7, 7, None, False)}
     return marks[text] if text in marks else (int(text), int(text), int(text), False)
+
+
+def test_tables_of_one_title_are_told_apart() -> None:
+    """Also where a title is what another one would become."""
+    assert distinct_titles(["x", "x", "x (2)", "y"]) == ["x", "x (2)", "x (2) (2)", "y"]
+    assert distinct_titles(["x (2)", "x", "x"]) == ["x (2)", "x", "x (3)"]

@@ -64,21 +64,25 @@ class Draws:
         return Outcome(success=success, blocks=None, pairs=0, low=low, high=high, draws=draws)
 
     def _best_guesses(self, secret: int) -> exp.Select:
-        """Return the query of the likeliest guess of each drawn person, and of all weights."""
+        """Return the query of one row per drawn person, about what the adversary may guess of her.
+
+        ``best`` is the weight of the likeliest guess, ``total`` that of all guesses, ``possible``
+        their number. A guess is a value of the secret; if that is 0 (re-identification), a record.
+        """
         pairs = self._drawn_pairs("state_0" if secret else "coded")
-        weight = exp.column("likelihood")
-        if not secret:
+        likelihood = exp.column("likelihood")
+        if not secret:  # of records alike, the heaviest is the best guess
             return (
                 exp.select(
                     "draw",
-                    exp.alias_(exp.Max(this=_times("heaviest", weight)), "best"),
-                    exp.alias_(exp.Sum(this=_times("weight", weight)), "total"),
+                    exp.alias_(exp.Max(this=_times("heaviest", likelihood)), "best"),
+                    exp.alias_(exp.Sum(this=_times("weight", likelihood)), "total"),
                     exp.alias_(exp.Sum(this=exp.column("people")), "possible"),
                 )
                 .from_(pairs.subquery("pairs"))
                 .group_by("draw")
             )
-        mass = exp.alias_(exp.Sum(this=_times("mass", weight)), "mass")
+        mass = exp.alias_(exp.Sum(this=_times("mass", likelihood)), "mass")
         by_secret = exp.select("draw", "secret", mass).from_(pairs.subquery("pairs"))
         by_secret = by_secret.group_by("draw", "secret")
         return (
@@ -126,5 +130,5 @@ def _has_code(law: str, table: str, qid: NoisyQid) -> exp.Expr:
     return equal(exp.column("code", law), exp.column(f"place_{qid.number}", table))
 
 
-def _times(column: str, weight: exp.Expr) -> exp.Mul:
-    return exp.Mul(this=exp.column(column), expression=weight)
+def _times(column: str, factor: exp.Expr) -> exp.Mul:
+    return exp.Mul(this=exp.column(column), expression=factor)

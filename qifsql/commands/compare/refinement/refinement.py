@@ -46,23 +46,26 @@ def refines(
     null: NullRule,
     settings: Settings | None,
 ) -> Result:
-    """Test whether knowing ``a`` never leaks less than knowing ``b``, for every secret and gain."""
+    """Test whether knowing ``a`` never leaks less than knowing ``b``, for every secret and gain.
+
+    It does if an adversary who knows ``a`` is certain of ``b``, taken together as one secret.
+    """
     origin = Origin.now(settings, "refines")
     first = Attack.of("crs", source, qids=a, where=where, null=null)
-    second = replace(first, qids=Attack.of("crs", source, qids=b).qids)
+    second = replace(first, qids=Attack.of("crs", source, qids=b).qids)  # to bind columns of b
     with opened(first, settings) as (engine, bound), opened(second, settings) as (_, other_bound):
-        together = bound.on(_with_one_secret(bound.microdata, other_bound.microdata.qids))
-        check_records(engine, together.microdata)
-        names = [q.name for q in other_bound.microdata.qids]
-        steps = Steps(together)
+        a_on_b = bound.on(_with_one_secret(bound.microdata, other_bound.microdata.qids))
+        check_records(engine, a_on_b.microdata)
+        b_names = [q.name for q in other_bound.microdata.qids]
+        steps = Steps(a_on_b)
         counted = exp.select("*").from_(steps.need("violations", 1))
-        comparison = plan(together.microdata, steps.steps, counted)
-        blocks, bad, people, records = engine.rows(
+        comparison = plan(a_on_b.microdata, steps.steps, counted)
+        blocks, bad_blocks, bad_people, records = engine.rows(
             comparison, "comparing", bound.microdata.dataset.name
         )[0]
         plans, details = [comparison], {}
-        if bad:
-            plans.append(_example_plan(together, other_bound.microdata.qids))
+        if bad_blocks:
+            plans.append(_example_plan(a_on_b, other_bound.microdata.qids))
             details["counterexample"] = engine.frame(
                 plans[-1], "comparing", bound.microdata.dataset.name
             )
@@ -72,15 +75,21 @@ def refines(
             "where": where,
             "null": null,
             "a": a_names,
-            "b": names,
+            "b": b_names,
         }
         origin = origin.about(spec, bound.microdata.dataset.paths, *plans)
-        gone = note_left_out(engine, together.microdata)
-    row = {"refines": not bad, "a": a_names, "b": names, "records": records, "blocks": blocks}
-    row |= {"violating_blocks": bad, "violating_people": people}
-    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes, *gone)))
+        left_out = note_left_out(engine, a_on_b.microdata)
+    row = {
+        "refines": not bad_blocks,
+        "a": a_names,
+        "b": b_names,
+        "records": records,
+        "blocks": blocks,
+    }
+    row |= {"violating_blocks": bad_blocks, "violating_people": bad_people}
+    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes, *left_out)))
     frame = pl.DataFrame([row], schema=SCHEMA)
-    return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad_blocks)
 
 
 def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microdata:
