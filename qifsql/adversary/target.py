@@ -7,7 +7,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.spec import Attribute
 from qifsql.data.collection import ABSENT
 from qifsql.data.schema import Catalog
-from qifsql.data.types import INTEGERS, family
+from qifsql.data.types import INTEGERS, NOTHING, family
 from qifsql.errors import TargetError, quoted
 
 
@@ -95,7 +95,7 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
                 "told from a missing value here: write COLUMN is null, or ask for --absent distinct"
             )
         return ABSENT
-    if qid.type == '"NULL"':
+    if qid.type == NOTHING:
         raise TargetError(
             f"column {quoted(qid.name)} has no type, because every value is missing; write "
             "COLUMN is null, or leave it out"

@@ -13,6 +13,7 @@ INTEGERS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
     "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
 )  # fmt: skip
+NOTHING = '"NULL"'  # the type of a column without values
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 
 

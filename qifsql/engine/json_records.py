@@ -14,11 +14,11 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.formats import check_names
 from qifsql.data.readers import escaped
+from qifsql.data.types import NOTHING
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError
 
 TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
-NOTHING = '"NULL"'  # the type of a column without values
 BLOCK = 2**20  # bytes that are read at a time
 BOM = b"\xef\xbb\xbf"
 TOGETHER = 200  # columns that one statement checks

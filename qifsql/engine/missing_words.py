@@ -9,7 +9,7 @@ from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.missing import MissingValues, words
 from qifsql.data.readers import relation
-from qifsql.data.types import nested
+from qifsql.data.types import NOTHING, nested
 from qifsql.engine.protocol import Engine
 
 TYPES = {  # of columns of CSV, and the condition that a field is of the type
@@ -53,7 +53,9 @@ def resolve(
 
 
 def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that are values of a type."""
+    """Return the words that are values of a type; of none if a column has no values."""
+    if type_ == NOTHING:
+        return ()
     kind = exp.DataType.build(type_, dialect="duckdb")
     values = (exp.TryCast(this=exp.Literal.string(word), to=kind.copy()) for word in candidates)
     (flags,) = engine.query(exp.select(*(value.is_(exp.null()) for value in values)), where)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.data.expressions import identifier
+from qifsql.data.types import NOTHING
 from qifsql.engine import dialect, rewrites
 from qifsql.engine.dialect import SESSION
 from qifsql.engine.protocol import Engine
@@ -209,11 +210,11 @@ def no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
 
 def typed(value: exp.Expr, type_: str) -> exp.Expr:
     """Return a value with a type of DuckDB, which may be that of NULL alone."""
-    if type_ == rewrites.NULL:
+    if type_ == NOTHING:
         return exp.null()
-    if type_ == f"{rewrites.NULL}[]" and isinstance(value, exp.Null):
+    if type_ == f"{NOTHING}[]" and isinstance(value, exp.Null):
         return exp.Array(expressions=[exp.null()])
-    return exp.cast(value, type_.replace(rewrites.NULL, "INTEGER"), dialect="duckdb")
+    return exp.cast(value, type_.replace(NOTHING, "INTEGER"), dialect="duckdb")
 
 
 def script(plan: Plan, local: Engine, where: str) -> str:

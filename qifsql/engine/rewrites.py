@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from qifsql.data.expressions import filled
+from qifsql.data.types import NOTHING
 
 SPARK = "spark"
 SMALL_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -45,7 +46,6 @@ ALIKE_IN_ARITHMETIC = {  # families of two operands that both engines compute in
 }
 FREE = "free"  # a divisor may be 0, among the metadata of a division
 OPERANDS = "operands"  # the types of what a node reads, among its metadata
-NULL = '"NULL"'  # the type of NULL
 HIGH = "CAST(rint(number) / CAST(9223372036854775808 AS DOUBLE) AS BIGINT)"  # truncates
 DOUBLE_AS_INTEGER = """
     CAST(CASE
@@ -154,7 +154,7 @@ def _cast(node: exp.Cast) -> exp.Expr:
     source, target = _family(before), _family(after)
     value = _bracketed(node.this)
     tried = isinstance(node, exp.TryCast)
-    if before == NULL:
+    if before == NOTHING:
         return _as(value, spark_type(after))
     if after.startswith("U") and before != after:
         raise Unlike(f"a cast to {after}")
@@ -267,7 +267,7 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
 def _comparison(node: exp.Expr) -> exp.Expr:
     """Refuse comparisons of different kinds of values, which are converted differently."""
     types = _types(node)
-    families = {_family(t) for t in types} - {NULL.casefold()}
+    families = {_family(t) for t in types} - {NOTHING.casefold()}
     numbers = {"whole", "large", "decimal", "double"}
     if len(families) <= 1 or families <= numbers or families == {"double", "float"}:
         return node

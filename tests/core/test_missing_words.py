@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,13 @@ def test_a_word_of_no_column_is_an_error(tmp_path: Path) -> None:
         qifsql.attack("crs", Dataset.open(file, na="ag=-9"), qids="a")
     done = run("attack", file, "-q", "a", "--na", "ag=-9")
     assert (done.code, done.out) == (2, "")
+
+
+def test_a_column_without_values_has_no_words(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"nothing": pa.nulls(2), "sex": ["f", "NA"]}), file)
+    done = run("attack", "crs", file, "-q", "nothing,sex", "--na", "NA", "-f", "csv")
+    assert done.code == 0, done.err
 
 
 def test_a_study_has_the_words_of_a_dataset(tmp_path: Path) -> None:

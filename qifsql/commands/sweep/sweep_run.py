@@ -33,6 +33,7 @@ from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
 PER_RECORD = 4e-6  # seconds of an attack on people with several records, per record
+PER_QUESTION = 0.08  # seconds of such an attack for re-identification, and for each secret
 ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
 
@@ -101,13 +102,17 @@ class SweepRun:
     def expected_seconds(self) -> float:
         """Return the expected seconds before anything is measured."""
         if self.bound.microdata.person is not None:
-            records = check_records(self.engine, self.bound.microdata)
-            return records * self.strategy.subsets * PER_RECORD
+            return self._seconds_alone(check_records(self.engine, self.bound.microdata))
         qids, secrets = self._spreads()
         layouts = list(plan_passes(qids, secrets, qids[0].people))
         return (
             self._resumed_progress(layouts).remaining_seconds() if codes_fit(layouts) else math.inf
         )
+
+    def _seconds_alone(self, records: int) -> float:
+        """Return the expected seconds if each subset is attacked alone, on people."""
+        per_subset = records * PER_RECORD + (1 + len(self.secrets)) * PER_QUESTION
+        return self.strategy.subsets * per_subset
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
@@ -133,7 +138,7 @@ class SweepRun:
             self.spec.tell(
                 f"{plural(records, 'record')}, {plural(self.strategy.subsets, 'subset')}: people "
                 "are other multisets in each subset, which is attacked alone: in all about "
-                f"{words.duration(records * self.strategy.subsets * PER_RECORD)}"
+                f"{words.duration(self._seconds_alone(records))}"
             )
         frame, histograms, self.finished = attack_each(
             self.engine,
