@@ -104,9 +104,7 @@ def expected(
         blocks = [b for b in present if b]
         for secret in (None, *secrets):
             numbers = oracle.attack(rows, names, secret, masses)
-            values = (
-                fewest({microdata.value(rows[i][secret]) for i in b}) for b in blocks if secret
-            )
+            values = [{microdata.value(rows[i][secret]) for i in b} for b in blocks if secret]
             result.append(
                 numbers
                 | {name: float(numbers[name]) for name in CHANCES}
