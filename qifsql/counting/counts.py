@@ -68,7 +68,7 @@ class Counts:
     ``again``: questions other than the profile will follow. ``tallied`` allows tallies for secrets
     of few values; cells cannot be computed from tallies. ``people`` are the counts of another
     reading, whose people are taken over. ``plans`` are the plans that ran, ``records`` the number
-    of records.
+    of records, ``reported`` that of all and of those with each secret, if it was asked for.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Counts:
         self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.values: dict[int, int] = {}
+        self.reported: list[int] | None = None
         self._domains: dict[int, Domain] = {}
         path = store.path if store else None
         stored_tables = engine.open_kept(path)

@@ -106,7 +106,9 @@ def is_missed(counts: Counts, secret: int) -> bool:
 
 def records_of_sets(counts: Counts, secret: int) -> tuple[int, int]:
     """Return the number of records in the sets of people, and of those with a secret."""
-    records, *reported = _reported_records(counts.engine, counts.bound.microdata)
+    if counts.reported is None:
+        counts.reported = _reported_records(counts.engine, counts.bound.microdata)
+    records, *reported = counts.reported
     return records, reported[secret - 1]
 
 

@@ -40,8 +40,11 @@ def risk(rows: Sequence[Row], known: str) -> Row:
         attacked = reference.attack(rows, "p", ["a", "b"], secret, known_records=known)
         found |= {f"{model}_{name}": float(attacked[name]) for name in SUCCESS}
         found |= {n: attacked[n] for n in ("people", "records", "blocks", "singled_out")}
-    blocks, _ = reference.blocks_of_people(rows, "p", ["a", "b"], "s", known)
-    found |= {"k": min(sum(b.values()) for b in blocks), "l": min(map(len, blocks))}
+    asked = (rows, "p", ["a", "b"], "s", known)
+    blocks, _ = reference.blocks_of_people(*asked)
+    of_reported, _ = reference.blocks_of_people(*asked, reported=True)
+    found |= {"k": min(sum(b.values()) for b in blocks)}
+    found |= {"l": min(map(len, [*blocks, *of_reported]))}
     return found | {"average_class_size": sum(sum(b.values()) for b in blocks) / len(blocks)}
 
 
