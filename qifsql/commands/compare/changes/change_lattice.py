@@ -72,7 +72,10 @@ class States:
         self.tables.make(f"codes_{j}", coded)
 
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
-        """Create ``released``: one row per record, with its values' numbers in every state."""
+        """Create ``released``: one row per record, with its values' numbers in every state.
+
+        A missing secret stays missing.
+        """
         attack = self.attack
         named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
         named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
@@ -92,11 +95,12 @@ class States:
             codes, name = f"secrets_{j}", f"secret_{j}"
             secret = exp.column(name)
             values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
-            ranked = exp.select(secret.as_("value"), exp.alias_(_rank(name), "code"))
+            code = exp.Case().when(secret.is_(exp.null()), exp.null()).else_(_rank(name))
+            ranked = exp.select(secret.as_("value"), exp.alias_(code, "code"))
             self.tables.make(codes, ranked.from_(values))
             value = same(exp.column(name, "rows"), exp.column("value", codes))
-            code = exp.column("code", codes).as_(name)
-            query = query.join(exp.table_(codes), on=value).select(code)
+            column = exp.column("code", codes).as_(name)
+            query = query.join(exp.table_(codes), on=value).select(column)
         if seed is not None:
             query = self._drawn(query, len(widths), seed)
         self.tables.make("released", query)
