@@ -14,10 +14,10 @@ import polars as pl
 
 from qifsql.commands.verify import second_engine
 from qifsql.commands.verify.numbers import Place, Repetition, place_numbers
-from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.data.types import Row
 from qifsql.engine.bare import Answer
-from qifsql.errors import EngineError, quoted
+from qifsql.errors import quoted
 from qifsql.reference import quasi_identifier_sets as sets
 from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
@@ -33,7 +33,7 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Success:
-    """The success by each set of quasi-identifiers of one question, in one measure."""
+    """The success against one secret in one measure: ``of`` has it by set of quasi-identifiers."""
 
     qids: tuple[str, ...]
     of: sets.Values
@@ -43,12 +43,12 @@ class Success:
         return sets.index(self.of, players)
 
     def gain_at_last(self, name: str) -> Fraction:
-        """Return what a quasi-identifier adds to all others."""
+        """Return how much success a quasi-identifier adds to all others."""
         return sets.added(self.of, frozenset(self.qids) - {name}, [name])
 
 
 def repeat(request: Request) -> list[Repetition]:
-    """Return the numbers of the answers of a stored sweep."""
+    """Return the numbers of the tables of answers of a stored sweep, from its rows and SQLite."""
     stored = request.stored
     try:
         successes = dict(_successes(stored))
@@ -61,7 +61,7 @@ def repeat(request: Request) -> list[Repetition]:
             numbers |= place_numbers(table, i, values)
     numbers |= _ranks(stored, "drop_first", ("saved", "shapley"))
     numbers |= _ranks(stored, "coarsen_first", ("saved", "saved_deterministic"))
-    return [Repetition(WAY, numbers), _count_coarsened(request)]
+    return [Repetition(WAY, numbers), attempt(second_engine.WAY, _count_coarsened, request)]
 
 
 def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
@@ -69,22 +69,25 @@ def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
 
 
 def _successes(stored: Stored) -> Iterator[tuple[Key, Success]]:
-    """Yield the success of each question and measure; KeyError where a subset is missing."""
+    """Yield the success of each model, secret and measure; KeyError where a subset is missing."""
     qids = tuple(stored.spec["qids"])
-    for key, part in stored.frame.group_by("model", "secret", maintain_order=True):
+    for (model, secret), part in stored.frame.group_by("model", "secret", maintain_order=True):
         rows = part.rows(named=True)
         for measure in MEASURES:
-            of = {frozenset(r["qids"]): Fraction(r[f"posterior_{measure}"]) for r in rows}
-            of[frozenset()] = Fraction(rows[0][f"prior_{measure}"])
-            if len(of) < 2 ** len(qids):
+            by_set = {frozenset(r["qids"]): Fraction(r[f"posterior_{measure}"]) for r in rows}
+            by_set[frozenset()] = Fraction(rows[0][f"prior_{measure}"])
+            if len(by_set) < 2 ** len(qids):
                 raise KeyError
-            yield (*key, measure), Success(qids, of)
+            yield (model, secret, measure), Success(qids, by_set)
 
 
 def _numbers_of_row(
     stored: Stored, table: str, row: Row, successes: Mapping[Key, Success]
 ) -> dict[str, Number]:
-    """Return the numbers of one row of an answer, but for its rank."""
+    """Return the numbers of one row of a table of answers, by column, without its rank.
+
+    Shapley values and interactions add up all subsets, and are left out if these are too many.
+    """
     deterministic, probabilistic = (successes[row["model"], row["secret"], m] for m in MEASURES)
     success = successes[row["model"], row["secret"], row.get("measure", MEASURES[1])]
     everything, small = frozenset(success.qids), len(success.qids) <= MOST
@@ -100,9 +103,9 @@ def _numbers_of_row(
         last = success.gain_at_last(name)
         if not small:
             return {"alone": alone, "last": last}
-        part = success.index(name)
-        share = part / total if total else None
-        return {"shapley": part, "share": share, "alone": alone, "last": last}
+        shapley = success.index(name)
+        share = shapley / total if total else None
+        return {"shapley": shapley, "share": share, "alone": alone, "last": last}
     if table == "coarsen_first":
         return {"posterior_all": success.of[everything]}
     values: dict[str, Number] = {
@@ -114,78 +117,92 @@ def _numbers_of_row(
     return values | ({"shapley": success.index(row["qid"])} if small else {})
 
 
-def _numbers_of_best(stored: Stored, row: Row, both: Sequence[Success]) -> dict[str, Number]:
-    """Return the numbers of the subset, and the highest success of its size where it is said."""
+def _numbers_of_best(stored: Stored, row: Row, successes: Sequence[Success]) -> dict[str, Number]:
+    """Return the numbers of the best subset of its size, by column, from the row of that subset.
+
+    ``successes`` are in the order of MEASURES. In the measure that the subset is best for, its
+    success is the largest of all subsets of the size.
+    """
     same_question = (pl.col(n).eq_missing(pl.lit(row[n], pl.String())) for n in ("model", "secret"))
-    sized = stored.frame.filter(*same_question, pl.col("qids").list.len() == len(row["qids"]))
-    values = next(r for r in sized.rows(named=True) if set(r["qids"]) == set(row["qids"]))
-    numbers = {name: values[name] for name in row if name.startswith(("degradation", "posterior"))}
-    for measure, success in zip(MEASURES, both, strict=True):
+    rows = stored.frame.filter(*same_question).rows(named=True)
+    result = next(r for r in rows if set(r["qids"]) == set(row["qids"]))
+    numbers = {name: result[name] for name in row if name.startswith(("degradation", "posterior"))}
+    for measure, success in zip(MEASURES, successes, strict=True):
         if row["best_for"] in (measure, "both"):
-            same = (v for some, v in success.of.items() if len(some) == row["n_qids"])
-            numbers[f"posterior_{measure}"] = max(same)
+            of_size = (value for qids, value in success.of.items() if len(qids) == row["n_qids"])
+            numbers[f"posterior_{measure}"] = max(of_size)
     return numbers | {"n_qids": len(row["qids"])}
 
 
 def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Number]:
-    """Return the rank of each row: how many of its question save more, and ties in their order."""
-    rows = _rows_of_table(stored, table)
+    """Return the rank of each row of a table among those of its secret, from 1.
+
+    The largest number in the first column of ``by`` is first; the second decides ties, then order.
+    """
+    rows = list(enumerate(_rows_of_table(stored, table)))
     numbers: dict[Place, Number] = {}
-    for i, row in enumerate(rows):
-        question = [(j, r) for j, r in enumerate(rows) if r["secret"] == row["secret"]]
-        before = [j for j, answer in question if _ranks_before(answer, row, by, j < i)]
-        numbers[table, i, "rank"] = 1 + len(before)
+    for i, row in rows:
+        rivals = [(j, rival) for j, rival in rows if rival["secret"] == row["secret"]]
+        better = [j for j, rival in rivals if _ranks_before(rival, row, by, j < i)]
+        numbers[table, i, "rank"] = 1 + len(better)
     return numbers
 
 
-def _ranks_before(answer: Row, row: Row, by: tuple[str, str], first: bool) -> bool:
-    """Return whether one row ranks before another; of rows alike, the ``first``."""
-    for name in by:
-        apart = Fraction(answer[name]) - Fraction(row[name])
-        if abs(apart) > SAME:
-            return apart > 0
-    return first
+def _ranks_before(rival: Row, row: Row, by: tuple[str, str], comes_first: bool) -> bool:
+    """Return whether a rival has larger numbers in the columns ``by``, or as large and comes first.
+
+    Numbers that differ by rounding are equal.
+    """
+    for column in by:
+        difference = Fraction(rival[column]) - Fraction(row[column])
+        if abs(difference) > SAME:
+            return difference > 0
+    return comes_first
 
 
 def _count_coarsened(request: Request) -> Repetition:
-    """Return what merging the values of a quasi-identifier in pairs saves, counted by SQLite."""
-    stored, way = request.stored, second_engine.WAY
-    rows, reason = _rows_of_table(stored, "coarsen_first"), second_engine.obstacle(stored)
-    answer = second_engine.read_people(request) if rows and not reason else None
-    if answer is None:
-        return Repetition(way, reason=reason or (second_engine.TOO_MANY if rows else ""))
-    names, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]
-    every = range(len(names))
-    count = partial(second_engine.numbers_of, stored, places=every, width=len(every))
-    by_secret: dict[int, dict[str, Number]] = {}
+    """Return the numbers of coarsen_first: what merging values in pairs saves, by SQLite.
+
+    Each row is about one quasi-identifier, and an adversary who knows all of them.
+    """
+    stored, rows = request.stored, _rows_of_table(request.stored, "coarsen_first")
+    second_engine.check_countable(stored)
+    if not rows:
+        return Repetition(second_engine.WAY)
+    answer = second_engine.read_people(request)
+    qids, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
+    places = range(len(qids))
+    count = partial(second_engine.numbers_of, stored, places=places, width=len(qids))
+    before_of_secret: dict[int, dict[str, Number]] = {}
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
-        place, secret = names.index(row["qid"]), secrets.index(row["secret"])
+        place, secret = qids.index(row["qid"]), secrets.index(row["secret"])
         try:
-            coarser, sizes = _merge_pairs(answer, place)
-            if secret not in by_secret:
-                by_secret[secret] = count(answer, secret=secret)
-            before, after = by_secret[secret], count(coarser, secret=secret)
-        except EngineError:
-            return Repetition(way, reason=second_engine.TOO_HEAVY)
-        except TypeError:
-            return Repetition(way, reason=f"the values of {quoted(names[place])} have no order")
-        values: dict[str, Number] = {"values": sizes[0], "values_coarser": sizes[1]}
-        values["posterior_coarser"] = after["posterior_probabilistic"]
+            coarser = _merge_pairs(answer, place)
+        except TypeError as e:
+            raise RepetitionError(f"the values of {quoted(qids[place])} have no order") from e
+        if secret not in before_of_secret:
+            before_of_secret[secret] = count(answer, secret=secret)
+        before, after = before_of_secret[secret], count(coarser, secret=secret)
+        values: dict[str, Number] = {
+            "values": len({person[place] for person in answer.rows}),
+            "values_coarser": len({person[place] for person in coarser.rows}),
+            "posterior_coarser": after["posterior_probabilistic"],
+        }
         for name, measure in (("saved", MEASURES[1]), ("saved_deterministic", MEASURES[0])):
-            ends = (Fraction(a[f"posterior_{measure}"] or 0) for a in (before, after))
-            values[name] = next(ends) - next(ends)
+            column = f"posterior_{measure}"
+            values[name] = Fraction(before[column] or 0) - Fraction(after[column] or 0)
         numbers |= place_numbers("coarsen_first", i, values)
-    return Repetition(way, numbers)
+    return Repetition(second_engine.WAY, numbers)
 
 
-def _merge_pairs(answer: Answer, place: int) -> tuple[Answer, tuple[int, int]]:
-    """Return the people with the values of a column in pairs, and how many values and pairs.
+def _merge_pairs(answer: Answer, place: int) -> Answer:
+    """Return the people with the values of a column merged in pairs: first and second, and so on.
 
-    The missing value stays alone. TypeError where values have no order.
+    A value becomes the number of its pair; a missing one stays. TypeError: values have no order.
     """
-    values = {row[place] for row in answer.rows}
-    ordered = sorted(values - {None}, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
-    pair = {v: i // 2 for i, v in enumerate(ordered)} | {None: None}
+    values = {row[place] for row in answer.rows} - {None}
+    ordered = sorted(values, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last
+    pair = {value: i // 2 for i, value in enumerate(ordered)} | {None: None}
     rows = [(*row[:place], pair[row[place]], *row[place + 1 :]) for row in answer.rows]
-    return replace(answer, rows=rows), (len(values), len({pair[v] for v in values}))
+    return replace(answer, rows=rows)

@@ -21,25 +21,25 @@ OF_REPORTED = (
     *("reported", *(f"{name}_reported" for name in SHARES)),
     *("certain_reported", "certain_missing"),
 )
-PAIRS = 20_000  # pairs of values that are compared for the Bayes security
+MOST = 2_000_000  # pairs of values, in each block, that are compared for the Bayes security
 
 
 def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> Kind:
-    """Return the kind in a row of a profile: of people, or of weights.
+    """Return the blocks of one row of a profile, which are alike; their people may have weights.
 
     ``owner``: the secret is the record itself, so that everybody in a block has another value.
+    ``gain``: a gain function says what a guess is worth; its values are multiplied by ``scale``.
     """
     size, blocks, scale = int(row["size"]), int(row["blocks"]), Fraction(row["scale"])
     values = size if owner else int(row["values"])
-    if "weight" not in row:
+    if "weight" not in row:  # a guess of the owner is right about one person of each block
         best = Fraction(1) if owner and not gain else Fraction(row["mode"]) / scale
         return Kind(size, values, blocks, Fraction(size * blocks), best * blocks, best / size)
-    weight = Fraction(row["weight"])
     if owner and not gain:
         best, chance = Fraction(row["heaviest"]), Fraction(row["owner_chance"])
     else:
         best, chance = Fraction(row["mode"]) / scale, Fraction(row["chance"]) / scale
-    return Kind(size, values, blocks, weight, best, chance)
+    return Kind(size, values, blocks, Fraction(row["weight"]), best, chance)
 
 
 def numbers_of_blocks(
@@ -50,15 +50,18 @@ def numbers_of_blocks(
     population: bool = False,
     suppressed: Collection[Key] = (),
 ) -> dict[str, Number]:
-    """Return every number of an attack that follows from its blocks.
+    """Return every number of an attack that follows from its blocks, by column of results.
 
-    Measures of the channel have the ``suppressed`` records as an output of their own.
+    ``before`` has one block, of everybody; ``owner``: the secret is the record itself. Measures of
+    the channel have the ``suppressed`` records as an output of their own.
     """
-    prior, outputs = ([kind(values) for values in some.values()] for some in (before, after))
+    prior = [kind(values) for values in before.values()]
+    outputs = [kind(values) for values in after.values()]
     posterior = kinds_of(before, after, suppressed)
     numbers = numbers_of_kinds(prior, posterior, owner=owner)
     numbers |= reidentification_risks(posterior, owner=owner, population=population)
-    if any(cell.people != cell.weight for values in after.values() for cell in values.values()):
+    cells = (cell for values in after.values() for cell in values.values())
+    if any(cell.people != cell.weight for cell in cells):  # the others do not take weights
         return numbers
     if owner:
         return numbers | numbers_of_owner(prior, outputs)
@@ -73,7 +76,7 @@ def numbers_of_blocks(
         **in_bits(entropies.capacity(shares)),
         **entropies.leakage_over_people(entropies.pointwise_leakage(joint)),
     }
-    if math.comb(len(secret), 2) * len(after) <= PAIRS * 100:
+    if math.comb(len(secret), 2) * len(after) <= MOST:
         numbers["bayes_security"] = entropies.bayes_security(shares)
     return numbers
 
@@ -81,7 +84,7 @@ def numbers_of_blocks(
 def numbers_of_kinds(
     prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool
 ) -> dict[str, Number]:
-    """Return the numbers of an attack that follow from profiles before and after a release."""
+    """Return the numbers of an attack, by column, from the kinds of blocks before and after."""
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
         "matches": sum(kind.people for kind in posterior),
@@ -96,34 +99,36 @@ def numbers_of_kinds(
 def beside_reported(
     prior: Sequence[Kind], posterior: Sequence[Kind], unreported: int
 ) -> dict[str, Number]:
-    """Return the numbers of the people with a reported secret, from blocks of them alone.
+    """Return the numbers, by column, of the people with a reported secret from blocks of them.
 
-    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
+    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks;
+    without any, there is no ``l``, and no success.
     """
-    everybody = {"reported": sum(kind.people for kind in posterior)}
-    if not posterior:
-        nothing = {"certain_reported": 0, "certain_missing": unreported}
-        return {**dict.fromkeys(f"{name}_reported" for name in SHARES), **everybody, **nothing}
-    numbers = compared(success(prior), success(posterior))
+    numbers = compared(success(prior), success(posterior)) if posterior else {}
     return {
-        **everybody,
-        **{f"{name}_reported": numbers[name] for name in SHARES},
-        "certain_reported": numbers["individuals_certain"],
+        "reported": sum(kind.people for kind in posterior),
+        **{f"{name}_reported": numbers.get(name) for name in SHARES},
+        "certain_reported": numbers.get("individuals_certain", 0),
         "certain_missing": unreported,
-        "l": min(kind.values for kind in posterior),
+        **({"l": min(kind.values for kind in posterior)} if posterior else {}),
     }
 
 
-def with_reported(numbers: Mapping[str, Number], more: Mapping[str, Number]) -> dict[str, Number]:
+def with_reported(
+    numbers: Mapping[str, Number], reported: Mapping[str, Number]
+) -> dict[str, Number]:
     """Return numbers with those of the people with a reported secret, and the smaller l."""
-    least = [l for n in (numbers, more) if (l := n.get("l")) is not None]  # noqa: E741
-    return {**numbers, **more, "l": min(least)}
+    both_l = [number for part in (numbers, reported) if (number := part.get("l")) is not None]
+    return {**numbers, **reported, "l": min(both_l)}
 
 
 def reidentification_risks(
     posterior: Sequence[Kind], *, owner: bool, population: bool
 ) -> dict[str, Number]:
-    """Return the risks of re-identification; with a population, those that do not need it."""
+    """Return the risks of re-identification; None for attacks on another secret than the record.
+
+    With a ``population`` the journalist's risk is left out: it needs the counts of everybody there.
+    """
     people = sum(kind.people for kind in posterior)
     highest = Fraction(1, min(kind.size for kind in posterior))
     share = Fraction(sum(kind.blocks for kind in posterior), people)
@@ -135,7 +140,10 @@ def reidentification_risks(
 
 
 def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[str, Number]:
-    """Return the measures of re-identification: in a block everybody is as likely as the others."""
+    """Return the measures of re-identification, by column.
+
+    In a block of n people each is the owner with chance 1/n: log2(n) bits, (n + 1)/2 guesses.
+    """
     numbers: dict[str, Number] = {}
     people = sum(kind.size * kind.blocks for kind in posterior)
     for when, kinds in (("prior", prior), ("posterior", posterior)):
@@ -154,23 +162,29 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
 
 
 def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
-    """Return the sum of the largest shares of values in a block, people of everybody, and bits."""
+    """Return the capacity: the sum over values of the largest share of their people in one block.
+
+    A row has the most ``people`` with a value in a block, and ``everybody`` with that value.
+    """
     shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
     return in_bits(sum(shares, Fraction()))
 
 
 def in_bits(total: Fraction) -> dict[str, Number]:
-    """Return a capacity, and its logarithm."""
+    """Return a capacity, and its logarithm, by column."""
     return {"capacity": total, "capacity_bits": math.log2(total)}
 
 
 def difference(before: Number, after: Number) -> float:
-    """Return a number less another one."""
+    """Return ``before`` less ``after``, where None is 0."""
     return float(before or 0) - float(after or 0)
 
 
 def bayes_security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
-    """Return the least overlap of two values over all blocks; 0 if some pair shares no block."""
+    """Return the least ``overlap`` of two of the ``values``; 0 if some pair shares no block.
+
+    ``pairs`` is the number of pairs that share one; a single value is safe (1).
+    """
     if values < 2:
         return Fraction(1)
     if overlap is None or pairs < math.comb(values, 2):

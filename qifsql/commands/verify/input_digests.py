@@ -28,30 +28,31 @@ class Inputs:
         return {before: now for before, now in self.paths.items() if before != now}
 
 
-def locate(stored: Stored, sources: Sequence[str], home: Path | None) -> Inputs:
+def locate(stored: Stored, sources: Sequence[str], folder: Path | None) -> Inputs:
     """Return the files of a stored result, found by their digests.
 
-    A file is looked for among ``sources``, at its path in the manifest, and in the folder ``home``
-    of the result. Raises InputError if a source is not one of the files, or a file is missing.
+    A file is looked for among ``sources``, at its path in the manifest, and in ``folder``, where
+    the result is. Raises InputError if a source is not one of the files, or a file is missing.
     """
     inputs = stored.manifest["inputs"]
-    expected = {str(file["sha256"]): int(file["bytes"]) for file in inputs}
-    by_digest: dict[str, str] = {}
+    bytes_by_digest = {str(file["sha256"]): int(file["bytes"]) for file in inputs}
+    path_by_digest: dict[str, str] = {}
     for source in sources:
-        files = _source_files(source)
-        same_size = [f for f in files if Path(f).stat().st_size in expected.values()]
-        digests = {_digest(path): path for path in same_size}
-        if not digests.keys() & expected:
+        sizes = {path: Path(path).stat().st_size for path in _source_files(source)}
+        candidates = [path for path, size in sizes.items() if size in bytes_by_digest.values()]
+        digests = {_digest(path): path for path in candidates}
+        if not digests.keys() & bytes_by_digest:
             raise InputError(
                 f"{quoted(source)} is not the data of {stored.name}: its SHA-256 digest "
                 "is not in the manifest; name the file that was attacked, unchanged"
             )
-        by_digest |= digests
-    places: dict[str, str] = {}
+        path_by_digest |= digests
+    paths: dict[str, str] = {}
     for file in inputs:
         before, digest = str(file["path"]), str(file["sha256"])
-        places[before] = by_digest.get(digest) or _search_file(before, digest, stored.name, home)
-    return Inputs(places)
+        now = path_by_digest.get(digest)
+        paths[before] = now or _search_file(before, digest, stored.name, folder)
+    return Inputs(paths)
 
 
 def _source_files(text: str) -> tuple[str, ...]:
@@ -62,24 +63,24 @@ def _source_files(text: str) -> tuple[str, ...]:
     return Dataset.open(text).paths
 
 
-def _search_file(before: str, digest: str, name: str, home: Path | None) -> str:
-    """Return where a file is that nobody named: at its old path, or next to the result."""
+def _search_file(before: str, digest: str, name: str, folder: Path | None) -> str:
+    """Return where a file is now: at its path ``before``, or in the folder of the result."""
     if before == "frame":
         raise InputError(
             f"{name} is about a data frame, which is not stored; write the data to a file, and "
             "store the result of that file"
         )
-    places = [before] if home is None else [before, str(home / Path(before).name)]
+    paths = [before] if folder is None else [before, str(folder / Path(before).name)]
     changed = False
-    for place in places:
+    for path in paths:
         try:
-            if not Path(place).is_file():
+            if not Path(path).is_file():
                 continue
-            check_file(place)
+            check_file(path)
         except (OSError, DatasetError):
             continue
-        if _digest(place) == digest:
-            return place
+        if _digest(path) == digest:
+            return path
         changed = True
     if changed:
         raise InputError(
@@ -100,9 +101,9 @@ def _digest(path: str) -> str:
         raise DatasetError(f"{quoted(path)} cannot be read: {e.strerror}; check the path") from e
 
 
-def path_literals(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return SQL literals of paths, with the literals that replace them."""
-    return {_literal(before): _literal(now) for before, now in texts}
+def path_literals(moved: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return SQL literals of the paths of moved files before, with those of their paths now."""
+    return {_literal(before): _literal(now) for before, now in moved}
 
 
 def _literal(text: str) -> str:

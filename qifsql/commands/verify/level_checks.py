@@ -8,45 +8,42 @@ import polars as pl
 from qifsql.commands.verify import people_checks, second_engine
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
-from qifsql.commands.verify.stored_request import Request
-from qifsql.errors import EngineError
+from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
 from qifsql.reference.success import Number
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the levels that follow from the blocks and the counts of values in them."""
-    stored, way = request.stored, second_engine.WAY
+    """Return the numbers of each row of stored levels that follows from counts of values."""
+    stored = request.stored
     if stored.spec.get("suppressed_records") or stored.spec.get("suppressed") == "out":
-        return Repetition(way, reason="suppressed cells are no values that can be counted")
+        raise RepetitionError("suppressed cells are no values that can be counted")
     if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
-        return Repetition(way, reason=second_engine.TOO_MANY)
+        raise RepetitionError(second_engine.TOO_MANY)
     if stored.spec.get("person"):
-        return people_checks.levels(request)
+        return attempt(people_checks.WAY, people_checks.levels, request)
     answer = second_engine.read_people(request)
-    if answer is None:
-        return Repetition(way, reason=second_engine.TOO_MANY)
+    # secret 0 is the record itself, as in a level without a secret (k)
     width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        j = secrets.index(row["secret"])
-        try:
-            every = _value_counts(second_engine.count_blocks(answer, range(width), width, j))
-            (everybody,) = _value_counts(second_engine.count_blocks(answer, (), width, j))
-        except EngineError:
-            return Repetition(way, reason=second_engine.TOO_HEAVY)
-        sizes: dict[str, Number] = {"people": sum(everybody.values()), "blocks": len(every)}
-        levels = _level_numbers(str(row["measure"]), row["wanted"], every, everybody)
+        secret = secrets.index(row["secret"])
+        blocks = _value_counts(second_engine.count_blocks(answer, range(width), width, secret))
+        (totals,) = _value_counts(second_engine.count_blocks(answer, (), width, secret))
+        sizes: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
+        levels = _level_numbers(str(row["measure"]), row["wanted"], blocks, totals)
         numbers |= place_numbers(RESULTS, i, sizes | levels)
-    return Repetition(way, numbers)
+    return Repetition(second_engine.WAY, numbers)
 
 
 def _value_counts(blocks: Blocks) -> list[Counts]:
-    """Return how many people of each block have each value, a missing one being None."""
-    missing = second_engine.text_of(None)
+    """Return for each block how many people have each value; a missing value is None."""
     return [
-        {None if text == missing else text: cell.people for text, cell in values.items()}
+        {
+            None if text == second_engine.MISSING else text: cell.people
+            for text, cell in values.items()
+        }
         for values in blocks.values()
     ]
 
@@ -54,7 +51,10 @@ def _value_counts(blocks: Blocks) -> list[Counts]:
 def _level_numbers(
     measure: str, wanted_level: float | None, blocks: Sequence[Counts], totals: Counts
 ) -> dict[str, Number]:
-    """Return the numbers of one level; nothing for a level that needs more than counts."""
+    """Return the numbers of one level by column; nothing for a level that needs more than counts.
+
+    ``blocks`` has the people with each value, by block; ``totals`` those of the whole release.
+    """
     if measure == "average_class_size":
         return {"value": syntactic_levels.average_class_size(blocks)}
     if measure not in (*COUNTED, *ROUNDED):

@@ -11,15 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from qifsql.adversary.laws import Law, laws
-from qifsql.commands.verify.numbers import (
-    RESULTS,
-    Place,
-    Repetition,
-    noisy_questions,
-    place_numbers,
-)
-from qifsql.commands.verify.second_engine import TOO_MANY, read_people, text_of
-from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers, questions
+from qifsql.commands.verify.second_engine import read_people, text_of
+from qifsql.commands.verify.stored_request import RepetitionError, Request
 from qifsql.engine.bare import Answer
 from qifsql.reference import noisy_knowledge
 from qifsql.reference.microdata import blocks
@@ -30,47 +24,47 @@ from qifsql.results.stored import Stored
 WAY = "every pair"
 MOST = 500_000  # pairs of people alike and of what may be known of them
 SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which numbers are compared
-DRAWN = "people were drawn, and the numbers are estimates"
-ROUNDED = "the probabilities of what is known are rounded to few digits"
-TABLE = "a table of what is known as what is not read again"
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of the adversary with noisy knowledge."""
+    """Return the numbers of the rows of results about an adversary with noisy knowledge.
+
+    Counts that rounding of the laws may change are left out.
+    """
     stored = request.stored
     named = laws(list(map(str, stored.spec["knows"])))
-    reason = _obstacle(stored, named)
-    answer = None if reason else read_people(request)
-    if answer is None:
-        return Repetition(WAY, reason=reason or TOO_MANY)
+    if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
+        raise RepetitionError("people were drawn, and the numbers are estimates")
+    if any(law.kind == "table" for law in named):
+        raise RepetitionError("a table of what is known as what is not read again")
+    answer = read_people(request)
     chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
     rows, weights = _weighted_rows(answer, stored, named)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
     owner = Knowledge.of(blocks(rows, names, None, weights), chances)
-    records, everybody = len(rows), sum(weights)
-    error = _rounding_bound(stored, named, everybody)
+    error = _rounding_bound(stored, named, sum(weights))
     if error > SLIGHT:
-        return Repetition(WAY, reason=ROUNDED)
+        raise RepetitionError("the probabilities of what is known are rounded to few digits")
     if owner.pairs > MOST:
-        return Repetition(WAY, reason=f"more than {MOST:,} pairs of people and what may be known")
+        raise RepetitionError(f"more than {MOST:,} pairs of people and what may be known")
     singled_out = owner.success(owner.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
-    for question in noisy_questions(stored):
+    for question in questions(stored, noisy=True):
         secret = f"secret_{question.secret}" if question.secret else None
         (everyone,) = blocks(rows, [], secret, weights).values()
         knowledge = Knowledge.of(blocks(rows, names, secret, weights), chances)
         crowds = knowledge.crowds(owner=secret is None)
         after = knowledge.success(crowds.values())
         values = {
-            "records": records,
+            "records": len(rows),
             "blocks": len(crowds),
             "singled_out": singled_out.certain,
             **compared(success([kind(everyone)]), after),
             "low": None,
             "high": None,
         }
-        clear = {"singled_out": singled_out, "individuals_certain": after}
-        unclear = {name for name, s in clear.items() if _is_unclear(s, error, records)}
+        counts = {"singled_out": singled_out, "individuals_certain": after}
+        unclear = {name for name, of in counts.items() if _is_unclear(of, error, len(rows))}
         if any(law.kind == "sd" for law in named):  # a rare error is rounded by a large share of it
             unclear.add("worst_case")
         clear_values = {name: value for name, value in values.items() if name not in unclear}
@@ -87,14 +81,14 @@ def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
 def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
     """Return by how much the attack's rounding changes a success at most, as a share of it.
 
-    A law is rounded to parts of 2^-bits. A mistaken value has at least the chance of one in
-    ``everybody``, and so has every success.
+    ``everybody`` is the weight of all people. A law is rounded to parts of 2^-bits, which a note of
+    the manifest says. A mistaken value has at least the chance 1/everybody, as has every success.
     """
     notes = map(str, stored.manifest.get("notes", ()))
-    matches = [m for note in notes if (m := re.search(r"rounded to parts of 2\^-(\d+)", note))]
-    if not matches:
+    bits = re.search(r"rounded to parts of 2\^-(\d+)", "\n".join(notes))
+    if bits is None:
         return Fraction()
-    part = Fraction(everybody, 2 ** int(matches[0][1]))
+    part = Fraction(everybody, 2 ** int(bits[1]))
     error = Fraction()
     for law in named:
         if law.kind == "right" and not law.certain:
@@ -105,19 +99,13 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
     return 4 * error
 
 
-def _obstacle(stored: Stored, named: Sequence[Law]) -> str:
-    """Return why this adversary is not counted again; empty if it is."""
-    if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
-        return DRAWN
-    if any(law.kind == "table" for law in named):
-        return TABLE
-    return ""
-
-
 def _weighted_rows(
     answer: Answer, stored: Stored, named: Sequence[Law]
 ) -> tuple[list[dict[str, object]], list[int]]:
-    """Return the people as rows of the reference, and their weights; texts tell values apart."""
+    """Return one row per person with the keys qid_0, ..., secret_1, ..., and the weights.
+
+    Quasi-identifiers whose law adds to a number are numbers, other values texts.
+    """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)
     numeric = [_law_of(qid, named).kind in ("within", "sd") for qid in qids]
@@ -134,16 +122,18 @@ def _weighted_rows(
 
 
 def _law_of(qid: str, named: Sequence[Law]) -> Law:
-    """Return the law of a quasi-identifier, which may be named without case, or without its tag."""
-    for same in (str, str.casefold):
+    """Return the law of a quasi-identifier; ``exact`` if none of the ``named`` laws is about it.
+
+    A law may name it in another case, or without its tag of a dataset (``2:age``).
+    """
+    for spelling in (str, str.casefold):
         for law in named:
-            if same(law.column) in (same(qid), same(qid.partition(":")[2])):
+            if spelling(law.column) in (spelling(qid), spelling(qid.partition(":")[2])):
                 return law
     return Law(column=qid, kind="exact")
 
 
 def _reference_law(law: Law) -> noisy_knowledge.Law:
-    """Return the law of the reference."""
     if law.certain:
         return noisy_knowledge.exact
     if law.kind == "within":

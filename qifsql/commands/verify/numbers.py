@@ -1,5 +1,6 @@
 """The numbers of a stored result, and those that a way of checking gives for them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,16 +18,15 @@ PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wa
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
 Place = tuple[str, int, str]
-"""The table, the number of its row from 0, and the column of a number."""
+"""Where a number stands: the name of its table, its row from 0, its column."""
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """The numbers that one way gives, by place; ``reason`` says why it gives no others.
+    """The numbers that one ``way`` gives, by place; ``reason`` says why it gives no others.
 
-    ``broken`` says why the way that should give the numbers cannot be taken, such as SQL that does
-    not run: all numbers then differ. ``error`` is by how much its numbers may differ from those of
-    the attack, as a share of them.
+    ``broken`` says why the way that should give the numbers fails, such as SQL that does not run:
+    all numbers then differ. ``error`` is the share of a number by which a rounded one may differ.
     """
 
     way: str
@@ -37,21 +37,23 @@ class Repetition:
 
 
 def place_numbers(table: str, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
-    """Return the numbers of a row of a table, given by column, by their places."""
+    """Return the numbers of one row of a table by place; ``numbers`` has them by column."""
     return {(table, row, column): number for column, number in numbers.items()}
 
 
 def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
-    """Return the numbers of a row of results that are columns of it, by their places."""
+    """Return the numbers of one row of results by place, without those it has no column for."""
     columns = stored.frame.columns
     return place_numbers(RESULTS, row, {c: n for c, n in numbers.items() if c in columns})
 
 
 @dataclass(frozen=True)
 class Question:
-    """A row of an attack: its number, model, secret (0: the owner) and gain (0: identity).
+    """What a row of an attack answers; ``row`` is its position in the results.
 
-    ``noisy``: the knowledge of the adversary has errors and gaps.
+    ``secret`` is the number of the secret from 1; 0 is the record itself (re-identification).
+    ``gain`` is the number of the gain function; 0 is identity: a guess is right or wrong.
+    ``datasets`` is how many the adversary knows.
     """
 
     row: int
@@ -59,70 +61,63 @@ class Question:
     secret: int
     gain: int
     datasets: int
-    noisy: bool
 
     @property
     def individual(self) -> bool:
-        """Return whether the attack is on one person."""
+        """Return whether the attack is on one person: the models that begin with I."""
         return self.model[0] == "I"
 
 
-def questions(stored: Stored) -> list[Question]:
-    """Return the rows of a stored attack as questions, without those of noisy knowledge."""
-    return [question for question in _all_questions(stored) if not question.noisy]
+def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
+    """Return the rows of a stored attack, those of noisy or of exact knowledge, as questions.
 
-
-def noisy_questions(stored: Stored) -> list[Question]:
-    """Return the rows of an adversary whose knowledge has errors and gaps as questions."""
-    return [question for question in _all_questions(stored) if question.noisy]
-
-
-def _all_questions(stored: Stored) -> list[Question]:
-    """Return every row of a stored attack as a question."""
+    Rows of people of whom one record is known are left out: their blocks are not those of people.
+    Rows that differ only in their gain are in the order in which the gains were asked for.
+    """
     secrets = [str(name) for name in stored.spec["secrets"]]
     gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
-    named = ["identity", *(gain for gain in gains if gain != "identity")]
-    numbers = [named.index(gain) for gain in gains]
-    has_noise = bool(stored.spec.get("knows"))
-    seen: dict[tuple[object, ...], int] = {}
-    rows = []
+    numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]
+    gain_numbers = [numbered_gains.index(gain) for gain in gains]
+    rows_before = Counter[tuple[object, ...]]()  # of a model, secret and number of datasets
+    asked = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        if row.get("known_records") == "one":  # its blocks are not those of people
+        if row.get("known_records") == "one":
             continue
-        name = row["secret"]
+        name, model, datasets = row["secret"], str(row["model"]), int(row["datasets"])
         secret = secrets.index(name) + 1 if name in secrets else 0
-        model, datasets = str(row["model"]), int(row["datasets"])
-        key = (model, name, datasets)
-        place = seen[key] = seen.get(key, -1) + 1
-        gain = numbers[min(place, len(numbers) - 1)]
-        noisy = has_noise and row["knows"] != "exact"
-        rows.append(Question(i, model, secret, gain, datasets, noisy))
-    return rows
+        # the row of noisy knowledge follows the exact one, with the same gain
+        gain = gain_numbers[min(rows_before[model, name, datasets], len(gains) - 1)]
+        rows_before[model, name, datasets] += 1
+        if noisy == (bool(stored.spec.get("knows")) and row["knows"] != "exact"):
+            asked.append(Question(i, model, secret, gain, datasets))
+    return asked
 
 
 def of_people(stored: Stored, repetition: Repetition) -> Repetition:
-    """Return the numbers with people counted as such; elsewhere each is a record."""
+    """Return the numbers with ``people`` in place of ``records``, where people have several."""
     if not stored.spec.get("person"):
         return repetition
-    names = {"records": "people"}
-    numbers = {(t, i, names.get(n, n)): value for (t, i, n), value in repetition.numbers.items()}
+    numbers = {
+        (table, row, "people" if column == "records" else column): number
+        for (table, row, column), number in repetition.numbers.items()
+    }
     return replace(repetition, numbers=numbers)
 
 
 def count_columns(stored: Stored, datasets: int) -> Repetition:
-    """Return how many quasi-identifiers and datasets each row is about, as the request has them.
+    """Return the columns ``datasets`` and ``n_qids`` of each row of results, from the request.
 
-    Rows of a progressive attack are about the first ones, one more each time; those of a sweep
-    about the first and those of their quasi-identifiers.
+    The rows of a progressive attack are about the first dataset, the first two, and so on. A row
+    of a sweep is about the first dataset and those of its quasi-identifiers (``2:age``).
     """
     numbers: dict[Place, Number] = {}
     progressive = stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1
-    prefixes: dict[str, int] = {}
+    rows_of_question = Counter[str]()
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         names = ("model", "secret", "gain", "knows", "known_records")
-        key = repr([row.get(name) for name in names])
-        prefixes[key] = prefixes.get(key, 0) + 1
-        numbers[RESULTS, i, "datasets"] = prefixes[key] if progressive else datasets
+        question = repr([row.get(name) for name in names])
+        rows_of_question[question] += 1
+        numbers[RESULTS, i, "datasets"] = rows_of_question[question] if progressive else datasets
         if stored.kind == "sweep" and datasets > 1:
             used = {1, *(int(name.partition(":")[0]) for name in row["qids"])}
             numbers[RESULTS, i, "datasets"] = len(used)
@@ -131,20 +126,18 @@ def count_columns(stored: Stored, datasets: int) -> Repetition:
     return Repetition(REQUEST, numbers)
 
 
-def places(stored: Stored, *only: str) -> Iterator[Place]:
-    """Return the place of every number of a stored result, or of these tables alone."""
+def places(stored: Stored, *names: str) -> Iterator[Place]:
+    """Yield the place of each number in the tables of these names, or in all tables."""
     parameters = PARAMETERS | ({"l"} if stored.kind == "levels" else set())
     for table, frame in tables(stored).items():
-        if only and table not in only:
+        if names and table not in names:
             continue
-        names = [
-            name
-            for name, kind in frame.schema.items()
-            if kind.is_numeric() and name not in parameters
+        columns = [
+            c for c, kind in frame.schema.items() if kind.is_numeric() and c not in parameters
         ]
-        yield from ((table, row, name) for row, name in product(range(frame.height), names))
+        yield from ((table, row, column) for row, column in product(range(frame.height), columns))
 
 
 def tables(stored: Stored) -> dict[str, pl.DataFrame]:
-    """Return the tables of a stored result, that of results first."""
+    """Return the tables of a stored result by name, that of results first."""
     return {RESULTS: stored.frame, **stored.details}

@@ -1,8 +1,9 @@
 """The SQL of a manifest, pasted as it is into a bare DuckDB; the measures in exact fractions."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from qifsql.commands.verify.numbers import (
     Place,
     Question,
     Repetition,
-    noisy_questions,
     place_numbers,
     place_results,
     questions,
@@ -39,7 +39,7 @@ STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
 LEAST_PATIENCE, MOST_PATIENCE = 60.0, 7200.0  # seconds for the SQL of a manifest
 Rows = list[dict[str, Any]]
 Key = tuple[str, int, int]
-"""The kind of a step (``profile``), the secret and the gain."""
+"""The kind of a step (``profile``), the numbers of the secret (0: the record itself) and gain."""
 GROUP_COLUMNS = {
     "individuals": "individuals",
     "singled_out": "singled_out",
@@ -88,20 +88,23 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
 
 
 def _time_limit(stored: Stored) -> float:
-    """Return how many seconds the SQL of a manifest may take: whoever made it chose it."""
+    """Return how many seconds the SQL of a manifest may take: ten times what the attack took.
+
+    Whoever made the file has written that number, so that a limit holds whatever it is.
+    """
     seconds = stored.manifest.get("seconds")
     number = float(seconds) if isinstance(seconds, int | float) and seconds < MOST_PATIENCE else 0.0
     return min(max(LEAST_PATIENCE, 10 * number), MOST_PATIENCE)
 
 
 def _reads_every_file(script: str, inputs: Inputs) -> bool:
-    """Return whether a script reads every file of the data as a table; it can read no other."""
-    tables: set[str] = set()
+    """Return whether a script names every file of the data where it reads a table or attaches."""
+    names: set[str] = set()
     for tree in sqlglot.parse(script, read="duckdb"):
         for node in tree.find_all(exp.Table, exp.Attach) if tree is not None else ():
             texts = {literal.this for literal in node.find_all(exp.Literal) if literal.is_string}
-            tables |= texts | {node.name}
-    return all(tables & {path, escaped(path)} for path in inputs.now)
+            names |= texts | {node.name}
+    return all(names & {path, escaped(path)} for path in inputs.now)
 
 
 def _obstacle(stored: Stored, script: str) -> str:
@@ -117,55 +120,58 @@ def _obstacle(stored: Stored, script: str) -> str:
         if "AS kept" in script:
             return "the SQL reads a file of counts (--store), not the data"
         return ""
-    files = {str(file["path"]) for file in stored.manifest["inputs"]}
-    if "frame" in files:
+    # it reads a table in memory, into which qifsql has loaded the data
+    paths = {str(file["path"]) for file in stored.manifest["inputs"]}
+    if "frame" in paths:
         return "the data were a data frame"
-    formats = {Path(file).suffix.casefold() for file in files}
+    formats = {Path(path).suffix.casefold() for path in paths}
     if formats & {".json", ".jsonl", ".ndjson", ".xlsx", ".dta", ".sav", ".sas7bdat", ".sqlite"}:
         return COPIED
     return ""
 
 
 def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
-    """Return the rows of all answers by step, secret and gain, in the order of the statements."""
+    """Return the rows of answers by step, secret and gain: one list of rows per statement.
+
+    A progressive attack has a statement for each number of datasets, in this order.
+    """
     steps: dict[Key, list[Rows]] = {}
     for answer in answers:
         if answer.columns[:2] != ("secret", "gain"):
             continue
         rows = answer.lines()
-        for name in _sources(answer.statement):
-            match = STEP.fullmatch(name)
-            kind = match["kind"] if match else name
-            j, g = _secret_and_gain(name, rows)
-            part = [row for row in rows if (row["secret"], row["gain"]) == (j, g)]
-            steps.setdefault((kind, j, g), []).append(part)
+        for step in _sources(answer.statement):
+            match = STEP.fullmatch(step)
+            kind = match["kind"] if match else step
+            secret, gain = _secret_and_gain(step, rows)
+            of_step = [row for row in rows if (row["secret"], row["gain"]) == (secret, gain)]
+            steps.setdefault((kind, secret, gain), []).append(of_step)
     return steps
 
 
 def _sources(statement: str) -> list[str]:
-    """Return the steps that a statement reads last, one for each part of its UNION."""
-    tree = parsed(statement)
-    selects: list[exp.Select] = []
-    parts = [tree]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, exp.SetOperation):
-            parts += [part.this, part.expression]
-        elif isinstance(part, exp.Select):
-            selects.append(part)
-    return [str(select.args["from_"].this.name) for select in selects]
+    """Return the names in FROM of each SELECT of a UNION, or of the one SELECT of a statement."""
+    names: list[str] = []
+    queries = [parsed(statement)]
+    while queries:
+        query = queries.pop()
+        if isinstance(query, exp.SetOperation):
+            queries += [query.this, query.expression]
+        elif isinstance(query, exp.Select):
+            names.append(str(query.args["from_"].this.name))
+    return names
 
 
-def _secret_and_gain(name: str, rows: Rows) -> tuple[int, int]:
+def _secret_and_gain(step: str, rows: Rows) -> tuple[int, int]:
     """Return the numbers of the secret and the gain in the name of a step (``profile_1_2``)."""
-    ends = re.findall(r"_(\d+)", name)
-    secret = int(ends[0]) if ends else int(rows[0]["secret"])
-    return secret, int(ends[1]) if len(ends) > 1 else 0
+    numbers = re.findall(r"_(\d+)", step)
+    secret = int(numbers[0]) if numbers else int(rows[0]["secret"])
+    return secret, int(numbers[1]) if len(numbers) > 1 else 0
 
 
 @dataclass(frozen=True)
 class Pasted:
-    """A stored attack, and the rows of each step in the answers of its SQL."""
+    """A stored attack, and the answers of its SQL: of each step, the rows per statement."""
 
     stored: Stored
     answers: Mapping[Key, list[Rows]]
@@ -175,8 +181,12 @@ class Pasted:
         """Return whether the attack is about one dataset, then two, and so on."""
         return self.stored.frame["datasets"].n_unique() > 1
 
+    def _statement(self, question: Question) -> int:
+        """Return which statement of a step is about the datasets of a question, from 0."""
+        return question.datasets - 1 if self.progressive else 0
+
     def results(self) -> dict[Place, Number]:
-        """Return the numbers of the table of results."""
+        """Return the numbers of the table of results, without the rows of noisy knowledge."""
         numbers: dict[Place, Number] = {}
         for question in questions(self.stored):
             numbers |= place_results(self.stored, question.row, self._measures(question))
@@ -190,8 +200,8 @@ class Pasted:
         if owner:
             numbers |= dict.fromkeys(exact_measures.OF_REPORTED)
         elif not spec.get("person"):
-            more = self._beside_reported(question, prior, posterior)
-            numbers = exact_measures.with_reported(numbers, more)
+            reported = self._beside_reported(question, prior, posterior)
+            numbers = exact_measures.with_reported(numbers, reported)
         if spec.get("prior"):  # people whom the beliefs rule out are records, too
             del numbers["records"]
         numbers |= exact_measures.reidentification_risks(
@@ -206,46 +216,48 @@ class Pasted:
     def _beside_reported(
         self, question: Question, prior: Sequence[Kind], posterior: Sequence[Kind]
     ) -> dict[str, Number]:
-        """Return the numbers of the people with a reported secret; without any apart, of all."""
+        """Return the numbers of the people with a reported secret, by column.
+
+        If the SQL does not count them apart, everybody reports it: ``prior`` and ``posterior``.
+        """
         if ("reported_profile", question.secret, question.gain) not in self.answers:
             return exact_measures.beside_reported(prior, posterior, 0)
         steps = ("prior_reported_profile", "reported_profile")
         prior, posterior = (self._kinds(step, question) for step in steps)
-        part = question.datasets - 1 if self.progressive else 0
-        (row,) = self.answers["unreported", question.secret, 0][part]
+        (row,) = self.answers["unreported", question.secret, 0][self._statement(question)]
         return exact_measures.beside_reported(prior, posterior, int(row["people"]))
 
     def _rows(self, step: str, question: Question | None) -> Rows:
-        """Return the rows of the first answer of a step to a question."""
+        """Return the rows of the first statement of a step about a question, if there are any."""
         if question is None:
             return []
         return self.answers.get((step, question.secret, question.gain), [[]])[0]
 
     def _kinds(self, step: str, question: Question) -> list[Kind]:
         """Return the kinds of blocks that a step counts for a question."""
-        j, g = question.secret, question.gain
-        if (step, j, g) not in self.answers and not (j or g):  # blocks of a secret are of people
-            j = min(secret for kind, secret, _ in self.answers if kind == step and secret)
-        part = question.datasets - 1 if self.progressive else 0
+        secret, gain = question.secret, question.gain
+        is_counted = (step, secret, gain) in self.answers
+        if not is_counted and not secret and not gain:  # sizes are those of blocks of any secret
+            secret = min(number for kind, number, _ in self.answers if kind == step and number)
         return [
-            exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(g))
-            for row in self.answers[step, j, g][part]
+            exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(gain))
+            for row in self.answers[step, secret, gain][self._statement(question)]
             if row["size"] is not None
         ]
 
-    def _further_measures(self, j: int, posterior: Sequence[Kind]) -> dict[str, Number]:
-        """Return the measures about secret ``j`` that need more than a profile."""
+    def _further_measures(self, secret: int, posterior: Sequence[Kind]) -> dict[str, Number]:
+        """Return the measures, by column, that need more of a secret than a profile."""
         answers = {
-            step: parts[0]
-            for (step, secret, gain), parts in self.answers.items()
-            if (secret, gain) == (j, 0)
+            step: statements[0]
+            for (step, number, gain), statements in self.answers.items()
+            if (number, gain) == (secret, 0)
         }
         people = sum(kind.size * kind.blocks for kind in posterior)
         numbers = _uncertainties(answers, people)
         if "capacity" in answers:
             numbers |= exact_measures.capacity(answers["capacity"])
-        shares = self.stored.spec.get("weight") or self.stored.spec.get("prior")
-        if "domain" in answers and not shares:  # else it is not defined
+        has_weights = self.stored.spec.get("weight") or self.stored.spec.get("prior")
+        if "domain" in answers and not has_weights:  # else it is not defined
             numbers |= _bayes_security(answers, posterior)
         if "pointwise" in answers:
             rows = answers["pointwise"]
@@ -255,20 +267,25 @@ class Pasted:
         return numbers
 
     def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
-        """Return the numbers of an adversary with noisy knowledge; none if people were drawn."""
-        rows = noisy_questions(self.stored)
-        secrets = list(dict.fromkeys([0, *(question.secret for question in rows)]))
+        """Return the numbers of an adversary with noisy knowledge; none if people were drawn.
+
+        The ``raw`` answers about her have one row, the outcome of a secret: the record itself, then
+        the others. Her exact numbers have no bounds ``low`` and ``high``.
+        """
+        noisy = questions(self.stored, noisy=True)
+        secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
         if len(outcomes) != len(secrets):
             return {}
         by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
-        for question in (*questions(self.stored), *rows):
+        for question in (*questions(self.stored), *noisy):
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
-        for question in rows:
+        for question in noisy:
             prior = self._kinds("prior_profile", question)
             records = sum(kind.size * kind.blocks for kind in prior)
-            owner, after = (_noisy_success(by_secret[j], records) for j in (0, question.secret))
+            owner = _noisy_success(by_secret[0], records)
+            after = _noisy_success(by_secret[question.secret], records)
             values = {
                 "records": records,
                 "blocks": int(by_secret[question.secret]["blocks"]),
@@ -279,15 +296,15 @@ class Pasted:
         return numbers
 
     def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
-        """Return the numbers of the tables of details that SQL gives row by row."""
+        """Return the numbers of the tables of details; ``results`` has those of the results."""
         frame, tables = self.stored.frame, self.stored.details
         if "attack_id" not in frame.columns or self.progressive:
             return {}
-        by_id = {frame["attack_id"][q.row]: q for q in questions(self.stored)}
+        question_of_attack = {frame["attack_id"][q.row]: q for q in questions(self.stored)}
         numbers: dict[Place, Number] = {}
         for table in (*DETAILS, "groups", "group_capacity"):
             for i, row in enumerate(tables[table].rows(named=True) if table in tables else ()):
-                question = by_id.get(row["attack_id"])
+                question = question_of_attack.get(row["attack_id"])
                 if table == "groups":
                     values = self._group_numbers(row["group"], question, results)
                 elif table == "group_capacity":
@@ -300,36 +317,36 @@ class Pasted:
     def _detail_numbers(
         self, table: str, row: Mapping[str, Any], question: Question | None
     ) -> dict[str, Number]:
-        """Return the numbers of a row of a histogram, of thresholds or of quantiles."""
+        """Return the numbers of a row of one of DETAILS, by column; 0 where SQL has no row."""
         if question is None or (table, question.secret, question.gain) not in self.answers:
             return {}
         name, columns = DETAILS[table]
-        lines = self._rows(table, question)
-        same = [line for line in lines if float(line[name]) == float(row[name])]
+        counted = self._rows(table, question)
+        same = [again for again in counted if float(again[name]) == float(row[name])]
         return {column: same[0][column] if same else 0 for column in columns}
 
     def _group_capacity(self, group: str, question: Question | None) -> dict[str, Number]:
-        """Return the capacity of a group, and its number of people."""
-        parts = self.answers.get(("group_capacity", question.secret, 0)) if question else None
-        shares = [line for line in (parts or [[]])[0] if line["member_of"] == group]
+        """Return the capacity of a group, and its number of people, by column."""
+        rows = self._rows("group_capacity", question and replace(question, gain=0))
+        shares = [row for row in rows if row["member_of"] == group]
         numbers = exact_measures.capacity(shares) if shares else {}
-        for line in self._rows("groups", question):
-            if line["member_of"] == group:
-                numbers["individuals"] = line["individuals"]
+        for row in self._rows("groups", question):
+            if row["member_of"] == group:
+                numbers["individuals"] = row["individuals"]
         return numbers
 
     def _group_numbers(
         self, group: str, question: Question | None, results: Mapping[Place, Number]
     ) -> dict[str, Number]:
-        """Return the numbers of one group."""
-        lines = self._rows("groups", question)
-        row = next((line for line in lines if line["member_of"] == group), None)
+        """Return the numbers of one group by column; ``gap`` is to the group with least success."""
+        groups = self._rows("groups", question)
+        row = next((line for line in groups if line["member_of"] == group), None)
         if question is None or row is None:
             return {}
-        right = self._rows("guessed_right", question)
-        shares = [line["guessed_right"] for line in right if line["member_of"] == group]
+        guessed = self._rows("guessed_right", question)
+        shares = [line["guessed_right"] for line in guessed if line["member_of"] == group]
         numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
-        numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in lines)
+        numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in groups)
         numbers["guessed_right"] = shares[0] if shares else None
         if prior := results.get((RESULTS, question.row, "prior_probabilistic")):
             numbers["prior_probabilistic"] = prior
@@ -338,7 +355,10 @@ class Pasted:
 
 
 def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number]:
-    """Return the entropies of a secret, the guesses that it takes, and the mutual information."""
+    """Return the entropies of a secret, the expected guesses, and the mutual information.
+
+    ``answers`` has the rows of a step by its name, ``people`` the number of everybody.
+    """
     numbers: dict[str, Number] = {}
     for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
         if step in answers:
@@ -354,20 +374,20 @@ def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number
 
 
 def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
-    """Return the success in an answer about noisy knowledge."""
+    """Return the success in an answer about noisy knowledge, whose counts are out of ``total``."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
 
 
 def _bayes_security(answers: Mapping[str, Rows], posterior: Sequence[Kind]) -> dict[str, Number]:
-    """Return the Bayes security; it is 0 if there are fewer pairs in blocks than pairs of values.
+    """Return the Bayes security; nothing if the SQL compares no pairs of values.
 
-    Nothing is returned if the SQL compares no pairs.
+    It is 0 if two values share no block: surely so if blocks have fewer pairs than all values.
     """
     values = int(answers["domain"][0]["values"])
-    inside = sum(kind.blocks * kind.values * (kind.values - 1) // 2 for kind in posterior)
-    if inside < values * (values - 1) // 2:
+    pairs_in_blocks = sum(kind.blocks * math.comb(kind.values, 2) for kind in posterior)
+    if pairs_in_blocks < math.comb(values, 2):
         return {"bayes_security": Fraction(0)}
     if "security" not in answers:
         return {}

@@ -6,34 +6,32 @@ from typing import Any
 
 from qifsql.commands.verify import second_engine
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
-from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.stored_request import RepetitionError, Request
 from qifsql.reference import people_with_records as people
 from qifsql.reference.success import Number
 from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
 
 WAY = "definition"
 SUPPRESSED = "suppressed records of people with several records are not counted again"
-TOO_MANY = f"more than {second_engine.MOST:,} records"
 COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
 ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
 """Levels of logarithms: blocks with equal ones may differ by rounding."""
 
 
 def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetition:
-    """Return the numbers of people of whom all records are known, or one.
+    """Return the numbers of all rows of an attack, or of the ``chosen`` rows of a sweep.
 
-    They are those of all rows of an attack, or of the ``chosen`` ones of a sweep.
+    ``known_records`` of a row says whether the adversary knows all records of a person, or one.
     """
     if request.stored.spec.get("suppressed_records"):
-        return Repetition(WAY, reason=SUPPRESSED)
-    if reason := second_engine.obstacle(request.stored):
-        return Repetition(WAY, reason=reason)
+        raise RepetitionError(SUPPRESSED)
+    second_engine.check_countable(request.stored)
     records = _read(request)
-    if records is None:
-        return Repetition(WAY, reason=TOO_MANY)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
-        if row.get("gain") not in (None, "identity") or (chosen is not None and i not in chosen):
+        if row.get("gain") not in (None, "identity"):  # gains are not in the reference
+            continue
+        if chosen is not None and i not in chosen:
             continue
         qids = [f"qid {name}" for name in row["qids"]]
         secret = None if row["secret"] is None else f"secret {row['secret']}"
@@ -43,23 +41,21 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
             reported = people.beside_reported(
                 records, "person", qids, secret, known_records=reading
             )
-            least = [n["l"] for n in (again, reported) if n.get("l") is not None]
-            if request.stored.kind == "sweep":
+            both_l = [part["l"] for part in (again, reported) if part.get("l") is not None]
+            if request.stored.kind == "sweep":  # it counts nobody whose secret is missing apart
                 reported["certain_missing"] = 0 if row["certain_missing"] == 0 else None
-            again |= reported | ({"l": min(least)} if least else {})
+            again |= reported | ({"l": min(both_l)} if both_l else {})
         numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
     return Repetition(WAY, numbers)
 
 
 def levels(request: Request) -> Repetition:
-    """Return the levels of people of whom all records are known, or one."""
+    """Return the numbers of each row of stored levels, one level each, of people with records."""
     records = _read(request)
-    if records is None:
-        return Repetition(WAY, reason=TOO_MANY)
     qids = [f"qid {name}" for name in request.stored.spec["qids"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
-        reading = row["known_records"]
+        reading = row["known_records"]  # all records of a person are known, or one
         column = "person" if row["secret"] is None else f"secret {row['secret']}"
         about = records, "person", qids, column
         blocks, totals = people.blocks_of_people(*about, reading)
@@ -77,17 +73,15 @@ def levels(request: Request) -> Repetition:
                 level = assess(measure, blocks, totals, aim)
             else:
                 level = people.levels(*about, measure=measure, aim=aim, known_records=reading)
-            there = ("value",) if row["measure"] in ROUNDED else level
-            values |= {name: level[name] for name in there if row[name] is not None}
+            exact = ("value",) if row["measure"] in ROUNDED else level
+            values |= {name: level[name] for name in exact if row[name] is not None}
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(WAY, numbers)
 
 
-def _read(request: Request) -> list[dict[str, Any]] | None:
-    """Return the records with their person, from bare DuckDB; None if there are too many."""
+def _read(request: Request) -> list[dict[str, Any]]:
+    """Return one dictionary per record: ``person``, ``qid age``, ``secret job`` and the like."""
     answer = second_engine.read_people(request, "records")
-    if answer is None:
-        return None
     spec = request.stored.spec
     names = [*(f"qid {n}" for n in spec["qids"]), *(f"secret {n}" for n in spec["secrets"])]
     return [dict(zip([*names, "person"], row, strict=False)) for row in answer.rows]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
-from qifsql.commands.verify.stored_request import SUPPRESSED, Request
+from qifsql.commands.verify.stored_request import SUPPRESSED, RepetitionError, Request, attempt
 from qifsql.engine.bare import Answer
 from qifsql.errors import InputError
 from qifsql.reference.success import Number
@@ -19,35 +19,47 @@ PRINTED = "SQL of the request"
 
 
 def repeat(request: Request) -> Iterator[Repetition]:
-    """Return the numbers of a stored attack by the SQL that is printed for its request."""
-    stored = request.stored
-    for way, simple in ((SIMPLE, True), (PRINTED, False)):
-        answers, reason = answers_of(request, simple=simple)
-        numbers = numbers_of_simple if simple else numbers_by_question
-        yield Repetition(way, {} if reason else numbers(stored, answers), reason=reason)
+    """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
+    yield attempt(SIMPLE, _repeat_simple, request)
+    yield attempt(PRINTED, _repeat_printed, request)
 
 
-def answers_of(request: Request, *, simple: bool) -> tuple[list[Answer], str]:
-    """Return the answers to a request, or the reason why there is no such SQL."""
+def _repeat_simple(request: Request) -> Repetition:
+    answers = answers_of(request, simple=True)
+    return Repetition(SIMPLE, numbers_of_simple(request.stored, answers))
+
+
+def _repeat_printed(request: Request) -> Repetition:
+    answers = answers_of(request, simple=False)
+    return Repetition(PRINTED, numbers_by_question(request.stored, answers))
+
+
+def answers_of(request: Request, *, simple: bool) -> list[Answer]:
+    """Return the answers to a request, by the shortest SQL (``simple``) or the whole statement.
+
+    RepetitionError if there is no such SQL.
+    """
     if request.stored.spec.get("suppressed_records"):
-        return [], SUPPRESSED
+        raise RepetitionError(SUPPRESSED)
     try:
         script = request.script(simple=simple)
     except InputError as e:
-        if simple:
-            return [], "there is no two-level SQL for weights, gains, a prior or collections"
-        return [], f"no SQL can be printed: {e}"
-    return request.run(script), ""
+        reason = "there is no two-level SQL for weights, gains, a prior or collections"
+        raise RepetitionError(reason if simple else f"no SQL can be printed: {e}") from e
+    return request.run(script)
 
 
 def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the shortest statements, one for each model and secret."""
+    """Return the numbers of the shortest SQL, one row for each model and secret in their order.
+
+    It gives no numbers if the result has other rows: those of several numbers of datasets.
+    """
     rows = [line for answer in answers for line in answer.lines()]
-    asked_rows = questions(stored)
-    if len(rows) != len(asked_rows):
+    asked = questions(stored)
+    if len(rows) != len(asked):
         return {}
     numbers: dict[Place, Number] = {}
-    for question, row in zip(asked_rows, rows, strict=True):
+    for question, row in zip(asked, rows, strict=True):
         numbers |= _numbers_of_answer(stored, question, row)
     return numbers
 
@@ -74,6 +86,5 @@ def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place
 def _numbers_of_answer(
     stored: Stored, question: Question, row: Mapping[str, Any]
 ) -> dict[Place, Number]:
-    """Return the numbers of an answer that are columns of results."""
     values = {name: value for name, value in row.items() if isinstance(value, int | float)}
     return place_results(stored, question.row, values)

@@ -21,7 +21,7 @@ from qifsql.commands.verify.numbers import (
     place_results,
     questions,
 )
-from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.stored_request import RepetitionError, Request
 from qifsql.engine.bare import Answer, count_in_sqlite
 from qifsql.errors import EngineError
 from qifsql.query.suppression import STAR
@@ -32,25 +32,22 @@ from qifsql.results.stored import Stored
 WAY = "SQLite"
 MOST = 200_000  # people that are counted here
 TOO_MANY = f"more than {MOST:,} people"
-TOO_HEAVY = "the weights do not fit into the numbers of SQLite"
+MISSING = ""  # text_of(None): a missing value
 
 
 def repeat(request: Request) -> Repetition:
     """Return the numbers of a stored attack, counted by SQLite."""
-    stored, reason = request.stored, obstacle(request.stored)
-    answer = None if reason else read_people(request)
-    if answer is None:
-        return Repetition(WAY, reason=reason or TOO_MANY)
+    stored = request.stored
+    check_countable(stored)
+    answer = read_people(request)
+    # all quasi-identifiers of all records of a person are in one column
+    width = 1 if stored.spec.get("person") else len(stored.spec["qids"])
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
-        if question.gain:
+        if question.gain:  # other gains than identity are not in the reference
             continue
-        width = len(stored.spec["qids"]) if not stored.spec.get("person") else 1
-        try:
-            after = count_blocks(answer, range(width), width, question.secret)
-            before = count_blocks(answer, (), width, question.secret)
-        except EngineError:  # SQLite has whole numbers of 63 bits
-            return Repetition(WAY, reason=TOO_HEAVY)
+        after = count_blocks(answer, range(width), width, question.secret)
+        before = count_blocks(answer, (), width, question.secret)
         population = bool(stored.spec.get("population"))
         hidden = suppressed_blocks(stored, answer, range(width))
         values = exact_measures.numbers_of_blocks(
@@ -59,8 +56,8 @@ def repeat(request: Request) -> Repetition:
         if not question.secret:
             values |= dict.fromkeys(exact_measures.OF_REPORTED)
         elif not stored.spec.get("person"):
-            more = beside_reported(before, after, hidden)
-            values = exact_measures.with_reported(values, more)
+            reported = beside_reported(before, after, hidden)
+            values = exact_measures.with_reported(values, reported)
         numbers |= place_results(stored, question.row, values)
         numbers |= _detail_numbers(stored, question, kinds_of(before, after, hidden))
     return Repetition(WAY, numbers)
@@ -69,9 +66,10 @@ def repeat(request: Request) -> Repetition:
 def numbers_of(
     stored: Stored, answer: Answer, places: Sequence[int], width: int, secret: int
 ) -> dict[str, Number]:
-    """Return the numbers of an attack that knows the columns at ``places`` (of ``width``).
+    """Return the numbers, by column, of an attack that knows the columns at ``places``.
 
-    The secret 0 is the record itself. EngineError if the weights do not fit.
+    ``answer`` has a row per person: ``width`` quasi-identifiers, then the secrets, numbered from 1;
+    ``secret`` 0 is the record itself.
     """
     after = count_blocks(answer, places, width, secret)
     before = count_blocks(answer, (), width, secret)
@@ -90,82 +88,89 @@ def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> 
     if not stored.spec.get("suppressed_records"):
         return []
     texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
-    return [("\x1f".join(text_of(STAR if i in texts else None) for i in places),)]
+    return [(_block_name(STAR if i in texts else None for i in places),)]
 
 
 def beside_reported(
     before: Blocks, after: Blocks, suppressed: Collection[Key]
 ) -> dict[str, Number]:
-    """Return the numbers of the people with a reported secret."""
-    missing = text_of(None)
-    reported_before, reported_after = (
-        {
-            block: {v: cell for v, cell in values.items() if v != missing}
-            for block, values in blocks.items()
-            if set(values) != {missing}
-        }
-        for blocks in (before, after)
-    )
+    """Return the numbers of the people whose secret is not missing, by column.
+
+    ``before`` has one block, of everybody. In the block of ``suppressed`` records may be anybody.
+    """
+    reported_before, reported_after = _drop_missing(before), _drop_missing(after)
     (everybody,) = before.values()
-    alone = [
-        values[missing].people
-        for block, values in after.items()
-        if set(everybody if block in suppressed else values) == {missing}
-    ]
+    unreported = 0
+    for block, values in after.items():
+        if set(everybody if block in suppressed else values) == {MISSING}:
+            unreported += values[MISSING].people
     prior = [kind(values) for values in reported_before.values()]
     posterior = kinds_of(reported_before, reported_after, suppressed) if prior else []
-    return exact_measures.beside_reported(prior, posterior, sum(alone))
+    return exact_measures.beside_reported(prior, posterior, unreported)
 
 
-def obstacle(stored: Stored) -> str:
-    """Return why SQLite cannot count these people again; empty if it can."""
+def _drop_missing(blocks: Blocks) -> Blocks:
+    reported = {
+        block: {value: cell for value, cell in values.items() if value != MISSING}
+        for block, values in blocks.items()
+    }
+    return {block: values for block, values in reported.items() if values}
+
+
+def check_countable(stored: Stored) -> None:
+    """Raise RepetitionError if SQLite cannot count these people again."""
     if stored.spec.get("target"):
-        return "an attack on one person is not repeated by SQLite"
+        raise RepetitionError("an attack on one person is not repeated by SQLite")
     if stored.spec.get("prior"):
-        return "beliefs before the release are not counts of people"
+        raise RepetitionError("beliefs before the release are not counts of people")
     if stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1:
-        return "a progressive attack is not repeated by SQLite"
+        raise RepetitionError("a progressive attack is not repeated by SQLite")
     if stored.frame.filter(pl.col("records") > MOST).height:
-        return TOO_MANY
-    return ""
+        raise RepetitionError(TOO_MANY)
 
 
-def read_people(
-    request: Request, step: Literal["microdata", "records"] = "microdata"
-) -> Answer | None:
-    """Return one row per person, or per record, from bare DuckDB; None if there are too many."""
+def read_people(request: Request, step: Literal["microdata", "records"] = "microdata") -> Answer:
+    """Return one row per person, or per record, from bare DuckDB; RepetitionError if too many."""
     *_, answer = request.run(request.script(step=step), limit=MOST + 1)
-    return answer if len(answer.rows) <= MOST else None
+    if len(answer.rows) > MOST:
+        raise RepetitionError(TOO_MANY if step == "microdata" else f"more than {MOST:,} records")
+    return answer
 
 
 def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int) -> Blocks:
-    """Return the blocks of the people by some of the first ``width`` columns.
+    """Return the people with each value of the secret in each block, and their weight.
 
-    The secret 0 is the record itself. EngineError if the weights do not fit.
+    The people of a block have the same values at ``known_places``, some of the ``width`` columns of
+    quasi-identifiers. The secrets follow, numbered from 1; ``secret`` 0 is the record itself, named
+    by its position. RepetitionError if the weights do not fit into 63 bits.
     """
-    chosen = list(known_places)
+    known = list(known_places)
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     weights = [1] * len(answer.rows) if weight is None else [int(r[weight]) for r in answer.rows]
-    unit = reduce(math.gcd, weights, 0) or 1
-    rows = (
-        (
-            "\x1f".join(text_of(row[i]) for i in chosen),
-            text_of(row[width + secret - 1]) if secret else str(number),
-            w // unit,
-        )
-        for number, (row, w) in enumerate(zip(answer.rows, weights, strict=True))
-    )
-    by_name: dict[Key, dict[str, Cell]] = {}
-    for block, value, number, mass in count_in_sqlite(rows):
-        by_name.setdefault((block,), {})[value] = Cell(number, Fraction(mass))
-    return by_name
+    unit = reduce(math.gcd, weights, 0) or 1  # smaller numbers fit into those of SQLite
+    people = []
+    for position, (row, mass) in enumerate(zip(answer.rows, weights, strict=True)):
+        value = text_of(row[width + secret - 1]) if secret else str(position)
+        people.append((_block_name(row[i] for i in known), value, mass // unit))
+    try:
+        counted = count_in_sqlite(people)
+    except EngineError as e:
+        raise RepetitionError("the weights do not fit into the numbers of SQLite") from e
+    blocks: dict[Key, dict[str, Cell]] = {}
+    for block, value, number, mass in counted:
+        blocks.setdefault((block,), {})[value] = Cell(number, Fraction(mass))
+    return blocks
+
+
+def _block_name(values: Iterable[object]) -> str:
+    return "\x1f".join(map(text_of, values))
 
 
 def text_of(value: object) -> str:
     """Return a value as a text that differs for different values; -0.0 equals 0.0."""
     if isinstance(value, float):
         value += 0.0
-    return "" if value is None else f"={value!r}"
+    return MISSING if value is None else f"={value!r}"
 
 
 def _detail_numbers(
@@ -174,17 +179,16 @@ def _detail_numbers(
     """Return the numbers of histograms, thresholds and quantiles of one question."""
     if "attack_id" not in stored.frame.columns:
         return {}
-    own_id = stored.frame["attack_id"][question.row]
+    attack_id = stored.frame["attack_id"][question.row]
     numbers: dict[Place, Number] = {}
-    successes = [kind.chance for kind in kinds for _ in range(kind.people)]
-    for table in ("histogram", "thresholds", "quantiles"):
-        unclear = table == "histogram" and stored.spec.get("weight") and _between_bins(successes)
-        if table not in stored.details or unclear:
-            continue
+    successes = [kind.chance for kind in kinds for _ in range(kind.people)]  # of each person
+    tables = {"histogram", "thresholds", "quantiles"} & stored.details.keys()
+    if stored.spec.get("weight") and _between_bins(successes):
+        tables -= {"histogram"}
+    for table in tables:
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
-            if row["attack_id"] == own_id:
-                values = _detail_number(table, row, successes)
-                numbers |= place_numbers(table, i, values)
+            if row["attack_id"] == attack_id:
+                numbers |= place_numbers(table, i, _detail_number(table, row, successes))
     return numbers
 
 
@@ -197,7 +201,7 @@ def _between_bins(successes: Iterable[Fraction]) -> bool:
 def _detail_number(
     table: str, row: Mapping[str, Any], successes: Sequence[Fraction]
 ) -> dict[str, Number]:
-    """Return the numbers of one row of a table of details, by the success of each person."""
+    """Return the numbers of one row of a table, by column; ``successes`` has one per person."""
     if table == "histogram":
         return {"individuals": histogram(successes)[row["bin"]]}
     if table == "thresholds":

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack
 from qifsql.commands.sql.sql import sql
 from qifsql.commands.verify.input_digests import Inputs
+from qifsql.commands.verify.numbers import Repetition
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
@@ -41,6 +42,14 @@ class RepetitionError(Exception):
     """A way cannot be taken for this result; the message is the reason."""
 
 
+def attempt(way: str, repeat: Callable[..., Repetition], *arguments: Any) -> Repetition:
+    """Return the numbers that a function gives; the reason why not if it raises RepetitionError."""
+    try:
+        return repeat(*arguments)
+    except RepetitionError as e:
+        return Repetition(way, reason=str(e))
+
+
 class UnfitError(Exception):
     """The request of a manifest does not fit the data that it names by their digests."""
 
@@ -60,7 +69,10 @@ class Request:
     settings: Settings
 
     def subset(self, qids: Sequence[str], rows: Sequence[int]) -> "Request":
-        """Return the attack with some quasi-identifiers of a sweep, of which these are the rows."""
+        """Return the attack with one subset of the quasi-identifiers of a sweep.
+
+        ``rows`` are the positions of its rows in the results of the sweep.
+        """
         texts = dict(zip(self.stored.spec["qids"], self.options["qids"], strict=True))
         manifest = {**self.stored.manifest, "spec": {**self.stored.spec, "qids": list(qids)}}
         frame = self.stored.frame[list(rows)]
@@ -70,12 +82,14 @@ class Request:
         )
 
     def script(self, **form: Any) -> str:
-        """Return the SQL that ``qifsql sql`` prints for the request, in one of its forms."""
-        options = {**self.options, **form}
-        return sql(self.models, self.source, settings=self.settings, **options)
+        """Return the SQL that ``qifsql sql`` prints for the request; ``form`` has its options."""
+        return sql(self.models, self.source, settings=self.settings, **{**self.options, **form})
 
     def run(self, script: str, limit: int = MOST_ROWS) -> list[Answer]:
-        """Return the answers of a script in a bare DuckDB, which can read only the files."""
+        """Return the answers of a script, at most ``limit`` rows each, from a bare DuckDB.
+
+        It can read only the files of the request.
+        """
         with BareDuckDB(self.files, self.settings, self.stored.name) as bare:
             return bare.run(script, limit=limit)
 
@@ -110,9 +124,9 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     }
     models = tuple(map(str, spec["models"]))
     options = {name: value for name, value in options.items() if value}
-    attack = Request(stored, models, source, options, inputs.now, settings)
-    _check_columns(attack)
-    return attack
+    repeated = Request(stored, models, source, options, inputs.now, settings)
+    _check_columns(repeated)
+    return repeated
 
 
 def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
@@ -121,24 +135,28 @@ def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     csv = {**(spec.get("csv") or {}), "na": spec.get("na") or ()}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
-    files = list(inputs.paths)  # as the manifest names them
+    old_paths = list(inputs.paths)
     if collection and not collection.get("wave"):  # waves are in one dataset
         names = list(collection.get("datasets") or [spec["dataset"]])
-        now = [inputs.paths[_path(name, files)] for name in names]
-        sources = [_open_dataset(n, [path], csv, hive) for n, path in zip(names, now, strict=True)]
+        now = [inputs.paths[_path(name, old_paths)] for name in names]
+        datasets = [_open_dataset(n, [path], csv, hive) for n, path in zip(names, now, strict=True)]
         keys = collection.get("keys") or None
-        return Collection.of(sources, key=keys, absent=collection.get("absent", "null"))
-    beside = _side_files(spec)
-    attacked = [file for file in files if not {file, Path(file).name} & beside] or files
-    return _open_dataset(str(spec["dataset"]), [inputs.paths[f] for f in attacked], csv, hive)
+        return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
+    side_files = _side_files(spec)
+    attacked = [path for path in old_paths if not {path, Path(path).name} & side_files]
+    paths = [inputs.paths[path] for path in attacked or old_paths]
+    return _open_dataset(str(spec["dataset"]), paths, csv, hive)
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
-    """Return a dataset read as it was; ``name`` is that of a file, or table@file."""
+    """Return the dataset that the manifest calls ``name``, opened with the same options.
+
+    ``name`` is that of a file, or table@file for a table of a database.
+    """
     table, at, _ = name.rpartition("@")
-    first = f"{table}@{paths[0]}" if at and Path(paths[0]).name != name else paths[0]
+    is_table = at and Path(paths[0]).name != name  # the name of a file may have an @, too
     dataset = Dataset.open(
-        first,
+        f"{table}@{paths[0]}" if is_table else paths[0],
         all_varchar=bool(csv.get("all_varchar")),
         delimiter=csv.get("delimiter"),
         encoding=csv.get("encoding"),
@@ -148,22 +166,26 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
 
 
 def _path(name: str, paths: Sequence[str]) -> str:
-    """Return the path of a dataset of a collection; RepetitionError if it is not one file."""
-    files = [path for path in paths if Path(path).name == Path(name.rpartition("@")[2]).name]
-    if len(files) != 1:
+    """Return which of the paths is the file of a dataset; RepetitionError if not exactly one is.
+
+    ``name`` is that of the file, or table@file.
+    """
+    file_name = Path(name.rpartition("@")[2]).name
+    matching = [path for path in paths if Path(path).name == file_name]
+    if len(matching) != 1:
         raise RepetitionError(f"the manifest does not say which files are those of {name}")
-    return files[0]
+    return matching[0]
 
 
 def _side_files(spec: Mapping[str, Any]) -> set[str]:
-    """Return the files of the attack that are not the attacked ones."""
+    """Return the files that the attack reads besides the attacked data: tables of its options."""
     gains = [str(gain).partition(":") for gain in spec.get("gains") or ()]
-    files = {path for kind, _, path in gains if kind in ("worth", "matrix")}
+    of_gains = {path for kind, _, path in gains if kind in ("worth", "matrix")}
     population = spec.get("population")
-    tables = [population] if isinstance(population, str) else list(population or ())
+    files = [population] if isinstance(population, str) else list(population or ())
     if spec.get("knows"):
-        tables += [law.table for law in laws(list(map(str, spec["knows"])))]
-    return files | {str(file) for file in (spec.get("prior"), *tables) if file}
+        files += [law.table for law in laws(list(map(str, spec["knows"])))]
+    return of_gains | {str(file) for file in (spec.get("prior"), *files) if file}
 
 
 def _moved_gain(gain: object, inputs: Inputs) -> str:
@@ -172,7 +194,7 @@ def _moved_gain(gain: object, inputs: Inputs) -> str:
 
 
 def _as_written(name: str, expressions: Mapping[str, str]) -> str:
-    """Return a quasi-identifier or secret as a user writes it."""
+    """Return the text that a user writes for a column: its name, or name=expression."""
     if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):  # a column; a coarser form
         return name
     tree = parsed(expressions[name])
@@ -188,9 +210,9 @@ def _as_written(name: str, expressions: Mapping[str, str]) -> str:
 def _check_columns(repeated: Request) -> None:
     """Refuse a request that is bound to other columns than those of the manifest."""
     spec = repeated.stored.spec
-    adversary = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
+    options = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
-        attack = Attack.of(repeated.models, repeated.source, **cast("Options", adversary))
+        attack = Attack.of(repeated.models, repeated.source, **cast("Options", options))
         attack = replace(attack, person=repeated.options.get("person"))
         with opened(attack, repeated.settings, joined=False) as (_, bound):
             again = json.loads(json.dumps(Origin.now().of(bound, attack).spec, default=str))
@@ -198,7 +220,7 @@ def _check_columns(repeated: Request) -> None:
         raise
     except (InputError, TypeError) as e:
         raise UnfitError("the request of the manifest does not fit the data it names") from e
-    if spec.get("null") == "match-any":  # which starts from distinct
+    if spec.get("null") == "match-any":  # request() asks for distinct in its place
         again["null"] = "match-any"
     differing = [name for name in SAME if again.get(name) != spec.get(name)]
     if differing:

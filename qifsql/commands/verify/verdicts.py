@@ -66,57 +66,56 @@ def _is_finite(number: Fraction | int | float) -> bool:
 
 
 def verdict_rows(
-    stored: Stored, everything: Sequence[Place], repetitions: Sequence[Repetition]
+    stored: Stored, places: Sequence[Place], repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
-    """Return a verdict on each number by each way, or that no way gives it."""
+    """Return a row (SCHEMA) for each number and way that gives it; one row if no way does."""
     frames = tables(stored)
-    rows: list[dict[str, Any]] = []
-    for place in everything:
+    verdicts: list[dict[str, Any]] = []
+    for place in places:
         table, row, _ = place
         frame = frames[table]
         attack_id = str(frame["attack_id"][row]) if "attack_id" in frame.columns else None
-        start = {"result": stored.name, "attack_id": attack_id}
-        rows += [start | verdict for verdict in _verdicts_on(place, frame, repetitions)]
-    return rows
+        result = {"result": stored.name, "attack_id": attack_id}
+        verdicts += [result | verdict for verdict in _verdicts_on(place, frame, repetitions)]
+    return verdicts
 
 
 def _verdicts_on(
     place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
-    """Return a verdict on one number by each way that gives it, or that no way does."""
+    """Return a row for each way that gives the number at a place of ``frame``, its table.
+
+    A broken way should give every number, so that each differs. One row says if no way gives it.
+    """
     table, row, column = place
-    value = frame[column][row]
+    number = frame[column][row]
     integer = frame.schema[column].is_integer()
-    start = {"table": table, "row": row, "column": column, "stored": _double(value)}
+    known = {"table": table, "row": row, "column": column, "stored": _double(number)}
     verdicts: list[dict[str, Any]] = []
-    for repetition in repetitions:
-        again = repetition.numbers.get(place)
-        if repetition.broken:
-            same, reason = False, repetition.broken or None
-        elif place in repetition.numbers:
-            same = agree(value, again, column, integer=integer, error=repetition.error)
-            reason = None
-        else:
+    for way in repetitions:
+        if not way.broken and place not in way.numbers:
             continue
-        verdict = {"verdict": AGREES if same else DIFFERS, "reason": reason}
-        verdicts.append({**start, "recomputed": _double(again), "way": repetition.way, **verdict})
+        again = way.numbers.get(place)
+        same = not way.broken and agree(number, again, column, integer=integer, error=way.error)
+        verdict = {"verdict": AGREES if same else DIFFERS, "reason": way.broken or None}
+        verdicts.append({**known, "recomputed": _double(again), "way": way.way, **verdict})
     if verdicts:
         return verdicts
-    reasons = dict.fromkeys(f"{r.way}: {r.reason}" for r in repetitions if r.reason)
-    nothing = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
-    return [{**start, **nothing, "reason": "; ".join(["no way gives this number", *reasons])}]
+    reasons = dict.fromkeys(f"{way.way}: {way.reason}" for way in repetitions if way.reason)
+    unchecked = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
+    return [{**known, **unchecked, "reason": "; ".join(["no way gives this number", *reasons])}]
 
 
 def unchecked_tables(
-    stored: Stored, reason: str, some: Mapping[str, pl.DataFrame] | None = None
+    stored: Stored, reason: str, unchecked: Mapping[str, pl.DataFrame] | None = None
 ) -> list[dict[str, Any]]:
-    """Return one row for each table whose numbers are not checked; by default of all tables."""
-    names = tables(stored) if some is None else some
+    """Return one row (SCHEMA) for each table that is not checked; by default for all tables."""
+    names = tables(stored) if unchecked is None else unchecked
     return [unchecked_row(stored, table, None, reason) for table in names]
 
 
 def unchecked_row(stored: Stored, table: str, row: int | None, reason: str) -> dict[str, Any]:
-    """Return the row for a row of a table, or for a whole table, that is not checked."""
+    """Return a row (SCHEMA): a row of a table is not checked, or the whole table (row None)."""
     place = {"result": stored.name, "table": table, "row": row}
     return {**dict.fromkeys(SCHEMA), **place, "verdict": NOT_CHECKED, "reason": reason}
 
@@ -132,10 +131,10 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     numbers that agree with the SQL of the manifest alone.
     """
     counts = dict.fromkeys((AGREES, DIFFERS, NOT_CHECKED, HINTED), 0)
-    numbers = frame.drop_nulls("column")
-    alone = pl.col("verdict").eq(AGREES) & pl.col("way").eq(MANIFEST)
+    numbers = frame.drop_nulls("column")  # the other rows are whole rows and tables
+    is_hint = pl.col("verdict").eq(AGREES) & pl.col("way").eq(MANIFEST)
     numbers = numbers.with_columns(
-        pl.when(alone).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
+        pl.when(is_hint).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
     )
     places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
     for (verdicts,) in places.select("verdict").iter_rows():
@@ -147,9 +146,9 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
 def is_confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether numbers of a result agree in a way that its file cannot influence.
 
-    Of an attack a number of every row has to.
+    A number in some row is enough, but for an attack: there it takes a number in every row.
     """
-    independent = (v for v in verdicts if v["way"] not in (MANIFEST, REQUEST))
+    independent = [v for v in verdicts if v["way"] not in (MANIFEST, REQUEST)]
     agreeing = {v["row"] for v in independent if v["verdict"] == AGREES and v["table"] == RESULTS}
-    every = set(range(stored.frame.height)) if stored.kind == "attack" else agreeing
-    return bool(agreeing) and agreeing >= every
+    required = set(range(stored.frame.height)) if stored.kind == "attack" else agreeing
+    return bool(agreeing) and agreeing >= required

@@ -22,12 +22,18 @@ from qifsql.commands.verify.numbers import (
     RESULTS,
     Repetition,
     count_columns,
-    noisy_questions,
     of_people,
     places,
+    questions,
 )
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
-from qifsql.commands.verify.stored_request import RepetitionError, Request, UnfitError, request
+from qifsql.commands.verify.stored_request import (
+    RepetitionError,
+    Request,
+    UnfitError,
+    attempt,
+    request,
+)
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
@@ -94,12 +100,12 @@ def verify(
     settings = (settings or Settings()).of_duckdb
     origin = Origin.now(settings, "verify")
     sources = [] if source is None else list(map(path_text, several_paths(source)))
-    place = None if isinstance(result, Result) else Path(path_text(result))
+    path = None if isinstance(result, Result) else Path(path_text(result))
     results = read([result if isinstance(result, Result) else path_text(result)])
-    home = place.parent if place is not None and place.is_file() else place
+    folder = path.parent if path is not None and path.is_file() else path
     frames, files, met = [], [], True
     for stored in results:
-        inputs = locate(stored, sources, home) if stored.kind in KINDS else Inputs({})
+        inputs = locate(stored, sources, folder) if stored.kind in KINDS else Inputs({})
         files += [*inputs.now, *stored.files]
         try:
             rows = _verdicts(stored, inputs, chosen, settings)
@@ -113,9 +119,8 @@ def verify(
         met = met and verdicts.is_confirmed(stored, rows)
     frame = pl.concat(frames)
     counts = verdicts.summary(frame)
-    names = [stored.name for stored in results]
     spec = {
-        "results": names,
+        "results": [stored.name for stored in results],
         "dataset": ", ".join(dict.fromkeys(str(s.spec.get("dataset") or "") for s in results)),
         "sql": chosen["sql"],
         "subsets": chosen["subsets"] or SUBSETS,
@@ -132,13 +137,13 @@ def verify(
 def _verdicts(
     stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return the verdicts on a stored result."""
+    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA."""
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
     repetitions, is_attack = list[Repetition](), stored.kind == "attack"
     if is_attack or chosen["sql"]:
         repetitions.append(of_people(stored, pasted_sql.repeat(stored, inputs, settings)))
-    if chosen["sql"]:
+    if chosen["sql"]:  # no other way is asked for
         if is_attack:
             return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
         return verdicts.unchecked_tables(stored, repetitions[0].reason)
@@ -159,25 +164,26 @@ def _verdicts(
         if stored.kind == "levels":
             return _verdicts_on_levels(repeated)
         repetitions += _repeat_attack(repeated)
-    everything = places(stored) if is_attack else places(stored, RESULTS)
-    return verdicts.verdict_rows(stored, list(everything), repetitions)
+    numbers = places(stored) if is_attack else places(stored, RESULTS)
+    return verdicts.verdict_rows(stored, list(numbers), repetitions)
 
 
 def _repeat_attack(repeated: Request) -> Iterator[Repetition]:
-    """Return the numbers of an attack by each way that its request allows."""
+    """Yield the numbers of an attack, recomputed in each way that its request allows."""
     stored = repeated.stored
     yield count_columns(stored, len(repeated.source.datasets))
-    for repetition in (*printed_sql.repeat(repeated), second_engine.repeat(repeated)):
+    by_sqlite = attempt(second_engine.WAY, second_engine.repeat, repeated)
+    for repetition in (*printed_sql.repeat(repeated), by_sqlite):
         yield of_people(stored, repetition)
-    if noisy_questions(stored):
-        yield noisy_pairs.repeat(repeated)
+    if questions(stored, noisy=True):
+        yield attempt(noisy_pairs.WAY, noisy_pairs.repeat, repeated)
     if stored.spec.get("person"):
-        yield people_checks.repeat(repeated)
+        yield attempt(people_checks.WAY, people_checks.repeat, repeated)
 
 
 def _verdicts_on_levels(repeated: Request) -> list[dict[str, Any]]:
-    """Return the verdicts on the levels of a release."""
-    stored, repetitions = repeated.stored, [level_checks.repeat(repeated)]
+    stored = repeated.stored
+    repetitions = [attempt(second_engine.WAY, level_checks.repeat, repeated)]
     return [
         *verdicts.verdict_rows(stored, list(places(stored, RESULTS)), repetitions),
         *verdicts.unchecked_tables(stored, "details of levels are not recomputed", stored.details),
@@ -185,33 +191,39 @@ def _verdicts_on_levels(repeated: Request) -> list[dict[str, Any]]:
 
 
 def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
-    """Return the verdicts on some subsets of a sweep and its answers, and which are not checked."""
+    """Return rows of verdicts.SCHEMA for a sweep: its results, then its tables of answers.
+
+    The numbers of at most ``limit`` subsets, drawn by the seed, are recomputed.
+    """
     stored = repeated.stored
     subsets = subset_checks.draw_subsets(stored, limit, repeated.settings.seed)
-    rows = {row for numbers in subsets.values() for row in numbers}
+    drawn_rows = {row for rows_of_subset in subsets.values() for row in rows_of_subset}
     if stored.spec.get("person"):
-        repetitions = [people_checks.repeat(repeated, rows)]
+        repetitions = [attempt(people_checks.WAY, people_checks.repeat, repeated, drawn_rows)]
     else:
         repetitions = subset_checks.repeat(repeated, subsets)
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
-    drawn = [place for place in places(stored, RESULTS) if place[1] in rows]
-    undrawn = sorted(set(range(stored.frame.height)) - rows)
-    every = stored.frame["qids"].n_unique()
-    reason = f"{len(subsets):,} of {plural(every, 'subset')} are drawn, and this one is not"
-    checked = () if stored.spec.get("person") else answer_checks.ANSWERS
-    names = [name for name in checked if name in stored.details]
-    unchecked = {name: table for name, table in stored.details.items() if name not in names}
-    answers = list(places(stored, *names)) if names else []
+    drawn = [
+        (table, row, name) for table, row, name in places(stored, RESULTS) if row in drawn_rows
+    ]
+    undrawn_rows = sorted(set(range(stored.frame.height)) - drawn_rows)
+    all_subsets = plural(stored.frame["qids"].n_unique(), "subset")
+    reason = f"{len(subsets):,} of {all_subsets} are drawn, and this one is not"
+    # the definitions of the answers have one record per person
+    checkable = () if stored.spec.get("person") else answer_checks.ANSWERS
+    checked = [name for name in checkable if name in stored.details]
+    unchecked = {name: table for name, table in stored.details.items() if name not in checked}
+    answers = list(places(stored, *checked)) if checked else []
     return [
         *verdicts.verdict_rows(stored, drawn, repetitions),
-        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn),
-        *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if names else []),
+        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn_rows),
+        *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if checked else []),
         *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
     ]
 
 
 def _notes(counts: Mapping[str, int], *, met: bool) -> tuple[str, ...]:
-    """Return remarks on what was not checked."""
+    """Return remarks on what was not checked; ``counts`` has numbers by verdict."""
     if not (counts[verdicts.AGREES] or counts[verdicts.DIFFERS] or counts[verdicts.HINTED]):
         return ("nothing was checked, so this says nothing about the result",)
     notes = []

@@ -31,7 +31,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def sentence(counts: Spec) -> str:
-    """Return the verdict on all numbers in one or two sentences."""
+    """Return the verdict on all numbers in a sentence; ``counts`` has how many, by verdict."""
     agreeing, differing = counts[AGREES], counts[DIFFERS]
     unchecked = counts[NOT_CHECKED] or counts[LEFT_OUT]
     if counts[HINTED] and not differing:
@@ -64,7 +64,7 @@ def _way_name(name: str) -> str:
 
 
 def _ways_table(frame: pl.DataFrame) -> Table:
-    """Return a table of the ways, with the numbers that each one gives."""
+    """Return a table with one row per way: how many numbers agree and differ."""
     sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
     for (way,), rows in frame.drop_nulls("way").group_by("way", maintain_order=True):
         counts = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
@@ -73,23 +73,22 @@ def _ways_table(frame: pl.DataFrame) -> Table:
 
 
 def _differing_table(frame: pl.DataFrame) -> Table:
+    """Return a table with one row per number that differs, at most SHOWN of them."""
     heads = [said("table"), said("row"), said("number"), said("stored"), said("recomputed")]
     sheet = Table.of([*heads, said("way")], (1, 3, 4))
     for row in frame.head(SHOWN).iter_rows(named=True):
-        both = (row["stored"], row["recomputed"])
-        numbers = ("-" if value is None else f"{value:.17g}" for value in both)
-        place = (row["table"], str(row["row"]), row["column"])
-        again = row["reason"] or _way_name(row["way"])
-        sheet.add_row(*(escaping.cell(text) for text in place), *map(Bad, numbers), again)
+        place = map(escaping.cell, (row["table"], str(row["row"]), row["column"]))
+        numbers = ["-" if row[n] is None else f"{row[n]:.17g}" for n in ("stored", "recomputed")]
+        sheet.add_row(*place, *map(Bad, numbers), row["reason"] or _way_name(row["way"]))
     return sheet
 
 
 def _reasons_table(frame: pl.DataFrame) -> Table:
-    """Return a table of the reasons, with the columns that each of them concerns."""
+    """Return a table with one row per reason why numbers are not checked, and up to 8 of these."""
     sheet = Table.of([said("numbers"), said("reason")], ())
     for (reason,), rows in frame.group_by("reason", maintain_order=True):
-        columns = list(dict.fromkeys(_place_text(row) for row in rows.iter_rows(named=True)))
-        listed = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
+        places = list(dict.fromkeys(_place_text(row) for row in rows.iter_rows(named=True)))
+        listed = ", ".join(places[:8]) + (", ..." if len(places) > 8 else "")
         sheet.add_row(escaping.cell(listed), escaping.cell(str(reason)))
     return sheet
 
@@ -98,4 +97,4 @@ def _place_text(row: Spec) -> str:
     table, number, column = row["table"], row["row"], row["column"]
     if column is not None:
         return str(column) if table == "results" else f"{table}.{column}"
-    return str(table) if number is None else f"{table} {number}"
+    return str(table) if number is None else f"{table} {number}"  # all of it, or of its row
