@@ -117,24 +117,24 @@ def anonymise(
         attack = _refuse_generalised_cells(bind(replace(spec, dataset=dataset), catalog).microdata)
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
-        row = work.run(ending)
+        summary = work.run(ending)
         suffixes = {column.number: column.suffixes for column in work.cells}
         columns = write.released_columns(attack, catalog.schema.columns, request.drop, suffixes)
+        names = [column.name for column in columns]
         rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, columns)
-        final = write.plan_records(rows, ending)
+        release_plan = write.plan_records(rows, ending)
         description = _describe(attack, request, where, catalog.dataset)
-        written = [c for c in attack.columns if c.name in {column.name for column in columns}]
-        revealing, plans = dependents(engine, attack, attack.qids, written)
+        released = [column for column in attack.columns if column.name in names]
+        revealing, plans = dependents(engine, attack, attack.qids, released)
         statements = [*openings(catalog.dataset), *openings(dataset), *work.passes.statements]
-        statements += [statement(plan, pretty=True) for plan in (*plans, final)]
+        statements += [statement(plan, pretty=True) for plan in (*plans, release_plan)]
         origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
         origin = origin.listing(write.roles_of_columns(attack, rows))
-        names = [column.name for column in columns]
         meter.inside(0.9, "writing records")
-        release.write(engine, final, path, origin, names=names, rows=row["records"])
+        release.write(engine, release_plan, path, origin, names=names, rows=summary["records"])
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
-    frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=schema)
+    frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     notes += [dependent.note for dependent in revealing]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
@@ -147,16 +147,19 @@ def anonymise(
 
 
 def _check_ungeneralised(options: AnonymiseOptions) -> None:
-    """Refuse options of a generalisation for one record per person, and for all records."""
-    usual = complete(AnonymiseOptions(), AnonymiseOptions)
-    taken = {"one_per", "drop", "where", *(("qids", "secret") if options["one_per"] else ())}
-    for name in sorted(set(options) - taken):
-        if options[name] != usual[name]:  # type: ignore[literal-required]
+    """Refuse options that need a generalisation, if there is only ``one_per`` or ``drop``."""
+    defaults = complete(AnonymiseOptions(), AnonymiseOptions)
+    accepted = {"one_per", "drop", "where"} | ({"qids", "secret"} if options["one_per"] else set())
+    for name in sorted(options.keys() - accepted):
+        if options[name] == defaults[name]:  # type: ignore[literal-required]
+            continue
+        if options["one_per"] is None:
             raise InputError(
                 f"{name} is about quasi-identifiers to generalise: name these with --qids"
-                if options["one_per"] is None
-                else f"one_per does not take {name}; leave it out, and anonymise the file it writes"
             )
+        raise InputError(
+            f"one_per does not take {name}; leave it out, and anonymise the file it writes"
+        )
 
 
 def _refuse_generalised_cells(microdata: Microdata) -> Microdata:
@@ -192,7 +195,7 @@ def _describe(
 
 
 def _describe_recoding(request: Request) -> dict[str, object]:
-    """Return what is asked of recode and lattice alone."""
+    """Return the part of the request that only recode and lattice have; empty for others."""
     if not request.recoded:
         return {}
     plain: dict[str, object] = {

@@ -15,10 +15,10 @@ def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Char
 
 
 def frontier(nodes: pl.DataFrame) -> Chart:
-    """Return the risk of the nodes of a frontier (``sanitise.NODES``) against their penalty."""
+    """Return a chart of risk against penalty: a point per node (a row of ``sanitise.NODES``)."""
     alt, _ = extra()
-    written, refused = said("the release"), said("other node")
-    names = pl.when(pl.col("released")).then(pl.lit(written)).otherwise(pl.lit(refused))
+    release, other_node = said("the release"), said("other node")
+    names = pl.when(pl.col("released")).then(pl.lit(release)).otherwise(pl.lit(other_node))
     rows = nodes.select(
         "penalty", "risk", "suppressed", kind=names, name=pl.col("changes").list.join(" + ")
     )
@@ -26,7 +26,9 @@ def frontier(nodes: pl.DataFrame) -> Chart:
     risk = said("chance of the best guess at whose a record is")
     x = alt.X("penalty:Q", title=loss).axis(labelExpr=PERCENT)
     y = alt.Y("risk:Q", title=risk).scale(type="log").axis(format=".2%")
-    colour = alt.Color("kind:N", title=None).scale(domain=[written, refused], range=[ORANGE, BLUE])
+    colour = alt.Color("kind:N", title=None).scale(
+        domain=[release, other_node], range=[ORANGE, BLUE]
+    )
     titles = {"name:N": said("changes"), "penalty:Q": loss, "risk:Q": risk}
     titles["suppressed:Q"] = said("suppressed records")
     chart = alt.Chart(data(alt, rows), width=420, height=280)
@@ -42,10 +44,10 @@ def frontier(nodes: pl.DataFrame) -> Chart:
 
 
 def _nodes_in_words(nodes: pl.DataFrame) -> list[str]:
-    message = "Penalty {penalty}: risk 1 in {people}, suppressed: {suppressed}."
+    """Return a sentence per node: the chart in words."""
     return [
         said(
-            message,
+            "Penalty {penalty}: risk 1 in {people}, suppressed: {suppressed}.",
             penalty=percent(row["penalty"]),
             people=fixed(1 / row["risk"], 1),
             suppressed=records(row["suppressed"]),

@@ -44,10 +44,10 @@ class Loss:
 
     @staticmethod
     def of(generalised: int, covered: int, length: int, *, suppressed: int, records: int) -> "Loss":
-        """Return the loss of the cells of ``records``, of which some are ``suppressed``.
+        """Return the loss of one quasi-identifier over ``records`` records.
 
-        Of all others: those that are ``generalised``, and what their cells cover in all, of the
-        ``length`` of the scale or the number of its values (``utility.penalty``).
+        ``generalised`` records show a cell of several values. ``covered`` is the sum of what cells
+        cover; a suppressed cell is not in it, and counts ``length``, the largest that is possible.
         """
         penalty = utility.penalty(covered, length, suppressed=suppressed, records=records)
         return Loss((generalised + suppressed) / records, float(penalty))
@@ -84,17 +84,21 @@ class Cells:
 
     @property
     def kind(self) -> Literal["ranged", "listed", "centred", "labelled", "plain", "everything"]:
-        """Return how a cell is made."""
+        """Return how a cell is made of the values of its class.
+
+        ``everything``: suppressed; ``plain``: the value itself; ``listed``: the set of values;
+        ``ranged``: an interval; ``centred``: mean or median; ``labelled``: the text of a change.
+        """
         if self.content == "everything":
             return "everything"
-        if self.content == "value":
+        if self.content == "value":  # texts are listed: those that look like a set are quoted
             return "listed" if family(self.scale.attribute.type) in TEXTS else "plain"
         if self.content in ("label", "prefix"):
             return "labelled"
         if self.shape == "centroid":
             return "centred"
         if self.content == "node" and not (self.scale.interval and self.parted):
-            return "labelled"
+            return "labelled"  # bounds and midpoints need the numbers below the node, not its name
         return "ranged" if self.scale.interval else "listed"
 
     @property
@@ -104,13 +108,13 @@ class Cells:
 
     @property
     def text(self) -> bool:
-        """Return whether cells are texts, and ``*`` is one of them."""
+        """Return whether the column is of texts: then ``*``, not NULL, marks a suppressed cell."""
         if self.kind in ("everything", "labelled"):
             return self.shape == "text" or self._as_text(self.type) or self.type == "VARCHAR"
         if self.kind in ("ranged", "plain") and self.parted:
-            return False
+            return False  # bounds and midpoints keep the type of the values
         if self.content == "value" and self.kind == "listed":
-            return True
+            return True  # the values are texts
         return self.shape == "text" or self._as_text(self.scale.attribute.type)
 
     @property
@@ -123,53 +127,53 @@ class Cells:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Return what is added to the name of the column: once for each column of the release."""
+        """Return the endings of column names: one for each column of the quasi-identifier."""
         if self.kind != "ranged" or self.shape != "bounds":
             return ("",)
-        missing = self.scale.missing != NOWHERE
-        return ("_lower", "_upper", *(("_missing",) if missing else ()))
+        return ("_lower", "_upper", *(("_missing",) if self.scale.missing != NOWHERE else ()))
 
     @property
     def words(self) -> str:
-        """Return what the cells are, in a word (``COLUMNS``)."""
-        kinds = {"ranged": "intervals", "listed": "sets", "centred": "centroids"}
+        """Return the word for its cells in the column ``cells`` of a result (``COLUMNS``)."""
         if self.content in ("value", "everything"):
             return {"value": "values", "everything": "suppressed"}[self.content]
         if self.kind == "ranged" and self.parted:
             return {"bounds": "bounds", "midpoint": "midpoints"}[self.shape]
+        kinds = {"ranged": "intervals", "listed": "sets", "centred": "centroids"}
         return kinds.get(self.kind, "labels")
 
 
 def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
-    """Make the table ``cells`` (part, cell_1 ..) of the classes.
+    """Make the table ``cells``: one row per class, its number ``part`` and ``cell_1`` .. (cells).
 
-    ``values_1 ..`` must be there where a cell is made of the values of a class.
+    Reads ``values_1 ..`` of ``make_values`` where a cell needs all values of a class.
     """
-    parts: list[exp.Expr] = [exp.column("part", table="classes")]
+    selected: list[exp.Expr] = [exp.column("part", table="classes")]
     tree = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
     for column in columns:
         i = column.number
         suppressed: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
         hidden: exp.Expr = exp.column("suppressed", table="classes")
-        if column.by_step:
+        if column.by_step:  # step -1: this cell alone is suppressed
             hidden = exp.or_(hidden, exp.column(column.key, table="classes") < 0)
-        for suffix, content in zip(column.suffixes, _cell_contents(column), strict=True):
+        for suffix, cell in zip(column.suffixes, _cell_expressions(column), strict=True):
             case = exp.Case().when(hidden.copy(), suppressed.copy())
-            parts.append(exp.alias_(case.else_(content), f"cell_{i}{suffix}"))
-        for side, place in _cell_sources(column):
-            key = "part" if side == f"values_{i}" else "place"
-            same = equal(exp.column(key, table=side), exp.column(place, table="classes"))
-            name = side if key == "part" else scale_table(i)
-            rows = exp.alias_(own_table(name), side, table=True)
-            tree = tree.join(rows, on=same, join_type="left")
-    passes.keep("cells", tree.select(*parts))
+            selected.append(exp.alias_(case.else_(cell), f"cell_{i}{suffix}"))
+        for alias, class_column in _cell_sources(column):
+            of_class = alias == f"values_{i}"
+            key = exp.column("part" if of_class else "place", table=alias)
+            source = exp.alias_(own_table(alias if of_class else scale_table(i)), alias, table=True)
+            on = equal(key, exp.column(class_column, table="classes"))
+            tree = tree.join(source, on=on, join_type="left")
+    passes.keep("cells", tree.select(*selected))
     passes.drop(*(f"values_{column.number}" for column in columns))
 
 
 def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
-    """Make the table ``values_i`` of sets, means or medians: part, values, cell.
+    """Make the table ``values_i``, if cells need it: a row per class (part, how many values, cell).
 
-    ``done`` has the people of each part and place.
+    The cell is a set, mean or median of the values of the class. ``done`` names the table of
+    people by class and place.
     """
     i, scale = column.number, column.scale
     if column.kind == "centred":
@@ -185,8 +189,8 @@ def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
     passes.keep(f"values_{i}", tree)
 
 
-def _cell_contents(column: Cells) -> list[exp.Expr]:
-    """Return what the cells of a class hold, for each column of the release."""
+def _cell_expressions(column: Cells) -> list[exp.Expr]:
+    """Return the SQL of a cell: one expression for each of the ``suffixes`` of the column."""
     if column.kind == "everything":
         return [exp.Literal.string("*")]
     if column.kind == "plain":
@@ -194,14 +198,15 @@ def _cell_contents(column: Cells) -> list[exp.Expr]:
         written = column.text or release.as_text(column.scale.attribute.type, column.ending)
         return [exp.cast(value, "VARCHAR") if written else value]
     if column.kind == "ranged":
-        return _interval_of_class(column)
+        return _interval_expressions(column)
     return [exp.column("cell", table=f"values_{column.number}")]
 
 
 def _cell_sources(column: Cells) -> list[tuple[str, str]]:
-    """Return the tables that a cell is read from, each with the column of ``classes`` to join on.
+    """Return the tables that a cell is read from: alias, and column of ``classes`` to join on.
 
-    ``lower_i`` and ``upper_i`` are the scale at both ends of a class, ``values_i`` has ready cells.
+    ``lower_i`` and ``upper_i`` both alias the scale, joined at the first and at the last place of
+    the class; ``values_i`` has a finished cell per class.
     """
     i = column.number
     if column.kind == "everything":
@@ -213,8 +218,11 @@ def _cell_sources(column: Cells) -> list[tuple[str, str]]:
     return [(f"values_{i}", column.key)]
 
 
-def _interval_of_class(column: Cells) -> list[exp.Expr]:
-    """Return the interval of a class, and whether the missing value is in it, too."""
+def _interval_expressions(column: Cells) -> list[exp.Expr]:
+    """Return the SQL of an interval: its ends and a flag, its midpoint, a struct or a text.
+
+    ``alone``: both ends are one value. ``missing``: missing values, last on the scale, are in it.
+    """
     i, defined, type_ = column.number, column.nominal, column.scale.attribute.type
     if defined is not None:
         lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
@@ -244,19 +252,21 @@ def _interval_of_class(column: Cells) -> list[exp.Expr]:
 
 
 def _cell_of_view(view: str, bounds: Mapping[str, exp.Expr], **shape: bool) -> exp.Expr:
-    """Return the cell that a view writes of the ``bounds`` of an interval."""
+    """Return the SQL of a cell from a view over one row, ``bounds``."""
     query = splice(f"anonymise/{view}", rows={"bounds": bounds}, shape=shape)
     return query.selects[0].unalias()
 
 
 def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
-    """Return what the cells of one quasi-identifier cost, over all records.
-
-    InputError where there are too many values.
-    """
-    by_set = column.kind == "listed"
-    written, generalised, covered = _sum_losses(passes, column, by_set=by_set)
-    check_sets(column, written)
+    """Return the loss of one quasi-identifier, with ``suppressed`` records; refuse huge sets."""
+    by_set, i = column.kind == "listed", column.number
+    tree = splice(
+        f"anonymise/{'counted' if by_set else 'spans'}",
+        columns={"low": f"low_{i}", "high": f"high_{i}"},
+        tables={"classes": own_name("classes"), "sets": own_name(f"values_{i}")},
+    )
+    generalised, covered, listed = map(int, passes.row(tree))
+    check_sets(column, listed)
     length = column.scale.values if by_set else column.scale.span
     records = passes.coded.records
     return Loss.of(generalised, covered, length, suppressed=suppressed, records=records)
@@ -269,12 +279,3 @@ def check_sets(column: Cells, values: int) -> None:
             f"the cells of {quoted(column.scale.attribute.name)} would list {values:,} values in "
             "all; make it coarser with NAME=EXPRESSION, or ask for less with --l or --t"
         )
-
-
-def _sum_losses(passes: Passes, column: Cells, *, by_set: bool) -> tuple[int, int, int]:
-    i = column.number
-    columns = {"low": f"low_{i}", "high": f"high_{i}"}
-    tables = {"classes": own_name("classes"), "sets": own_name(f"values_{i}")}
-    tree = splice(f"anonymise/{'counted' if by_set else 'spans'}", columns=columns, tables=tables)
-    generalised, spanned, written = passes.row(tree)
-    return int(written), generalised, int(spanned)

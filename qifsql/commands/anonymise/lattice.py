@@ -106,18 +106,18 @@ class Loss:
     def of(self, node: Node, measured: Measured) -> Fraction:
         """Return the loss of a node that keeps some record.
 
-        ``classes``: records per class that is kept, all records over its classes.
-        ``discernibility``: per record, the size of its class; of a suppressed record, all records.
+        ``classes``: all records divided by the classes that are kept. ``discernibility``: the mean
+        over records of the size of their class; a suppressed record counts all records.
         """
         if self.additive:
-            more = {"penalty": measured.penalty, "entropy": measured.entropy}
-            return self.sum(node) + more.get(self.name, 0)
+            of_suppressed = {"penalty": measured.penalty, "entropy": measured.entropy}
+            return self.sum(node) + of_suppressed.get(self.name, 0)
         if self.name == "classes":
             return Fraction(self.records, measured.classes)
         return Fraction(measured.squares, self.records) + measured.suppressed
 
     def bound(self, measured: Measured) -> Fraction:
-        """Return what no node that is at least as coarse falls below."""
+        """Return a lower bound on the loss of all nodes as coarse as the measured one, or more."""
         if self.name == "classes":
             return Fraction(self.records, measured.blocks)
         return Fraction(measured.all_squares, self.records)
@@ -154,27 +154,28 @@ class Lattice:
     def search(self) -> Node | None:
         """Find the best node, then measure others for the frontier; None if none is allowed.
 
-        The coarsest node is measured in any case.
+        Nodes are visited by rising lower bound on their loss; of equal ones, the finest first.
         """
         top = self.heights
         if not self._measure_if_allowed(top) and self._is_known_refused(top):
-            self.optimal = self.complete = True
+            self.optimal = self.complete = True  # the top is refused, and so all finer nodes
             return None
         if self.best is not None:
             self._descend(self.best)
-        queue = [(self._loss_bound(self._bottom_node), 0, self._bottom_node)]
+        bottom = (0,) * len(self.heights)
+        queue = [(self._loss_bound(bottom), 0, bottom)]  # bound, sum of the steps, node
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
             self.covered = bound
-            if self.best is not None and bound > self._rank(self.best)[0]:
-                self.optimal = True
+            if self.best is not None and bound > self.loss.of(self.best, self.nodes[self.best]):
+                self.optimal = True  # nothing in the queue loses as little; the rest is frontier
                 if len(self.nodes) >= FRONTIER:
                     return self.best
             if not self._is_known_refused(node) and not self._measure_if_allowed(node):
                 self._climb(node)
             for child in self._children(node):
-                entry = max(bound, self._loss_bound(child, self.nodes.get(node)))
-                heapq.heappush(queue, (entry, sum(child), child))
+                child_bound = max(bound, self._loss_bound(child, self.nodes.get(node)))
+                heapq.heappush(queue, (child_bound, sum(child), child))
         self.complete = not queue
         self.optimal = self.optimal or not queue
         return self.best
@@ -185,38 +186,38 @@ class Lattice:
         A node is left out where another has neither more risk nor more loss.
         """
         allowed = [
-            (self.loss.of(node, m), m.risk(self.loss.records), node)
-            for node, m in self.nodes.items()
-            if m.suppressed <= self.limit and self._keeps_bounds(node)
+            (self.loss.of(node, measured), measured.risk(self.loss.records), node)
+            for node, measured in self.nodes.items()
+            if measured.suppressed <= self.limit and self._keeps_bounds(node)
         ]
-        least: Fraction | None = None
-        for _, risk, node in sorted(allowed):
-            if least is None or risk < least:
-                least = risk
+        least_risk: Fraction | None = None
+        for _loss, risk, node in sorted(allowed):
+            if least_risk is None or risk < least_risk:
+                least_risk = risk
                 yield node
 
-    @property
-    def _bottom_node(self) -> Node:
-        return (0,) * len(self.heights)
-
     def _rank(self, node: Node) -> tuple[Fraction, int, Fraction, Node]:
-        """Return what the best node has least of: loss, suppressed records, risk, steps."""
+        """Return the key whose minimum is the best node: loss, suppressed records, risk, steps."""
         measured = self.nodes[node]
         risk = measured.risk(self.loss.records)
         return self.loss.of(node, measured), measured.suppressed, risk, node
 
     def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction:
-        """Return what the loss of a node and of all coarser ones is, at least."""
+        """Return a lower bound on the loss of a node and all coarser ones; 0 if nothing is known.
+
+        ``parent``: a measured node that is finer.
+        """
         if self.loss.additive:
             return self.loss.sum(node)
         return Fraction(0) if parent is None else self.loss.bound(parent)
 
     def _children(self, node: Node) -> Iterator[Node]:
-        """Yield the nodes one step above that are reached from this one alone."""
-        last = max((i for i, step in enumerate(node) if step), default=0)
-        yield from self._nodes_above(node, last)
+        """Yield the nodes one step coarser that the search reaches from this node and no other."""
+        last_climbed = max((i for i, step in enumerate(node) if step), default=0)
+        yield from self._nodes_above(node, last_climbed)
 
     def _nodes_above(self, node: Node, first: int = 0) -> Iterator[Node]:
+        """Yield the nodes one step coarser in a quasi-identifier, from index ``first`` on."""
         for i in range(first, len(node)):
             if node[i] < self.heights[i]:
                 yield (*node[:i], node[i] + 1, *node[i + 1 :])
@@ -237,7 +238,7 @@ class Lattice:
             self.refused = [*(n for n in self.refused if not _is_finer(n, node)), node]
 
     def _measure_if_allowed(self, node: Node) -> bool:
-        """Measure a node, once; return whether it is allowed, and remember the best."""
+        """Measure a node, if it was not; return whether it is allowed; update ``best``."""
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)
         measured = self.nodes[node]
@@ -254,31 +255,35 @@ class Lattice:
         return True
 
     def _climb(self, node: Node) -> None:
-        """Find, on a chain from a refused node to the top, the last node that is refused.
+        """Find by bisection the last refused node on a chain from a refused node to the top.
 
-        All that is finer than it needs no measuring then.
+        All nodes finer than it are then known to be refused, without measuring them.
         """
         if not self._is_known_refused(node):
-            return
+            return  # refused in a way that tells nothing about finer nodes
         chain = [node]
         while above := list(self._nodes_above(chain[-1])):
             chain.append(min(above, key=lambda n: (self.loss.sum(n), n)))
-        low, high = 0, len(chain) - 1
-        while high - low > 1 and not self.late():
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._measure_if_allowed(chain[middle]) else (middle, high)
+        refused, allowed = 0, len(chain) - 1  # indexes in the chain
+        while allowed - refused > 1 and not self.late():
+            middle = (refused + allowed) // 2
+            if self._measure_if_allowed(chain[middle]):
+                allowed = middle
+            else:
+                refused = middle
 
     def _descend(self, node: Node) -> None:
-        """Go down from an allowed node, each time by the step that saves most, as far as it goes.
+        """Go from an allowed node to finer allowed ones, by the step that saves most, to the end.
 
-        So there is a good node early, should the time end.
+        So a good node is known early, should the time end.
         """
-        going = True
-        while going and not self.late():
-            below = [(*node[:i], step - 1, *node[i + 1 :]) for i, step in enumerate(node) if step]
+        finer: Node | None = node
+        while finer is not None and not self.late():
+            steps = enumerate(finer)
+            below = [(*finer[:i], step - 1, *finer[i + 1 :]) for i, step in steps if step]
             below.sort(key=lambda n: (self.loss.sum(n), n))
             allowed = (n for n in below if not self.late() and self._measure_if_allowed(n))
-            node, going = next(((n, True) for n in allowed), (node, False))
+            finer = next(allowed, None)
 
 
 def _is_finer(node: Node, coarser: Node) -> bool:

@@ -34,40 +34,43 @@ WIDEST = 32  # quasi-identifiers: the sum of 32 squares of 40 bits stays below 2
 
 
 def largest_part(k: int, width: int, within: int) -> int:
-    """Return the most distinct people of a part: ``within``, or more if k requires it.
+    """Return the largest size of a part, in distinct people: ``within``, or more if k requires it.
 
-    A larger part can always be cut at a median (by ``mondrian.partition``).
+    ``width``: the number of quasi-identifiers. A larger part can always be cut at a median.
     """
     if width > WIDEST:
         raise InputError(f"mdav takes at most {WIDEST} quasi-identifiers; name fewer, or combine")
     if not 1 <= within <= MOST:
         raise InputError(f"within must be from 1 to {MOST:,} different people")
-    least = 2 * k * width + 1
-    if least > MOST:
+    always_cut = 2 * k * width + 1
+    if always_cut > MOST:
         raise InputError("k is too large for mdav with so many quasi-identifiers; use mondrian")
-    return max(within, least)
+    return max(within, always_cut)
 
 
 def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
-    """Create the table ``done`` of groups, places and people; return whether it was cut first."""
+    """Create the table ``done`` of groups, places and people; return whether medians cut it first.
+
+    Each turn forms one group in every part. ``near`` has the people that are in no group yet.
+    """
     size = largest_part(wishes.k, passes.coded.width, within)
     partition(passes, Wishes(wishes.k), small=size)
     parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
-    cut = passes.row(exp.select(parts).from_(own_table("done")))[0] > 1
+    is_cut = passes.row(exp.select(parts).from_(own_table("done")))[0] > 1
     near, near_next, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
     ungrouped = passes.make(near, "near")
     passes.drop("done")
     of_people, groups = passes.coded.owners is not None, "groups"
-    if of_people:
+    if of_people:  # people with several records: k counts people
         passes.make("holders", "holders", near=near)
         _check_parts(passes, near)
         groups = "groups_of_people"
     make_empty_done(passes, near)
-    nobody = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
-    passes.keep("carried", nobody.from_(own_table(near)).where("FALSE"))
+    no_poles = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
+    passes.keep("carried", no_poles.from_(own_table(near)).where("FALSE"))
     turn = 0
     while ungrouped:
-        passes.look(passes.people(near))
+        passes.look(passes.people(near))  # report progress
         passes.set("turn", turn)
         passes.make("poles", "poles", None, {"people": of_people}, near=near)
         passes.make("groups", groups, numbers, near=near)
@@ -78,7 +81,7 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
         passes.drop(near, "poles", "groups")
         near, near_next, turn = near_next, near, turn + 1
     passes.drop(near, "carried", *["holders"] * of_people)
-    return cut
+    return is_cut
 
 
 def _check_parts(passes: Passes, near: str) -> None:

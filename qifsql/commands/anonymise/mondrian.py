@@ -23,20 +23,21 @@ from qifsql.counting.scales import own_table
 def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
     """Cut parts until none can be cut; create the table ``done`` of parts, places and people.
 
-    A part of at most ``small`` distinct people is not cut further.
+    A part of at most ``small`` distinct people is not cut further. A pass reads the people of open
+    parts from one of two tables, and writes those of the next pass to the other.
     """
-    now, then, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
-    open_ = passes.make(now, "people")
+    now, following, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
+    open_rows = passes.make(now, "people")
     make_empty_done(passes, now)
-    while open_:
+    while open_rows:
         passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, people=now)
         passes.add("done", "done", people=now)
         passes.make("cuts", "cuts", numbers, people=now)
         passes.judge(wishes, "sides", people=now)
-        open_ = passes.make(then, "people_next", people=now)
-        passes.look(passes.people(then))
+        open_rows = passes.make(following, "people_next", people=now)
+        passes.look(passes.people(following))  # report progress
         passes.drop(now, "chosen", "cuts", "refused")
-        now, then = then, now
+        now, following = following, now
     passes.drop(now)
 
 

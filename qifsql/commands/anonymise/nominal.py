@@ -47,22 +47,21 @@ class Nominal:
         return "BIGINT" if family(self.attribute.type) in INTEGERS else self.attribute.type
 
     def ends(self, table: str, step: str) -> exp.Select:
-        """Return the ends of the interval of each group of a step (part, lower, upper).
+        """Return the query of the interval of each group of values: part, lower, upper.
 
-        ``table`` has the values and, in the column ``step``, their groups. NULL: without end.
+        ``table`` has a row per value, and the number of its group in the column ``step``. An end
+        is NULL where the interval is open.
         """
         bounds = {"first": self._first_value(), "last": self._last_value()}
         for name, limits in (("top", self.tops), ("bottom", self.bottoms)):
             bounds |= {f"{name}_{n}": self._limit(limit) for n, limit in enumerate(limits, 1)}
+        sides = {"tops": self.tops, "bottoms": self.bottoms}
         query = splice(
             "anonymise/nominal_ends",
             columns={"own_step": step},
             tables={"steps_of": table},
             rows={"bounds": bounds},
-            shape={
-                "tops": range(1, len(self.tops) + 1),
-                "bottoms": range(1, len(self.bottoms) + 1),
-            },
+            shape={name: range(1, len(limits) + 1) for name, limits in sides.items()},
         )
         ends = [exp.alias_(self._typed(exp.column(end)), end) for end in ("lower", "upper")]
         return exp.select("part", *ends).from_(query.subquery("ends"))
@@ -72,31 +71,28 @@ class Nominal:
         return exp.cast(begin, "HUGEINT") if self.type == "BIGINT" else self._typed(begin)
 
     def _last_value(self) -> exp.Expr:
-        """Return the last value of the interval; of floating numbers the first behind it."""
+        """Return the last value of the interval; of floating numbers the first one after it."""
         begin = self._first_value()
         if not self.widths:
             return begin
         kind = family(self.attribute.type)
         if kind in INTEGERS:
-            more = sum(int(width) - 1 for width in self.widths)
-            end = exp.Add(this=begin, expression=number(more))
+            rest = sum(int(width) - 1 for width in self.widths)
+            end = exp.Add(this=begin, expression=number(rest))
             return exp.Least(this=end, expressions=[number(LARGEST)])
-        (width,) = self.widths
+        (width,) = self.widths  # other types have one (nominal_interval)
         if kind in ("FLOAT", "DOUBLE"):
             return exp.Add(this=begin, expression=exp.Literal.number(width))
         if kind == "DECIMAL":
             digits = scale_of(self.attribute.type)
-            digit = exp.Literal.number("0." + "0" * (digits - 1) + "1" if digits else "1")
+            last_digit = exp.Literal.number("0." + "0" * (digits - 1) + "1" if digits else "1")
             end = exp.Add(this=begin, expression=exp.Literal.number(width))
-            return exp.Sub(this=exp.paren(end), expression=digit)
+            return exp.Sub(this=exp.paren(end), expression=last_digit)
         unit = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(width.upper()))
-        step = "DAY" if kind == "DATE" else "MICROSECOND"
-        last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(step))
-        return self._typed(
-            exp.paren(
-                exp.Sub(this=exp.paren(exp.Add(this=begin, expression=unit)), expression=last)
-            )
-        )
+        next_begin = exp.paren(exp.Add(this=begin, expression=unit))
+        smallest = exp.var("DAY" if kind == "DATE" else "MICROSECOND")
+        step_back = exp.Interval(this=exp.Literal.string("1"), unit=smallest)
+        return self._typed(exp.paren(exp.Sub(this=next_begin, expression=step_back)))
 
     def _limit(self, text: str) -> exp.Expr:
         return exp.cast(exp.Literal.string(text), self.attribute.type, dialect="duckdb")
@@ -106,7 +102,11 @@ class Nominal:
 
 
 def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:
-    """Return the intervals of changes of a measured quasi-identifier, None where they have none."""
+    """Return the intervals that ``changes`` of quasi-identifier number ``i`` define.
+
+    None if its type or one of the changes has no ends that could be computed: intervals then end
+    at values of the data.
+    """
     qid = changed.qids[i - 1]
     kind = family(qid.type)
     widths = [change for change in changes if change.kind == "coarser"]

@@ -8,10 +8,12 @@ on the way.
 """
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import polars as pl
 
@@ -36,15 +38,26 @@ BROKEN = "One row per class that breaks a limit."
 SERVED = 100  # a table is worth making for a hundredth of all nodes
 
 
+class Source(NamedTuple):
+    """A table of people, from which ``node`` and all coarser nodes can be counted."""
+
+    node: Node
+    table: str
+    rows: int
+
+
 @dataclass
 class Recoding:
-    """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them."""
+    """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them.
+
+    A step is known by its number ``s`` from 0, a quasi-identifier by its number ``i`` from 1.
+    """
 
     passes: Passes
     scales: Sequence[Scale]
     steps: Sequence[Sequence[ValueStep]]
     wishes: Wishes
-    sources: list[tuple[Node, str, int]] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
 
@@ -59,7 +72,7 @@ class Recoding:
         return range(1, len(self.steps) + 1)
 
     def make(self, *, nested: bool) -> None:
-        """Make the tables of steps and of different people.
+        """Make the tables ``steps_1 ..`` (a row per value) and ``tuples`` (a row per person).
 
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.
@@ -74,10 +87,10 @@ class Recoding:
         tables = {f"steps_{i}": own_name(f"steps_{i}") for i in self.qids}
         tuples = self.view("tuples", tables=tables, heights=self.heights)
         rows = self.passes.keep("tuples", Plan((people,), tuples))
-        self.sources = [((0,) * len(self.steps), "tuples", rows)]
+        self.sources = [Source((0,) * len(self.steps), "tuples", rows)]
 
     def _make_steps(self, i: int, steps: Sequence[ValueStep]) -> None:
-        """Make the table ``steps_i``: the number of each value's group in every step."""
+        """Make the table ``steps_i``: a row per value, with its group number in each step."""
         forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in steps[1:]])
         query = splice("anonymise/steps", shape={"qid": i, "height": len(steps) - 1})
         self.passes.keep(f"steps_{i}", Plan((forms,), query))
@@ -85,7 +98,7 @@ class Recoding:
     def _check_levels(self, i: int, steps: Sequence[ValueStep]) -> None:
         """Refuse values that the hierarchy lacks; a missing one needs no line."""
         level = next((s for s, step in enumerate(steps) if step.content == "node"), None)
-        if level is None:
+        if level is None:  # no step is a level of a hierarchy
             return
         values, people = self.passes.row(self.of_steps("outside", i, {"own_form": f"form_{level}"}))
         if values:
@@ -96,59 +109,64 @@ class Recoding:
             )
 
     def _check_nested(self, i: int, steps: Sequence[ValueStep]) -> None:
-        for (s, _), (above, step) in pairwise(enumerate(steps)):
-            columns = {"own_finer": column_of(i, s), "own_coarser": column_of(i, above)}
+        """Refuse a step that separates values which the step before it merges."""
+        for s, (finer, coarser) in enumerate(pairwise(steps)):
+            columns = {"own_finer": column_of(i, s), "own_coarser": column_of(i, s + 1)}
             pair = Step("steps", "One row per value.", self.of_steps("two_steps", i, columns))
-            (split,) = self.passes.row(Plan((pair,), splice("compare/splits")))
-            if split:
+            (splits,) = self.passes.row(Plan((pair,), splice("compare/splits")))
+            if splits:
                 raise InputError(
-                    f"change {quoted(' + '.join(step.texts))} is not coarser than the step before "
-                    f"it ({quoted(' + '.join(steps[s].texts) or 'as it is')}): it parts values "
+                    f"change {quoted(' + '.join(coarser.texts))} is not coarser than the step "
+                    f"before it ({quoted(' + '.join(finer.texts) or 'as it is')}): it parts values "
                     "that are together there; name steps of which each merges groups of the last"
                 )
 
     def losses(self, i: int) -> list[StepLoss]:
-        """Return what each step of a quasi-identifier loses."""
+        """Return the information loss of each step of a quasi-identifier, over all records."""
         scale, records = self.scales[i - 1], self.passes.coded.records
         losses = []
         for s, _ in enumerate(self.steps[i - 1]):
             columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
             row = self.passes.row(self.of_steps("lost_by_step", i, columns))
-            generalised, listed, spanned, lost = row
-            sizes = (spanned, scale.span) if scale.interval else (listed, scale.values)
-            penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
-            losses.append(
-                StepLoss(penalty, Fraction(int(lost), records << 40), idle=not generalised)
-            )
+            generalised, listed, spanned, entropy = map(int, row)  # entropy in 2^-40 nats
+            covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
+            penalty = utility.penalty(covered, length, suppressed=0, records=records)
+            losses.append(StepLoss(penalty, Fraction(entropy, records << 40), idle=not generalised))
         return losses
 
     def make_suppression_losses(self) -> None:
-        """Make the table ``left_by_steps`` of what each step leaves for suppression to lose."""
-        parts = []
+        """Make ``left_by_steps``: what suppressing a record loses beyond each step.
+
+        One row per quasi-identifier, step and group of values.
+        """
+        queries = []
         for i, scale in enumerate(self.scales, 1):
             sizes = {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
             sizes |= {"all_records": self.passes.coded.records, "qid_number": i}
             for s, _ in enumerate(self.steps[i - 1]):
                 columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
                 numbers = sizes | {"step_number": s}
-                parts.append(self.of_steps("left_by_step", i, columns, numbers))
-        self.passes.keep("left_by_steps", union(parts))
+                queries.append(self.of_steps("left_by_step", i, columns, numbers))
+        self.passes.keep("left_by_steps", union(queries))
 
     def measure(self, node: Node, limit: int) -> Measured:
-        """Return the classes of a node; what suppressed records lose, if at most ``limit``."""
-        table, rows = self._smallest_table(node)
-        if table not in self.texts:
-            self.texts[table] = render.statement(self.measuring_plan(table))
-        steps = [s + 1 for s in node]
+        """Count the classes of a node; may make a table that speeds up coarser nodes.
+
+        The loss of suppressed records is measured if there are any, and at most ``limit``.
+        """
+        source = self._smallest_source(node)
+        if source.table not in self.texts:
+            self.texts[source.table] = render.statement(self.measuring_plan(source.table))
+        positions = [s + 1 for s in node]  # in the lists of steps, which SQL counts from 1
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
-            self.passes.stream.rows(self.texts[table], steps)
+            self.passes.stream.rows(self.texts[source.table], positions)
         )
         if (
-            LARGE < rows >= 4 * blocks
+            LARGE < source.rows >= 4 * blocks
             and len(self.sources) < SOURCES
             and self._is_worth_a_table(node)
         ):
-            self._roll_up(node, table, rows)
+            self._roll_up(node, source)
         counts = Measured(
             blocks,
             classes,
@@ -164,11 +182,11 @@ class Recoding:
         return replace(counts, penalty=penalty, entropy=entropy)
 
     def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
-        """Return what suppressed records lose beyond the steps of a node: penalty and entropy.
+        """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
 
-        Means over all records and quasi-identifiers.
+        Both are means over all records and quasi-identifiers; entropy is in nats.
         """
-        table, _ = self._smallest_table(node)
+        table = self._smallest_source(node).table
         key = f"suppression in {table}"
         if key not in self.texts:
             sized = self._size_steps(table, None, "judged_classes")
@@ -177,21 +195,20 @@ class Recoding:
             self.texts[key] = render.statement(plan)
         rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
         penalty = entropy = Fraction(0)
-        for scale, (_, listed, spanned, lost) in zip(self.scales, rows, strict=True):
+        for scale, (_number, listed, spanned, lost) in zip(self.scales, rows, strict=True):
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
             penalty += Fraction(int(covered), length or 1)
             entropy += Fraction(int(lost), 1 << 40)
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells
 
-    def _smallest_table(self, node: Node) -> tuple[str, int]:
-        """Return the smallest table of people that a node can be counted from, and its rows."""
-        finer = [s for s in self.sources if all(a <= b for a, b in zip(s[0], node, strict=True))]
-        _, table, rows = min(finer, key=lambda source: source[2])
-        return table, rows
+    def _smallest_source(self, node: Node) -> Source:
+        """Return the table with the fewest rows of those that a node can be counted from."""
+        usable = (s for s in self.sources if all(map(operator.le, s.node, node)))
+        return min(usable, key=lambda source: source.rows)
 
     def risks(self, node: Node) -> list[Risk]:
-        """Return the risk of the release of a node for each secret, as an attack on it finds it.
+        """Return the risk of releasing a node for each secret, as ``qifsql.attack`` measures it.
 
         Suppressed records are one class. Without secrets there is one risk.
         """
@@ -205,19 +222,22 @@ class Recoding:
         return [risk(name, j, self.prior, profiles) for j, name in enumerate(names, 1)]
 
     def _released_steps(self, node: Node) -> list[Step]:
-        """Return the steps to the classes of a node as they are released."""
-        table, _ = self._smallest_table(node)
-        steps = self._judged_steps(table, node)
-        if not self.wishes.of_secret:
+        """Return the steps of a plan that ends with ``released``: people by class and secrets."""
+        steps = self._judged_steps(self._smallest_source(node).table, node)
+        if not self.wishes.of_secret:  # no limit needs the two views yet
             steps.append(Step("sides", "One row per class.", self.view("sides_of_node")))
             steps.append(make_step("anonymise/none_refused", "refused"))
         released = self.view("released_sides")
         return [*steps, Step("released", "One row per class as it is released.", released)]
 
     def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
-        """Return the profile of classes for whose record it is (0, 0), and for each secret."""
+        """Return the profiles of the classes: (0, 0) for re-identification, (j, 0) for secret j.
+
+        The last of the ``steps`` is ``released``.
+        """
         profiles = {}
         for j in range(len(self.passes.coded.secrets) + 1):
+            # without a secret, all records of a class have the same "value": its number
             column = f"secrets_{j}" if j else "part"
             classes = splice("anonymise/released_blocks", columns={"secret": column})
             blocks = Step("blocks", "One row per class and its best guess.", classes)
@@ -229,7 +249,7 @@ class Recoding:
         return profiles
 
     def _is_worth_a_table(self, node: Node) -> bool:
-        """Return whether enough nodes are at least as coarse, to which a table of it is of use."""
+        """Return whether enough nodes are at least as coarse, so that a table of this one helps."""
         above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
         return above * SERVED >= math.prod(h + 1 for h in self.heights)
 
@@ -242,9 +262,10 @@ class Recoding:
     def _size_steps(
         self, table: str, node: Node | None, judged: str, **shape: bool
     ) -> tuple[Step, ...]:
-        """Return the steps to the sizes of the classes of a node; ``judged`` is their view.
+        """Return the steps of a plan that ends with the sizes of the classes of a node.
 
-        Without a ``node`` its steps are parameters: the text is the same for all nodes.
+        ``judged`` is the view of sizes if there are limits on a secret or on people. Without a
+        ``node`` its steps are parameters, so that one text serves all nodes.
         """
         sizes = self.view("sizes_of_node")
         if self.passes.coded.judges(self.wishes):
@@ -253,7 +274,7 @@ class Recoding:
         return *self._judged_steps(table, node), sized
 
     def _judged_steps(self, table: str, node: Node | None) -> list[Step]:
-        """Return the steps to the people of a node and, with limits on a secret, broken classes."""
+        """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes)."""
         people = self.view(
             "tuples_of_node",
             tables={"tuples": own_name(table)},
@@ -267,13 +288,13 @@ class Recoding:
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         return steps
 
-    def _roll_up(self, node: Node, table: str, rows: int) -> None:
-        """Make a table of the classes of a node, from which coarser nodes are measured."""
-        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(table)}
+    def _roll_up(self, node: Node, source: Source) -> None:
+        """Make a table of the classes of a node from ``source``, to count coarser nodes from."""
+        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
         people = self.view("rolled_up", tables=tables, numbers=positions(node), qids=self.qids)
-        rolled_rows = self.passes.keep(name, people)
-        worth = 2 * rolled_rows <= rows
-        self.sources.append((node, name, rolled_rows if worth else rows))
+        rows = self.passes.keep(name, people)
+        # a table that is not half as large counts as no smaller, so that it is not preferred
+        self.sources.append(Source(node, name, rows if 2 * rows <= source.rows else source.rows))
 
     def changes(self, node: Node) -> list[str]:
         """Return the changes of a node as they would be written."""
@@ -282,9 +303,7 @@ class Recoding:
 
     def drop(self) -> None:
         """Drop the tables that were made."""
-        self.passes.drop(
-            "tuples", "left_by_steps", *(name for _, name, _ in self.sources if name != "tuples")
-        )
+        self.passes.drop("left_by_steps", *(source.table for source in self.sources))
         self.passes.drop(*(f"steps_{i}" for i in self.qids))
 
     def view(
@@ -327,5 +346,5 @@ class Recoding:
 
 
 def positions(node: Node) -> dict[str, int]:
-    """Return where the steps of a node are in the lists of steps, from 1."""
+    """Return the positions ``at_1 ..`` of the steps of a node in lists of steps, from 1."""
     return {f"at_{i}": s + 1 for i, s in enumerate(node, 1)}

@@ -14,11 +14,11 @@ TABLES = {name: own_name(name) for name in ("done", "refused", "classes", "tuple
 
 
 def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
-    """Make the tables ``done`` and ``refused`` of the classes of a node.
+    """Make the tables of a node: ``done`` (people by class and place), ``refused`` (bad classes).
 
-    In the people of classes that break a limit, the cells of the quasi-identifiers of ``order``
-    (their numbers) are suppressed one after the other. People whose suppressed cells are the same
-    then form classes among themselves. All others keep theirs, so these go on keeping the limits.
+    ``order``: numbers of quasi-identifiers. In classes that break a limit, their cells are
+    suppressed one after the other, until no class does; records that then look alike form new
+    classes. Other classes stay as they are.
     """
     passes, qids = recoding.passes, recoding.qids
     passes.statements[render.statement(recoding.measuring_plan("tuples", node))] = None
@@ -42,15 +42,14 @@ def _refuse_classes(recoding: Recoding) -> None:
 
 
 def suppressed_cells(recoding: Recoding) -> list[int]:
-    """Return how many cells of each quasi-identifier are suppressed, without whole records."""
+    """Return the number of suppressed cells by quasi-identifier, without those of whole records."""
     return [int(n) for n in recoding.passes.row(recoding.view("cells_suppressed", tables=TABLES))]
 
 
 def widen_intervals(recoding: Recoding) -> None:
-    """Make the table ``classes`` of ``own_classes``, with intervals that cover all of a step.
+    """Make ``classes`` of ``own_classes``: intervals cover all records of a group of values.
 
-    So records at the same step have the same cell, whatever their class; only records that are not
-    suppressed count.
+    So the same value has the same cell in every class. Suppressed records do not count.
     """
     tables = TABLES | {"classes": own_name("own_classes")}
     view = recoding.view("same_cells", tables=tables, qids=recoding.qids)
@@ -59,7 +58,10 @@ def widen_intervals(recoding: Recoding) -> None:
 
 
 def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
-    """Make the table ``values_i`` of what cells hold, by step, where they need one."""
+    """Make the table ``values_i`` of a quasi-identifier at step number ``s``, if its cells need it.
+
+    A row per group of values, ``part``: its label, set, centre, or ends of its interval.
+    """
     i, passes = column.number, recoding.passes
     if column.kind == "labelled" and step.form is not None:
         _make_labels(recoding, column, step, s)
@@ -77,7 +79,7 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
 
 
 def _make_labels(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
-    """Make the table of the labels of a step: prefixes with stars, or what its form gives."""
+    """Make ``values_i``, a row per label of a step: prefixes with stars, or results of its form."""
     i = column.number
     columns = {"own_step": column_of(i, s), "own_form": f"form_{s}"}
     if step.content == "prefix":
@@ -89,11 +91,10 @@ def _make_labels(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> 
 
 
 def measure_loss(recoding: Recoding, i: int, s: int) -> Loss:
-    """Return what a quasi-identifier loses at a step in the release that was made."""
+    """Return the loss of quasi-identifier number ``i``, at step number ``s``, in the release."""
     columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
     row = recoding.passes.row(recoding.of_steps("lost_by_cells", i, columns))
-    released, generalised, listed, spanned = map(int, row)
+    released, generalised, listed, spanned = map(int, row)  # records, records, values, length
     scale, records = recoding.scales[i - 1], recoding.passes.coded.records
     covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
-    suppressed = records - released
-    return Loss.of(generalised, covered, length, suppressed=suppressed, records=records)
+    return Loss.of(generalised, covered, length, suppressed=records - released, records=records)

@@ -127,34 +127,33 @@ class Work:
         self.idle: dict[int, str] = {}  # changes that merge no values, by quasi-identifier
 
     def run(self, ending: str) -> dict[str, Any]:
-        """Make the tables ``membership`` and ``cells``; the summary without time.
+        """Make the tables ``membership`` (class of each record) and ``cells`` (of each class).
 
-        ``details`` are made, too. Raises InputError where no release can keep the limits.
+        Return the row of ``SUMMARY`` without seconds; fill ``details`` and ``notes``. Raises
+        InputError where no release can keep the limits.
         """
         coded = self._code_people()
         self._check_limits(coded)
         steps = RequestedSteps(self.engine, self.catalog, self.microdata, self.request).steps()
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._progress_reporter(coded.records))
-        rows: list[dict[str, Any]] = []
+        row: dict[str, Any] = {"method": self.request.method, "records": coded.records}
 
-        def work(_stream: Stream) -> None:
-            row = self._recode(steps, ending) if steps else self._make_local_classes(ending)
-            rows.append(row)
+        def make_classes(_stream: Stream) -> None:
+            row.update(self._recode(steps, ending) if steps else self._make_local_classes(ending))
 
         try:
-            self.engine.together([stream], work, self.meter.show)
+            self.engine.together([stream], make_classes, self.meter.show)
         finally:
             stream.close()
-        plain = [c.scale.attribute.name for c in self.cells if c.ambiguous]
-        if rows[0]["suppressed"] and plain:
+        ambiguous = [quoted(c.scale.attribute.name) for c in self.cells if c.ambiguous]
+        if row["suppressed"] and ambiguous:
             self.notes.append(
-                f"a suppressed cell of {', '.join(map(quoted, plain))} "
+                f"a suppressed cell of {', '.join(ambiguous)} "
                 "is empty (NULL), as a missing value is; to tell them apart, write CSV or texts "
                 "(--cells text)"
             )
-        row = {"method": self.request.method, "records": coded.records, **rows[0]}
-        if coded.owners is None:
+        if coded.owners is None:  # nobody has several records
             return row
         self.notes.append(
             f"the {plural(coded.records, 'record')} are those of {plural(coded.people, 'person')}: "
@@ -164,7 +163,7 @@ class Work:
         return row | {"people": coded.people, "known_records": "one"}
 
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
-        """Make the classes of Mondrian or MDAV and their cells; the summary."""
+        """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if coded.secrets and passes.broken(self.request.wishes):
             raise InputError(
@@ -189,27 +188,27 @@ class Work:
         return self._summary(sizes, losses)
 
     def _class_sizes(self) -> dict[str, Any]:
-        """Return the sizes of the classes; InputError where too many records are suppressed."""
+        """Return the columns of ``SUMMARY`` about classes; refuse too many suppressed records."""
         coded = self.passes.coded
-        blocks, classes, released, smallest, largest, gone = self.passes.row(
+        blocks, classes, released, smallest, largest, suppressed = self.passes.row(
             self.passes.query("sizes")
         )
-        if released + gone != coded.records:
+        if released + suppressed != coded.records:
             raise InternalError("some records are in no class; please report this")
         people = released
-        if coded.owners is not None:
+        if coded.owners is not None:  # sizes count different people, not records
             smallest, largest, people = self.passes.row(self.passes.query("crowds"))
-        if gone > self.request.suppress * coded.records:
-            share = -(-gone * 10_000 // coded.records) / 10_000
+        if suppressed > self.request.suppress * coded.records:
+            share = -(-suppressed * 10_000 // coded.records) / 10_000  # rounded up
             raise InputError(
-                f"{plural(gone, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
+                f"{plural(suppressed, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
                 "generalise more"
             )
         return {
             "blocks": blocks,
             "classes": classes,
-            "suppressed": gone,
+            "suppressed": suppressed,
             "smallest_class": smallest,
             "average_class": people / classes if classes else None,
             "largest_class": largest,
@@ -225,9 +224,10 @@ class Work:
         steps: Sequence[int] | None = None,
         optimal: bool | None = None,
     ) -> dict[str, Any]:
-        """Return the summary, without method, records and time; make the table ``COLUMNS``.
+        """Return a row of ``SUMMARY``, without method, records, time; make the table ``COLUMNS``.
 
-        ``changes`` and the number of ``hidden`` cells are those of each quasi-identifier, if any.
+        ``losses``, ``changes`` and ``hidden``, the number of suppressed cells, have an entry for
+        each quasi-identifier; the last two are empty for Mondrian and MDAV.
         """
         words = {column.number: column.words for column in self.cells}
         columns = zip_longest(self.scales, losses, changes, hidden)
@@ -237,12 +237,10 @@ class Work:
         ]
         table = pl.DataFrame(rows, schema=COLUMNS, orient="row")
         self.details = {"quasi_identifiers": table, **self.details}
-        generalised, penalty = (
-            math.fsum(table[name]) / len(losses) for name in ("generalised", "certainty_penalty")
-        )
+        penalty = math.fsum(table["certainty_penalty"]) / len(losses)
         return {
             **sizes,
-            "generalised": generalised,
+            "generalised": math.fsum(table["generalised"]) / len(losses),
             "certainty_penalty": penalty,
             "penalty": penalty,
             "steps": steps,
@@ -250,7 +248,10 @@ class Work:
         }
 
     def _recode(self, steps: Sequence[Sequence[ValueStep]], ending: str) -> dict[str, Any]:
-        """Make the classes of the changes, or of the best node, and their cells; the summary."""
+        """Make the classes and cells of recode, or of the best node of lattice; return the summary.
+
+        ``steps`` are those of each quasi-identifier. A node has the number ``s`` of a step of each.
+        """
         passes, request = self.passes, self.request
         for i in self.order:
             if steps[i - 1][-1].content == "everything":
@@ -258,19 +259,19 @@ class Work:
                 raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
         recoding = Recoding(passes, self.scales, steps, request.wishes)
         recoding.make(nested=request.method == "lattice")
-        losses = [recoding.losses(i) for i, _ in enumerate(steps, 1)]
-        node, optimal = recoding.heights, None
+        step_losses = [recoding.losses(i) for i in recoding.qids]
+        node, optimal = recoding.heights, None  # recode: the last step is all its changes
         if request.method == "lattice":
-            node, optimal = self._search(recoding, losses)
+            node, optimal = self._search(recoding, step_losses)
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.order)
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
-        chosen = [of_qid[s] for of_qid, s in zip(steps, node, strict=True)]
+        chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
             if request.method == "recode" and step.content == "everything":
-                continue
+                continue  # dropped: the release has no column of it
             label = step.form if step.content == "label" else None
             cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
             type_ = "VARCHAR" if label is None else label.type
@@ -285,7 +286,7 @@ class Work:
         passes.drop("coded", "done", "classes", "refused")
         changes = [step.texts for step in chosen]
         for i, (texts, s) in enumerate(zip(changes, node, strict=True), 1):
-            if texts and losses[i - 1][s].idle:
+            if texts and step_losses[i - 1][s].idle:
                 self.idle[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
@@ -305,7 +306,10 @@ class Work:
     def _search(
         self, recoding: Recoding, losses: Sequence[Sequence[StepLoss]]
     ) -> tuple[Node, bool]:
-        """Return the best node, and whether no other is better; the frontier is a detail."""
+        """Search the lattice; return the best node and whether none is better; add the frontier.
+
+        ``losses``: of each quasi-identifier, that of each of its steps.
+        """
         request, records = self.request, recoding.passes.coded.records
         penalties = Loss("penalty", [[s.penalty for s in steps] for steps in losses], records)
         loss = replace(penalties, name=request.minimise)
@@ -323,7 +327,7 @@ class Work:
             self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
             return recoding.measure(node, limit)
 
-        def keeps(node: Node) -> bool:
+        def keeps_bounds(node: Node) -> bool:
             risks = recoding.risks(node) if self.rules else []
             return all(rule.met(risks) for rule in self.rules)
 
@@ -331,26 +335,15 @@ class Work:
             recoding.heights,
             loss,
             measure,
-            min(limit, records - 1),
+            limit=min(limit, records - 1),  # some record stays
             monotone=request.wishes.monotone(adding=limit == 0 and self.person is None),
             late=lambda: time.monotonic() - began > request.time_budget,
-            keeps=keeps,
+            keeps=keeps_bounds,
             falling=limit == 0 and all(rule.monotone for rule in self.rules),
         )
         node = lattice.search()
-        limits = [request.wishes.words] if request.wishes.k > 1 or request.wishes.of_secret else []
-        asks = " and ".join([*limits, *request.until])
-        if node is None and not lattice.optimal:
-            raise InputError(
-                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
-                f"keeps {asks}; allow more time (--time-budget)"
-            )
         if node is None:
-            raise InputError(
-                f"no node of the lattice keeps {asks} with at most "
-                f"{plural(limit, 'record')} suppressed; allow more (--suppress), or add coarser "
-                "steps to the hierarchies"
-            )
+            raise self._no_node_error(lattice, limit, total)
         if not lattice.optimal:
             self.notes.append(
                 f"the time ended after {len(lattice.nodes):,} of {total:,} nodes: this is the best "
@@ -364,8 +357,27 @@ class Work:
         self.details["frontier"] = _frontier_rows(lattice, recoding, penalties, node)
         return node, lattice.optimal
 
+    def _no_node_error(self, lattice: Lattice, limit: int, total: int) -> InputError:
+        """Return the error of a search of ``total`` nodes that found none to release."""
+        wishes, until = self.request.wishes, self.request.until
+        limits = [wishes.words] if wishes.k > 1 or wishes.of_secret else []
+        required = " and ".join([*limits, *until])
+        if not lattice.optimal:
+            return InputError(
+                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
+                f"keeps {required}; allow more time (--time-budget)"
+            )
+        return InputError(
+            f"no node of the lattice keeps {required} with at most "
+            f"{plural(limit, 'record')} suppressed; allow more (--suppress), or add coarser "
+            "steps to the hierarchies"
+        )
+
     def _code_people(self) -> Coded:
-        """Create the scales and the secrets, then the table ``coded``."""
+        """Create the scales, the secrets, and the table ``coded``: one row per record, in numbers.
+
+        Secrets are left out if no limit is about them.
+        """
         self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.microdata)
         secrets = tuple[Secret, ...]()
@@ -398,7 +410,7 @@ class Work:
             check_secret_limits(wishes, secret)
 
     def _partition(self) -> None:
-        """Create the tables ``done`` of the classes, and ``refused`` of those to suppress."""
+        """Create the tables ``done`` (people by class and place) and ``refused`` (bad classes)."""
         wishes, passes = self.request.wishes, self.passes
         within = self.request.within or mdav.WITHIN
         if self.request.method == "mondrian":
@@ -413,38 +425,41 @@ class Work:
         passes.judge(wishes, "sides_of_classes")
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
-        """Return a function that reports progress from the number of people in open parts."""
-        enough = math.log2(max(2, records / self.request.wishes.k)) + 8
-        done = 0
+        """Return a function that shows progress, called in each pass with the records left to do.
 
-        def look(open_: int) -> None:
-            nonlocal done
-            done += 1
-            detail = f"pass {done}: {open_:,} records to part"
-            self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * done / enough)), detail)
+        The number of passes is not known: the bar approaches 0.8 as they near the usual number.
+        """
+        usual_passes = math.log2(max(2, records / self.request.wishes.k)) + 8
+        passes = 0
 
-        return look
+        def show_pass(open_records: int) -> None:
+            nonlocal passes
+            passes += 1
+            detail = f"pass {passes}: {open_records:,} records to part"
+            self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * passes / usual_passes)), detail)
+
+        return show_pass
 
 
 def _frontier_rows(
     lattice: Lattice, recoding: Recoding, penalties: Loss, released: Node
 ) -> pl.DataFrame:
-    """Return the nodes of the frontier of risk against loss (``NODES``)."""
-    bits = math.log(2) if lattice.loss.name == "entropy" else 1.0
+    """Return the frontier of risk against loss: one row per node, as ``NODES``."""
+    unit = math.log(2) if lattice.loss.name == "entropy" else 1.0  # nats per bit
     rows = []
     for node in dict.fromkeys((*lattice.frontier(), released)):
-        m = lattice.nodes[node]
+        measured = lattice.nodes[node]
         rows.append(
             {
                 "steps": list(node),
                 "changes": recoding.changes(node),
-                "loss": float(lattice.loss.of(node, m)) / bits,
-                "penalty": float(penalties.of(node, m)),
-                "risk": float(m.risk(lattice.loss.records)),
-                "suppressed": m.suppressed,
-                "blocks": m.blocks,
-                "classes": m.classes,
-                "smallest_class": m.smallest,
+                "loss": float(lattice.loss.of(node, measured)) / unit,
+                "penalty": float(penalties.of(node, measured)),
+                "risk": float(measured.risk(lattice.loss.records)),
+                "suppressed": measured.suppressed,
+                "blocks": measured.blocks,
+                "classes": measured.classes,
+                "smallest_class": measured.smallest,
                 "released": node == released,
             }
         )

@@ -292,7 +292,7 @@ class Request:
         return self.method in ("recode", "lattice")
 
     def check(self, *, secret: bool, k: bool) -> None:
-        """Refuse wishes that do not go together; ``k``: whether one is asked for."""
+        """Refuse options that contradict each other; ``k`` and ``secret``: whether one is named."""
         limited = k or self.wishes.of_secret
         if self.wishes.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")

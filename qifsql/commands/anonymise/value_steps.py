@@ -52,7 +52,7 @@ class ValueStep:
 
 
 def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep:
-    """Return the step that changes make, one after the other, of the values as they are.
+    """Return the step of quasi-identifier number ``i`` that applies all ``changes`` to its values.
 
     Raises InputError, ColumnError or ExpressionError where there is no such form.
     """
@@ -61,13 +61,13 @@ def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep
     content: Content = "interval" if has_distances(changed.qids[i - 1].type) else "set"
     if not changes:
         content = "value"
-    elif form is None:
+    elif form is None:  # dropped
         content = "everything"
     elif "expression" in kinds:
         content = "label"
     elif "level" in kinds:
         content = "node"
-    elif content == "set" and len(changes) == 1:
+    elif content == "set" and len(changes) == 1:  # text, of which a number keeps characters
         return ValueStep(tuple(changes), form, "prefix", int(changes[0].how))
     interval = nominal_interval(i, changes, changed) if content == "interval" else None
     return ValueStep(tuple(changes), form, content, interval=interval)
@@ -88,7 +88,7 @@ class StepLoss:
 
 
 def column_of(i: int, s: int) -> str:
-    """Return the column of the number of a value's group in a step; in the first, of the value."""
+    """Return the column with the group of a value in step ``s``; step 0 is the value's place."""
     return f"step_{i}_{s}" if s else f"place_{i}"
 
 
@@ -102,7 +102,10 @@ class RequestedSteps:
     request: Request
 
     def steps(self) -> list[list[ValueStep]]:
-        """Return the steps of each quasi-identifier; none where classes are made otherwise."""
+        """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV.
+
+        recode has the values as they are and all changes together, lattice a step per change.
+        """
         request, qids = self.request, self.microdata.qids
         if not request.recoded:
             return []
@@ -115,31 +118,34 @@ class RequestedSteps:
                     "them all; use --one-per, or --where"
                 )
             self._check_digits(change)
-        of_each = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
+        by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         if request.method == "recode":
-            chains = [[list[Change](), *([named] if named else [])] for named in of_each]
+            chains: list[list[list[Change]]] = [[[], named] if named else [[]] for named in by_qid]
         else:
-            generalisation.named_steps(changes, qids)
-            usual = generalisation.usual_steps(qids, *self._extents(), changed.hierarchies)
-            pairs = zip(of_each, usual, strict=True)
-            chains = [[[], *([c] for c in named or ladder)] for named, ladder in pairs]
+            generalisation.named_steps(changes, qids)  # checks them
+            defaults = generalisation.usual_steps(qids, *self._extents(), changed.hierarchies)
+            pairs = zip(by_qid, defaults, strict=True)
+            chains = [[[], *([c] for c in named or default)] for named, default in pairs]
         return [
-            [self._without_idle_prefix(i, value_step(i, changes, changed)) for changes in chain]
+            [self._without_idle_prefix(i, value_step(i, step, changed)) for step in chain]
             for i, chain in enumerate(chains, 1)
         ]
 
     def _extents(self) -> tuple[list[int], list[int | None]]:
-        """Return how far whole numbers reach, and how long texts of one length are."""
-        reaches, lengths = [], []
+        """Return for each quasi-identifier its range (0: no whole numbers), and its text length.
+
+        The length is None for all but texts of one length.
+        """
+        ranges, lengths = [], []
         for i, qid in enumerate(self.microdata.qids, 1):
             least, greatest = self._ends(i)
-            reaches.append(greatest - least)
+            ranges.append(greatest - least)
             table = own_table(scales.scale_table(i))
             lengths.append(generalisation.common_length(qid, table, self._rows))
-        return reaches, lengths
+        return ranges, lengths
 
     def _ends(self, i: int) -> tuple[int, int]:
-        """Return the least and the greatest value; 0 where values are no whole numbers."""
+        """Return the least and the greatest value; 0, 0 if they are no whole numbers."""
         if family(self.microdata.qids[i - 1].type) not in INTEGERS:
             return 0, 0
         ((least, greatest),) = self._rows(splice("anonymise/ends_of_values", tables=_scale(i)))
@@ -149,7 +155,7 @@ class RequestedSteps:
         return self.engine.rows(Plan((), query), "reading values", self.microdata.dataset.name)
 
     def _without_idle_prefix(self, i: int, step: ValueStep) -> ValueStep:
-        """Return a step of prefixes as one of values as they are, where none is longer.
+        """Return a step; one of prefixes that shorten no value becomes one of plain values.
 
         Raises ColumnError where a prefix would have a star of its own.
         """
@@ -167,9 +173,9 @@ class RequestedSteps:
         return step if some_longer else replace(step, content="set")
 
     def _check_digits(self, change: Change) -> None:
-        """Refuse a number that may mean digits of a code or the width of an interval.
+        """Refuse ``CODE:3`` for a column of codes: it may mean 3 digits or an interval of width 3.
 
-        A width of fewer than the digits that all values have would publish nearly the whole code.
+        Codes are whole numbers of one length, but no years. Narrow intervals show nearly all of it.
         """
         qid = self.microdata.qids[change.qid - 1] if change.qid else None
         if qid is None or change.kind != "coarser" or family(qid.type) not in INTEGERS:

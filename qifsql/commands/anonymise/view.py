@@ -20,25 +20,25 @@ NODES = 10  # rows of the frontier that are shown
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return sentences on the classes, and a table of losses by quasi-identifier."""
+    """Return sentences on the classes, a table of losses by quasi-identifier, and any frontier."""
     row = frame.row(0, named=True)
-    recoded = row["method"] in RECODED
+    recoded = row["method"] in RECODED  # only these have changes
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     last = [said("changes")] * recoded
     table = Table.of([*heads, said("generalised"), said("penalty"), *last], right=(1, 3, 4))
-    columns = tables["quasi_identifiers"].rows(named=True)
-    for losses in columns:
-        changes = [" + ".join(map(escaping.cell, losses["changes"]))] if recoded else []
+    qids = tables["quasi_identifiers"].rows(named=True)
+    for qid in qids:
+        changes = [" + ".join(map(escaping.cell, qid["changes"]))] if recoded else []
         table.add_row(
-            escaping.cell(losses["quasi_identifier"]),
-            words.count(losses["values"]),
-            _cell_kinds().get(losses["cells"], losses["cells"]),
-            *_share_texts(losses),
+            escaping.cell(qid["quasi_identifier"]),
+            words.count(qid["values"]),
+            _cell_kinds().get(qid["cells"], qid["cells"]),
+            *_share_texts(qid),
             *changes,
         )
     table.add_row(said("all"), "", "", *_share_texts(row), *[""] * recoded)
     parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
-    counts = {losses["quasi_identifier"]: losses.get("suppressed_cells") for losses in columns}
+    counts = {qid["quasi_identifier"]: qid.get("suppressed_cells") for qid in qids}
     if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
         message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
         parts.insert(1, Paragraph(said(message, columns=escaping.cell(words.listed(hidden)))))
@@ -52,7 +52,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _cell_kinds() -> Mapping[str, str]:
-    """Return what the cells of a quasi-identifier are, in words."""
+    """Return the words for the column ``cells``: the form of the cells of a quasi-identifier."""
     return {
         "intervals": said("intervals"),
         "sets": said("sets"),
@@ -67,7 +67,7 @@ def _cell_kinds() -> Mapping[str, str]:
 
 
 def _meaning(*, recoded: bool) -> str:
-    """Return what the shares are."""
+    """Return the sentences that explain the columns generalised and penalty."""
     if recoded:
         return said(
             "Generalised: the share of records whose cell stands for several values. Penalty: the "
@@ -108,15 +108,15 @@ def _share_texts(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return how many records are in how many classes, in a sentence or two."""
-    by = {"mondrian": "Mondrian", "mdav": "MDAV"}.get(row["method"]) or {
+    """Return sentences on the classes, their sizes, optimality and suppression: of ``SUMMARY``."""
+    method = {"mondrian": "Mondrian", "mdav": "MDAV"}.get(row["method"]) or {
         "recode": said("Global recoding"),
         "lattice": said("Full-domain generalisation"),
     }[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:
         return said(
-            "{method}: every class breaks a limit, so all records are suppressed.", method=by
+            "{method}: every class breaks a limit, so all records are suppressed.", method=method
         )
     message = "{method}: {records} in {classes} of {least} to {most}, {mean} on average."
     if row.get("people") is not None:
@@ -126,7 +126,7 @@ def describe(row: Mapping[str, Any]) -> str:
         )
     text = said(
         message,
-        method=by,
+        method=method,
         records=words.records(in_classes),
         classes=counted("{n} class", "{n} classes", row["classes"]),
         least=words.count(row["smallest_class"]),
@@ -152,12 +152,10 @@ def _optimality(row: Mapping[str, Any]) -> str:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Anonymised: {name}", name=stored.name)
-    charts = (
-        drawn("anonymise", partial(frontier, stored.details["frontier"]))
-        if ("frontier" in stored.details)
-        else []
-    )
-    return title, [*parts(stored.frame, stored.details, stored.spec), *charts]
+    sections = parts(stored.frame, stored.details, stored.spec)
+    if "frontier" in stored.details:
+        sections += drawn("anonymise", partial(frontier, stored.details["frontier"]))
+    return title, sections
 
 
 def headline(stored: Stored) -> list[str]:

@@ -49,59 +49,57 @@ def released_columns(
 ) -> tuple[OutColumn, ...]:
     """Return the columns of the release in the order of the input; computed columns come last.
 
-    ``suffixes``: of the columns of each quasi-identifier by its number; one that is left out has
-    none. By default each has one column, under its name.
+    ``there`` are the columns of the input. ``suffixes``: by the number of a quasi-identifier, the
+    endings of its columns, such as ``_lower``; none if it is left out. By default each has one
+    column, under its name.
 
     Raises ColumnError where a column that is to be left out is not there, or has a role, or where
     two columns would have one name.
     """
-    qid_columns = {
-        q.expression.name: i for i, q in enumerate(microdata.qids, 1) if _is_column(q.expression)
-    }
-    expressions = {
-        q.name: i for i, q in enumerate(microdata.qids, 1) if not _is_column(q.expression)
-    }
+    numbered = list(enumerate(microdata.qids, 1))
+    qid_columns = {q.expression.name: i for i, q in numbered if _is_column(q.expression)}
+    expressions = {q.name: i for i, q in numbered if not _is_column(q.expression)}
     used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
-    out = _dropped_numbers(microdata, there, drop)
-    parts: list[OutColumn] = []
+    dropped = _dropped_numbers(microdata, there, drop)
+    columns: list[OutColumn] = []
     for n, column in enumerate(there, 1):
         if column.source_name in qid_columns:
-            parts.append(OutColumn(column.name, qid=qid_columns[column.source_name]))
-        elif column.name in expressions:
-            parts.append(OutColumn(column.name, qid=expressions.pop(column.name)))
-        elif n not in out and column.source_name not in used:
-            parts.append(OutColumn(column.name, column=n))
-    parts += [OutColumn(name, qid=i) for name, i in expressions.items()]
-    return tuple(parts) if suffixes is None else _split_columns(parts, suffixes)
+            columns.append(OutColumn(column.name, qid=qid_columns[column.source_name]))
+        elif column.name in expressions:  # an expression that bears the name of a column
+            columns.append(OutColumn(column.name, qid=expressions.pop(column.name)))
+        elif n not in dropped and column.source_name not in used:
+            columns.append(OutColumn(column.name, column=n))
+    columns += [OutColumn(name, qid=i) for name, i in expressions.items()]
+    return tuple(columns) if suffixes is None else _split_columns(columns, suffixes)
 
 
 def _split_columns(
-    parts: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
+    columns: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
 ) -> tuple[OutColumn, ...]:
-    """Return the columns with those of each quasi-identifier in place of one."""
-    names = {part.name.casefold() for part in parts}
-    columns: list[OutColumn] = []
-    for part in parts:
-        endings = ("",) if part.qid is None else suffixes.get(part.qid, ())
-        columns += [replace(part, name=part.name + e, suffix=e) for e in endings]
-        for name in (part.name + ending for ending in endings if ending):
+    """Return the columns, with one for each suffix in place of that of a quasi-identifier."""
+    names = {column.name.casefold() for column in columns}
+    split: list[OutColumn] = []
+    for column in columns:
+        endings = ("",) if column.qid is None else suffixes.get(column.qid, ())
+        split += [replace(column, name=column.name + e, suffix=e) for e in endings]
+        for name in (column.name + ending for ending in endings if ending):
             if name.casefold() in names:
                 raise ColumnError(
                     f"column {quoted(name)} would be in the release twice: it is one of the bounds "
-                    f"of {quoted(part.name)}; leave the other out with --drop"
+                    f"of {quoted(column.name)}; leave the other out with --drop"
                 )
-    return tuple(columns)
+    return tuple(split)
 
 
 def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
-    """Return notes on the columns of the release for its readers."""
-    plain_columns = [rows.columns[s.column - 1] for s in rows.released if s.column is not None]
-    names = {s.name.removesuffix(s.suffix) for s in rows.released}
+    """Return notes on columns left out, columns that tell people apart, and changed types."""
+    plain_columns = [rows.columns[c.column - 1] for c in rows.released if c.column is not None]
+    names = {c.name.removesuffix(c.suffix) for c in rows.released}
     sources = read(*(q.expression for q in microdata.qids if not _is_column(q.expression)))
-    gone = [c for c in rows.columns if c.source_name in sources and c.name not in names]
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
-        for c in gone
+        for c in rows.columns
+        if c.source_name in sources and c.name not in names
     ]
     column_roles = roles_of_columns(microdata, rows)
     lines += [
@@ -119,49 +117,50 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 
 
 def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
-    """Return the columns of the input and of the release, with their roles."""
+    """Return the roles of the columns of the input, and then of computed quasi-identifiers."""
     secrets = read(*(s.expression for s in microdata.secrets))
     person = frozenset() if microdata.person is None else read(microdata.person.expression)
-    columns = {s.name.removesuffix(s.suffix): s for s in rows.released}
+    released = {c.name.removesuffix(c.suffix): c for c in rows.released}
     column_roles = []
     for column in rows.columns:
-        part = columns.pop(column.name, None)
-        if part is None:
+        out_column = released.pop(column.name, None)
+        if out_column is None:
             column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
-        elif part.qid is not None:
+        elif out_column.qid is not None:
             column_roles.append(ColumnRoles(column.name, (roles.QID,)))
         else:
             of_secret = (roles.SECRET,) * (column.source_name in secrets)
             of_person = (roles.PERSON,) * (column.source_name in person)
             column_roles.append(ColumnRoles(column.name, of_secret + of_person))
-    return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in columns)]
+    return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in released)]
 
 
 def plan_records(rows: Rows, ending: str) -> Plan:
-    """Return the records of the release, in the order of the input, for a file with this ending.
+    """Return the query of the release: one row per record, in the order of the input.
 
+    Input records are joined by position to their class (``membership``), and that to its ``cells``.
     A CSV file written from CSV keeps the texts of the input.
     """
     dataset = rows.read
     if rows.dataset.format == "csv" and ending != ".parquet":
         dataset = replace(rows.dataset, all_varchar=True)
-    texts = dataset is not rows.read
-    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
+    is_text = dataset is not rows.read
+    numbered_columns = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
     for n, column in enumerate(rows.columns, 1):
-        if any(s.column == n for s in rows.released):
-            cell = exp.Column(this=identifier(column.source_name))
-            inner.append(exp.alias_(cell, f"column_{n}"))
-    numbered = exp.select(*inner).from_(relation(dataset)).subquery("numbered")
-    names = release.aliases([s.name for s in rows.released])
-    outer: list[exp.Expr] = []
-    for part, name in zip(rows.released, names, strict=True):
-        value: exp.Expr = exp.column(f"cell_{part.qid}{part.suffix}", table="cells")
-        if part.column is not None:
-            value = exp.column(f"column_{part.column}", table="numbered")
-            if not texts and release.as_text(rows.columns[part.column - 1].type, ending):
-                value = exp.cast(value, "VARCHAR")
-        outer.append(exp.alias_(value, identifier(name)))
-    query = exp.select(*outer).from_(numbered)
+        if any(c.column == n for c in rows.released):
+            source = exp.Column(this=identifier(column.source_name))
+            numbered_columns.append(exp.alias_(source, f"column_{n}"))
+    numbered = exp.select(*numbered_columns).from_(relation(dataset)).subquery("numbered")
+    names = release.aliases([c.name for c in rows.released])
+    released: list[exp.Expr] = []
+    for out_column, name in zip(rows.released, names, strict=True):
+        cell: exp.Expr = exp.column(f"cell_{out_column.qid}{out_column.suffix}", table="cells")
+        if out_column.column is not None:  # of the input
+            cell = exp.column(f"column_{out_column.column}", table="numbered")
+            if not is_text and release.as_text(rows.columns[out_column.column - 1].type, ending):
+                cell = exp.cast(cell, "VARCHAR")
+        released.append(exp.alias_(cell, identifier(name)))
+    query = exp.select(*released).from_(numbered)
     for table, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
         same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
         query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
@@ -176,15 +175,15 @@ def _is_column(tree: exp.Expr) -> bool:
 def _dropped_numbers(
     microdata: Microdata, there: Sequence[Column], drop: Sequence[str]
 ) -> set[int]:
-    """Return the numbers of the columns to leave out."""
-    by_name = {c.name: n for n, c in enumerate(there, 1)}
-    roles = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}
+    """Return the numbers, from 1, of the columns of the input to leave out; refuse used ones."""
+    numbers = {c.name: n for n, c in enumerate(there, 1)}
+    attributes_by_role = {"a quasi-identifier": microdata.qids, "the secret": microdata.secrets}
     for name in drop:
-        if name not in by_name:
-            hint = did_you_mean(name, by_name)
+        if name not in numbers:
+            hint = did_you_mean(name, numbers)
             raise ColumnError(f"column {quoted(name)} is not in {microdata.dataset.name}{hint}")
-        source = there[by_name[name] - 1].source_name
-        for role, attributes in roles.items():
+        source = there[numbers[name] - 1].source_name
+        for role, attributes in attributes_by_role.items():
             if source in read(*(a.expression for a in attributes)):
                 raise ColumnError(f"column {quoted(name)} is {role}; it cannot be left out")
-    return {by_name[name] for name in drop}
+    return {numbers[name] for name in drop}

@@ -57,10 +57,11 @@ class Records:
 
 
 def read_records(catalog: Catalog, key: str | None, where: str | None) -> Records:
-    """Return the records with their types, after a check of key and filter."""
+    """Return the records of a dataset with key and filter as SQL; refuse invalid ones."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - a catalog of one dataset
-    condition, tree = None, None
+    condition: exp.Expr | None = None
+    person: exp.Expr | None = None
     if key is not None:
         key_column = schema[key]
         if nested(key_column.type):
@@ -68,12 +69,13 @@ def read_records(catalog: Catalog, key: str | None, where: str | None) -> Record
                 f"key {quoted(key_column.name)} of {schema.dataset} is nested "
                 f"({family(key_column.type)}); name a column of single values"
             )
-        floating = key_column.type in FLOATING
-        tree = with_one_missing(column(key_column)) if floating else column(key_column)
+        person = column(key_column)
+        if key_column.type in FLOATING:  # NaN is a missing key
+            person = with_one_missing(person)
     if where is not None:
         condition = parse(where, schema, "the filter (where)")
-        catalog.condition(condition)
-    return Records(dataset, schema.columns, tree, condition)
+        catalog.condition(condition)  # refuses what is no truth value
+    return Records(dataset, schema.columns, person, condition)
 
 
 def read_as_text(records: Records) -> Records | None:
@@ -89,7 +91,7 @@ def read_as_text(records: Records) -> Records | None:
     if any(types[name].startswith(_DATED) for name in read(*trees)):
         return None
 
-    def cast(node: exp.Expr) -> exp.Expr:
+    def cast_columns(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or types[node.name] == "VARCHAR":
             return node
         return exp.cast(node.copy(), types[node.name], dialect=render.DUCKDB)
@@ -97,25 +99,24 @@ def read_as_text(records: Records) -> Records | None:
     return Records(
         replace(records.dataset, all_varchar=True),
         tuple(replace(c, type="VARCHAR") for c in records.columns),
-        None if records.key is None else records.key.transform(cast),
-        None if records.where is None else exp.paren(records.where).transform(cast),
+        None if records.key is None else records.key.transform(cast_columns),
+        None if records.where is None else exp.paren(records.where).transform(cast_columns),
     )
 
 
 def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
-    """Write a table of the dropped records (``gone``); return ``SUMMARY`` and the statements.
+    """Draw a record of each person; return a frame as ``SUMMARY`` and the statements that ran.
 
-    Without a key all records stay.
+    Make a table of the positions of all other records (``dropped``). Without a key all stay.
     """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
-    keyed = Step("keyed", "One row per record: its key.", _key_of_each(records))
+    keyed = Step("keyed", "One row per record: its key.", _keys(records))
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
         raise no_records(name, "nobody to treat", filtered=records.where is not None)
     if records.key is None:
-        row: dict[str, int] = {"records": n, "dropped": 0}
-        return pl.DataFrame([row], schema=SUMMARY, orient="row"), tables.statements
+        return pl.DataFrame([{"records": n, "dropped": 0}], schema=SUMMARY), tables.statements
     repeats = Plan((keyed,), load("anonymise/repeats").query)
     tables.make("repeats", repeats, "looking for people with several")
     ((people, surplus, without_key),) = tables.rows(
@@ -147,15 +148,18 @@ def _key(records: Records) -> exp.Expr:
     return exp.null() if records.key is None else records.key.copy()
 
 
-def _key_of_each(records: Records) -> exp.Select:
-    """Return the key of each record that passes the filter."""
+def _keys(records: Records) -> exp.Select:
+    """Return the query of the key of each record that passes the filter."""
     rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
     query = exp.select(exp.alias_(_key(records), "key")).from_(rows)
     return query if records.where is None else query.where(exp.paren(records.where))
 
 
 def _numbered_records(records: Records) -> exp.Select:
-    """Return one row per record: its position, from 1, its key, and its cells, numbered."""
+    """Return the query of the filtered records: position in the input, from 1, key, ``column_1`` ..
+
+    The filter comes after the positions (``meant``: a record passes it).
+    """
     columns = [
         exp.alias_(exp.Window(this=exp.RowNumber()), "position"),
         exp.alias_(_key(records), "key"),
@@ -176,10 +180,10 @@ def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
     names = release.aliases([c.name for _, c in numbered_columns])
     columns = []
     for (i, source_column), name in zip(numbered_columns, names, strict=True):
-        value: exp.Expr = exp.column(f"column_{i}")
+        cell: exp.Expr = exp.column(f"column_{i}")
         if release.as_text(source_column.type, ending):
-            value = exp.cast(value, "VARCHAR")
-        columns.append(exp.alias_(value, identifier(name)))
+            cell = exp.cast(cell, "VARCHAR")
+        columns.append(exp.alias_(cell, identifier(name)))
     query = exp.select(*columns).from_(_numbered_records(records).subquery("numbered"))
     if records.key is None:
         return Plan((), query)

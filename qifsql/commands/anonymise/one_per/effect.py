@@ -47,11 +47,10 @@ _TABLE = "compared"  # inside the engine: one row per record, with the columns o
 def measure_changes(
     engine: Engine, attack: BoundAttack, dropped: exp.Table
 ) -> dict[str, pl.DataFrame]:
-    """Run an attack on all records and on those that stay.
+    """Run an attack on all records and on those that stay: ``COMPARISON`` and ``CHANGES``, by name.
 
     ``dropped`` is a table of the positions of the dropped records, from 1, in its column
-    ``position``. Return the risk before and after (``COMPARISON``), and the changes in the records
-    singled out (``CHANGES``).
+    ``position``.
     """
     microdata = attack.microdata
     name = microdata.dataset.name
@@ -73,40 +72,40 @@ def measure_changes(
 
 
 def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
-    """Return the used columns of the filtered records, and the column that marks kept records.
+    """Return a plan, one row per filtered record, and its column that is true of kept records.
 
-    Columns keep the names of the engine, which the attack uses.
+    The other columns are those that the attack reads, under the names that it reads.
     """
     trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
     used = sorted(read(*trees))
-    flag = identifier(unique([*used, "stays"])[-1])
+    flag = identifier(unique([*used, "stays"])[-1])  # a name that no column has
     where = microdata.where.copy() if microdata.where is not None else exp.true()
-    inner = [exp.alias_(exp.Window(this=exp.RowNumber()), "position"), exp.alias_(where, "meant")]
-    outer: list[exp.Expr] = []
+    numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]
+    numbered.append(exp.alias_(where, "meant"))
+    columns: list[exp.Expr] = []
     for i, name in enumerate(used, 1):
-        inner.append(exp.alias_(exp.column(identifier(name), table=SOURCE), f"column_{i}"))
-        outer.append(exp.alias_(exp.column(f"column_{i}"), identifier(name)))
-    rows = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
+        numbered.append(exp.alias_(exp.column(identifier(name), table=SOURCE), f"column_{i}"))
+        columns.append(exp.alias_(exp.column(f"column_{i}"), identifier(name)))
+    source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
     positions = exp.select("position").from_(dropped).subquery()
-    gone = exp.In(this=exp.column("position"), query=positions)
-    outer.append(exp.alias_(exp.not_(gone), flag))
-    query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
+    is_dropped = exp.In(this=exp.column("position"), query=positions)
+    columns.append(exp.alias_(exp.not_(is_dropped), flag))
+    query = exp.select(*columns).from_(exp.select(*numbered).from_(source).subquery("numbered"))
     stays = exp.Column(this=flag.copy(), table=exp.to_identifier(SOURCE))
     return Plan((), query.where("meant")), stays
 
 
 def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
-    """Return a row of numbers for each model and secret."""
+    """Return a row of ``COMPARISON`` for each model and secret; ``when``: before or after."""
     counts = Counts(engine, attack, again=False)
-    questions = compiler.questions(attack)
+    questions = compiler.questions(attack)  # (j, 0): secret number j; (0, 0): re-identification
     prior = counts.profiles(questions, prior=True)
-    after = counts.profiles(questions, prior=False)
+    posterior = counts.profiles(questions, prior=False)
     counts.forget()
     names = [q.name for q in attack.microdata.qids]
     rows: list[dict[str, object]] = []
     for model in attack.models:
         for j in compiler.numbers(attack.microdata, model):
-            before, then = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, after))
             row = {
                 "when": when,
                 "model": model.acronym.upper(),
@@ -114,15 +113,16 @@ def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict
                 "qids": names,
                 "secret": attack.microdata.secrets[j - 1].name if j else None,
                 "records": counts.records,
-                "blocks": after[j, 0].blocks,
-                "singled_out": after[j, 0].singled_out,
+                "blocks": posterior[j, 0].blocks,
+                "singled_out": posterior[j, 0].singled_out,
             }
-            rows.append(row | bayes.row(before, then))
+            successes = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, posterior))
+            rows.append(row | bayes.row(*successes))
     return rows
 
 
 def _count_changes(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
-    """Return the numbers of records that are alone before and after, as ``CHANGES``."""
+    """Return one row, as ``CHANGES``: records alone in their block before, after, or both."""
     people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("anonymise/changes", width=len(microdata.qids))
     plan = Plan(tuple(microdata_steps.steps(people)), query)

@@ -17,9 +17,8 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the records before and after, and with quasi-identifiers the risks of both."""
-    row = frame.row(0, named=True)
-    row = {name: n for name, n in row.items() if n is not None}
+    """Return a table of the records, and with quasi-identifiers the risks before and after."""
+    row = {name: n for name, n in frame.row(0, named=True).items() if n is not None}
     heads = {
         "records": said("records"),
         "people": said("people"),
@@ -32,7 +31,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     sections: list[Part] = [table, Paragraph(_dropped_sentences(row, spec.get("seed")))]
     if "comparison" in tables and "changes" in tables:
         rows = tables["comparison"].to_dicts()
-        half = len(rows) // 2
+        half = len(rows) // 2  # the attacks before, then the same after
         for before, after in zip(rows[:half], rows[half:], strict=True):
             sections += _risk_table(before, after)
         sections.append(Paragraph(_changes_sentence(tables["changes"].row(0, named=True))))
@@ -40,10 +39,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _dropped_sentences(row: Mapping[str, int], seed: int | None) -> str:
-    """Return sentences on the number of dropped records and the reason."""
+    """Return sentences on how many records were dropped, and why; ``row`` is as ``SUMMARY``."""
     numbers = {name: words.count(n) for name, n in row.items() if n is not None}
     text = said("{dropped} of {records} records are dropped.", **numbers)
-    if row.get("people") is None:
+    if row.get("people") is None:  # no key of people
         return text
     singular = "{n} person had several records; one was drawn at random."
     plural = "{n} people had several records; of each, one was drawn at random."
@@ -61,14 +60,14 @@ def _dropped_sentences(row: Mapping[str, int], seed: int | None) -> str:
 def _risk_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
     """Return the table of one attack on the records before and after."""
     table = Table.of(["", said("before"), said("after")], right=(1, 2))
-    for name, column, written in (
+    for name, column, write in (
         (said("records"), "records", words.count),
         (said("singled out"), "singled_out", words.count),
         (said("certain (deterministic)"), "posterior_deterministic", words.percent),
         (said("best guess (probabilistic)"), "posterior_probabilistic", words.percent),
         (said("the same without the release"), "prior_probabilistic", words.percent),
     ):
-        table.add_row(name, written(before[column]), written(after[column]))
+        table.add_row(name, write(before[column]), write(after[column]))
     return [Heading(words.heading(before)), table]
 
 
