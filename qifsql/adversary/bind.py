@@ -32,28 +32,31 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """
     models = _models(attack)
     _check_rules(attack)
-    membership = models[0].goal == "membership"
-    where, used = _columns(attack, models, catalog)
-    qids, secrets, key, weight, group, person, household = used.values()
+    membership = models[0].goal == "membership"  # of one model only if it is that of all
+    where, by_role = _attributes(attack, models, catalog)
+    qids, secrets, key, weight, group, person, household = by_role.values()
     target = targets.bind(models[0], attack.target, qids, catalog)
     keys, schema = _keys(attack.dataset, key), catalog.schema
-    columns = _listed(attack, schema, used, where=where, keys=keys)
+    columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
     notes = of_roles(models, qids, secrets, identifying)
     notes += tuple(of_records(column, here=attack.may_count_people) for column in repeated)
     notes += tuple(map(of_household, _households(attack, catalog, where)))
     notes += of_words(attack, catalog, (*qids, *secrets), where)
-    secrets = () if all(m.goal == "re-identification" for m in models) else secrets
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()  # the record itself is the secret
+    if membership and not models[0].individual:
+        group = group or secrets  # members and others are measured apart
     gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
-    listed = [b.gain.source for b in gains if b.listed and b.gain.source]
+    gain_files = [b.gain.source for b in gains if b.listed and b.gain.source]
     microdata = Microdata(
         dataset=attack.dataset,
         qids=qids,
         secrets=secrets,
         key=_first(key),
         weight=_first(weight),
-        by=_first(group or (secrets if membership and not models[0].individual else ())),
+        by=_first(group),
         where=where,
         null=attack.null,
         zoned=any("TIME ZONE" in c.type for c in schema.columns),
@@ -73,17 +76,17 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         beliefs=_beliefs(attack, secrets, catalog),
         thresholds=bind_gains.thresholds(attack.thresholds, gains),
         quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
-        files=tuple(path for path in (*listed, attack.prior) if path),
+        files=tuple(path for path in (*gain_files, attack.prior) if path),
         member=membership,
     )
 
 
-def _columns(
+def _attributes(
     attack: Attack, models: Sequence[Model], catalog: Catalog
 ) -> tuple[exp.Expr | None, dict[str, Attributes]]:
-    """Return the filter, and the attributes of each role with their types, in a fixed order."""
+    """Return the filter, and the typed attributes of each role (maybe none), in a fixed order."""
     schema = catalog.schema
-    names = attack.qids or tuple(attack.target)
+    names = attack.qids or tuple(attack.target)  # without qids, the target names them
     distinct = _tells_absent(attack)
     qids = naming.attributes(names, schema, naming.QID, distinct=distinct, again=not attack.qids)
     secrets = _secrets(attack, models[0], schema)
@@ -92,13 +95,13 @@ def _columns(
     where = None if attack.where is None else parse(attack.where, schema, "the filter (where)")
     if not qids:
         raise ColumnError(f"no quasi-identifiers for {schema.dataset}; name some with --qids")
-    _disjoint(qids, secrets, key)
+    _refuse_known_secrets(qids, secrets, key)
     inferring = [m.acronym for m in models if m.goal == "attribute inference"]
     if inferring and not secrets:
         raise ColumnError(f"model {inferring[0]} infers a secret; name one with --secret")
     group = _column_of(attack.by, schema, roles.GROUP)
     sets.check(attack, models)
-    used = {
+    by_role = {
         roles.QID: qids,
         roles.MEMBER if models[0].goal == "membership" else roles.SECRET: secrets,
         roles.KEY: key,
@@ -107,7 +110,7 @@ def _columns(
         roles.PERSON: _column_of(attack.person, schema, roles.PERSON),
         roles.HOUSEHOLD: _column_of(attack.household, schema, roles.HOUSEHOLD),
     }
-    return where, with_types(used, where, catalog, cells=isinstance(attack.dataset, Dataset))
+    return where, with_types(by_role, where, catalog, cells=isinstance(attack.dataset, Dataset))
 
 
 def _tells_absent(attack: Attack) -> bool:
@@ -116,30 +119,33 @@ def _tells_absent(attack: Attack) -> bool:
     return "distinct" in (attack.absent, joint)
 
 
-def _listed(
+def _column_roles(
     attack: Attack,
     schema: Schema,
-    used: Mapping[str, Attributes],
+    by_role: Mapping[str, Attributes],
     *,
     where: exp.Expr | None,
     keys: Mapping[str, str],
 ) -> tuple[ColumnRoles, ...]:
-    """Return all columns of the dataset with their roles."""
-    wave = None if attack.wave is None else (split_name(attack.wave) or (attack.wave,))[0]
+    """Return all columns of the dataset with their roles; ``keys`` are by the engine's names."""
+    wave = attack.wave
+    if wave is not None and (parts := split_name(wave)) is not None:
+        wave, _ = parts  # "year" of "year=2018,2019"
+    # Everybody is in the focal dataset, 1, so only the others have a column of presence.
     numbers = range(2, len(schema.parts) + 1) if _tells_absent(attack) else ()
     there = {n: naming.there(n) for n in numbers}
-    return roles.columns(schema, used, where=where, wave=wave, keys=keys, there=there)
+    return roles.columns(schema, by_role, where=where, wave=wave, keys=keys, there=there)
 
 
-def _secrets(attack: Attack, first: Model, schema: Schema) -> Attributes:
+def _secrets(attack: Attack, kind: Model, schema: Schema) -> Attributes:
     """Return the secrets, or the membership flag; raise InputError if a flag has no use."""
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
-    if first.goal == "membership":
+    if kind.goal == "membership":
         return _member(attack, schema)
     if attack.member is not None:
         raise InputError(
             "member says who is in the release, for models of membership (cms, ims, cml, iml); "
-            f"leave it out of {first.acronym}"
+            f"leave it out of {kind.acronym}"
         )
     return secrets
 
@@ -165,16 +171,17 @@ def _check_rules(attack: Attack) -> None:
 
 
 def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
-    """Return the lines of the prior file, by the number of its secret."""
+    """Return the lines of the prior file by the number of its secret, from 1; empty without one."""
     if attack.prior is None:
         return {}
     if not secrets:
         raise InputError("a prior is about a secret; name one with --secret, in model cas")
-    j, lines = value_files.beliefs(secrets, *catalog.beside(attack.prior))
-    return {j: lines}
+    number, lines = value_files.beliefs(secrets, *catalog.beside(attack.prior))
+    return {number: lines}
 
 
 def _models(attack: Attack) -> tuple[Model, ...]:
+    """Return the models, once each; refuse models and keys that do not fit together or the data."""
     models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
     if not models:
         raise InputError("no model is named; name one, such as crs")
@@ -185,22 +192,22 @@ def _models(attack: Attack) -> tuple[Model, ...]:
             "membership models cannot be combined with others, as their secret is "
             "membership; run them separately"
         )
-    datasets = there = 1
+    n_known = n_datasets = 1  # the release of a population is not a dataset that is known
     if isinstance(attack.dataset, Collection):
-        datasets, there = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
+        n_known, n_datasets = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
     if attack.wave is not None and len(attack.keys) > 1:
         raise InputError(
             f"{plural(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
         )
-    if len(attack.keys) > there:
+    if len(attack.keys) > n_datasets:
         raise InputError(
-            f"{plural(len(attack.keys), 'key')} for {plural(there, 'dataset')}; name one key for "
-            "all of them, or one for each"
+            f"{plural(len(attack.keys), 'key')} for {plural(n_datasets, 'dataset')}; name one key "
+            "for all of them, or one for each"
         )
     for m in models:
-        if datasets > 1 and not m.longitudinal:
+        if n_known > 1 and not m.longitudinal:
             raise InputError(
-                f"model {m.acronym} attacks a single dataset, and here are {datasets}; for the "
+                f"model {m.acronym} attacks a single dataset, and here are {n_known}; for the "
                 f"collection use {m.acronym[:2]}l"
             )
     return models
@@ -231,7 +238,7 @@ def _first(attributes: Attributes) -> Attribute | None:
     return attributes[0] if attributes else None
 
 
-def _disjoint(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
+def _refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
     for secret in secrets:
         for qid in qids:
             if secret.expression == qid.expression:
@@ -263,26 +270,30 @@ def _keys(dataset: Dataset | Collection, key: Attributes) -> dict[str, str]:
     """Return the user's names of the columns that identify people, by the engine's names."""
     names = {a.expression.name: a.name for a in key}
     if isinstance(dataset, Collection):
-        every = enumerate(dataset.key_columns, 1)
-        names |= {tagged(i, k.source_name): tagged(i, k.name) for i, k in every}
+        for i, column in enumerate(dataset.key_columns, 1):
+            names[tagged(i, column.source_name)] = tagged(i, column.name)
     return names
 
 
 def with_types(
-    used: Mapping[str, Attributes], where: exp.Expr | None, catalog: Catalog, *, cells: bool = False
+    by_role: Mapping[str, Attributes],
+    where: exp.Expr | None,
+    catalog: Catalog,
+    *,
+    cells: bool = False,
 ) -> dict[str, Attributes]:
-    """Return the attributes with their types; refuse types that no attack can use.
+    """Return the attributes of each role with their types; refuse types that no attack can use.
 
-    One query gets all types. Nested types are refused, except those of quasi-identifiers that are
-    generalised ``cells``.
+    Nested types are refused. With ``cells``, quasi-identifiers may have those of generalised
+    cells: lists of values, and intervals. One query gets the types of all roles, in their order.
     """
-    every = [attribute for attributes in used.values() for attribute in attributes]
-    titles = [f"expression {quoted(a.name)}" for a in every]
-    types = iter(catalog.types([a.expression for a in every], titles))
+    untyped = [attribute for attributes in by_role.values() for attribute in attributes]
+    titles = [f"expression {quoted(a.name)}" for a in untyped]
+    types = iter(catalog.types([a.expression for a in untyped], titles))
     if where is not None:
         catalog.condition(where)
     typed: dict[str, Attributes] = {}
-    for role, attributes in used.items():
+    for role, attributes in by_role.items():
         typed[role] = tuple(replace(a, type=next(types)) for a in attributes)
         for attribute in typed[role]:
             is_cell = cells and role == roles.QID and generalised(attribute.type)
@@ -300,10 +311,8 @@ def with_types(
 def _repeated(
     attack: Attack, catalog: Catalog, keys: Mapping[str, str], where: exp.Expr | None
 ) -> tuple[Repeated, ...]:
-    """Return the columns that number people of whom some have several records.
-
-    With a person, people are counted; the datasets of a collection have one record per person.
-    """
+    """Return the columns that number people, and in which some numbers are in several records."""
+    # With a person, people are counted; the datasets of a collection have one record per person.
     if attack.person is not None or attack.of_collection:
         return ()
     columns = catalog.schema.columns

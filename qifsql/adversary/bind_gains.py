@@ -20,15 +20,15 @@ from qifsql.errors import ExpressionError, InputError, quoted
 def bind(
     texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
 ) -> tuple[tuple[BoundGain, ...], tuple[int, ...]]:
-    """Return the gain functions other than identity, and the numbers of all in the user's order."""
+    """Return the gains but identity, and the user's order: their numbers from 1, 0 for identity."""
     bound: list[BoundGain] = []
     order: list[int] = []
-    seen: set[tuple[object, ...]] = set()
+    definitions: set[tuple[object, ...]] = set()
     for gain in map(gains.parse, texts):
-        same = gain.kind, gain.number, gain.source
-        if same in seen:
+        definition = gain.kind, gain.number, gain.source  # the same however it is written
+        if definition in definitions:
             raise InputError(f"gain {quoted(gain.text)} is given twice; name it once")
-        seen.add(same)
+        definitions.add(definition)
         if gain.kind in OF_VALUES and any(m.goal == "re-identification" for m in models):
             raise InputError(
                 f"gain {gain.kind} is about values of a secret; re-identification takes "
@@ -41,7 +41,7 @@ def bind(
 
 
 def thresholds(texts: Sequence[str], bound: Sequence[BoundGain]) -> tuple[str, ...]:
-    """Return thresholds as sorted, distinct decimals; probabilities without other gains."""
+    """Return thresholds, sorted and distinct; above 1 only with ``bound`` gains, not identity."""
     levels = numbers(texts, "threshold")
     if levels and not bound and Decimal(levels[-1]) > 1:
         raise InputError(
@@ -51,7 +51,7 @@ def thresholds(texts: Sequence[str], bound: Sequence[BoundGain]) -> tuple[str, .
 
 
 def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
-    """Return thresholds (from 0) or quantiles (in [0, 1]) as sorted, distinct decimals."""
+    """Return decimals, sorted and distinct; ``what`` is "threshold" (from 0) or "quantile"."""
     decimals: set[Decimal] = set()
     for text in texts:
         exact = decimal(text)
@@ -66,6 +66,7 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
 
 
 def _bound(gain: Gain, secrets: Sequence[Attribute], catalog: Catalog) -> BoundGain:
+    """Return a gain with its expression or the lines of its file for each secret, from 1."""
     numbered = list(enumerate(secrets, 1))
     if gain.kind == "tolerance":
         for _, secret in numbered:

@@ -41,13 +41,13 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
         return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
     beginnings = [(_beginning(text, sign, qids), sign) for sign in "=:"]
     (length, number), sign = max(beginnings)  # the longest name
-    if number:
+    if number:  # 0: the text begins with no quasi-identifier
         how = text[text.index(sign, length) + 1 :].strip()
         if sign == "=":
             return Change(text, "expression", number, how)
         return Change(text, "level" if how.startswith("@") else "coarser", number, how)
     name = re.split(r"[=:]", text, maxsplit=1)[0].strip()
-    if name == text:
+    if name == text:  # neither sign is in it
         raise InputError(f"{quoted(text)} is not a change; write {HOW}")
     raise ColumnError(
         f"change {quoted(text)} is of {quoted(name)}, which is not a quasi-identifier"
@@ -56,17 +56,17 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
 
 
 def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
-    """Return the length and number of the quasi-identifier before the sign; 0, 0 without one.
+    """Return the length of the name before the sign and the number of its quasi-identifier, from 1.
 
-    Of several names at the beginning of the text the longest is taken. Case is ignored only if no
-    name matches with it.
+    The longest name counts, with case if any matches so; 0, 0: the text begins with no name.
     """
     names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
-    for same in (str, str.casefold):
+    for with_case in (str, str.casefold):
         matches = [
             (len(name), i)
             for name, i in names
-            if same(text).startswith(same(name)) and text[len(name) :].lstrip().startswith(sign)
+            if with_case(text).startswith(with_case(name))
+            and text[len(name) :].lstrip().startswith(sign)
         ]
         if matches:
             return max(matches)
@@ -85,10 +85,10 @@ def _unquoted(text: str) -> str:
 
 
 def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
-    """Return the number of the quasi-identifier of that name."""
+    """Return the number of the quasi-identifier of that name, from 1; ``text`` is the change."""
     for form in (name, name.strip(), _unquoted(name.strip())):
-        for same in (str, str.casefold):
-            numbers = [i for i, q in enumerate(qids, 1) if same(q.name) == same(form)]
+        for with_case in (str, str.casefold):
+            numbers = [i for i, q in enumerate(qids, 1) if with_case(q.name) == with_case(form)]
             if len(numbers) == 1:
                 return numbers[0]
     hint = did_you_mean(name.strip(), (q.name for q in qids))

@@ -39,9 +39,9 @@ class Law:
     @property
     def certain(self) -> bool:
         """Return whether the adversary knows the value exactly."""
-        right = self.kind == "right" and self.number == 1
-        nothing = self.kind in ("within", "missing") and self.number == 0
-        return self.kind == "exact" or right or nothing
+        always_right = self.kind == "right" and self.number == 1
+        no_error = self.kind in ("within", "missing") and self.number == 0
+        return self.kind == "exact" or always_right or no_error
 
     @property
     def law(self) -> str:
@@ -83,6 +83,7 @@ def laws(text: str | Sequence[str]) -> tuple[Law, ...]:
 
 
 def _laws(piece: str) -> list[Law]:
+    """Return the laws of a piece without semicolon: one for each name before the colon."""
     names, *texts = split(piece, ":", WHAT, limit=2)  # at the first colon outside double quotes
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not texts or not texts[0]:
@@ -96,7 +97,7 @@ def _laws(piece: str) -> list[Law]:
 
 
 def _law(column: str, text: str) -> Law:
-    about = f"the law of {quoted(column)}"
+    about = f"the law of {quoted(column)}"  # begins the errors
     if text.casefold() == "exact":
         return Law(column=column, kind="exact")
     if match := re.fullmatch(r"(?:\+\s*-|\+/-|±)\s*(.*)", text, re.S):

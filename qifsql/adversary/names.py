@@ -35,10 +35,11 @@ def attributes(
     ExpressionError if a name is unknown, ambiguous or given twice.
     """
     by_name: dict[str, Attribute] = {}
-    for attribute in (a for name in names for a in _meant(name, schema, role)):
-        if attribute.name in by_name and not again:
-            raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
-        by_name.setdefault(attribute.name, attribute)
+    for name in names:
+        for attribute in _meant(name, schema, role):
+            if attribute.name in by_name and not again:
+                raise ColumnError(f"{role} {quoted(attribute.name)} is given twice; name it once")
+            by_name.setdefault(attribute.name, attribute)
     sequence = sorted(by_name.values(), key=lambda a: a.number)  # the datasets in their order
     if distinct:
         sequence = [replace(a, there=there(a.number)) if a.number > 1 else a for a in sequence]
@@ -55,11 +56,11 @@ def check_qids(texts: Iterable[str], names: Sequence[str]) -> None:
 
 
 def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return the attributes that a name means; errors add a hint for a column named like a tag."""
+    """Return the attributes that a name means; an error has a hint if a column is named "1:age"."""
     if not schema.parts:
         return named(text, schema, role)
     try:
-        return (_in_collection if role == QID else _of_focal)(text, schema, role)
+        return _in_collection(text, schema) if role == QID else _of_focal(text, schema, role)
     except InputError as e:
         for number, part in enumerate(schema.parts if role == QID else schema.parts[:1], 1):
             if re.match(r"\s*\d+\s*:", text) and any(c.name == text for c in part.columns):
@@ -133,54 +134,52 @@ def _matching(text: str, schema: Schema) -> list[Column]:
     return exact or [c for c in schema.columns if matches(c.name.casefold(), pattern.casefold())]
 
 
-def _in_collection(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return the attributes of a name: of the dataset in its tag, else of every dataset with it.
+def _in_collection(text: str, schema: Schema) -> list[Attribute]:
+    """Return a quasi-identifier of the dataset in its tag, else of every dataset that has it.
 
     A text that is a column of one dataset is not read as an expression or pattern in another.
     """
     tag = tag_of(text, len(schema.parts))
     if tag is not None:
         number, name = tag
-        return _tagged(named(name, schema.parts[number - 1], role), number)
-    parts = list(enumerate(schema.parts, 1))
-    having = [(n, part) for n, part in parts if _column(text, part)]
-    having = having or [(n, part) for n, part in parts if _has_all(text, part)]
+        return _tagged(named(name, schema.parts[number - 1], QID), number)
+    numbered = list(enumerate(schema.parts, 1))
+    having = [(n, part) for n, part in numbered if _column(text, part)]
+    having = having or [(n, part) for n, part in numbered if _has_all(text, part)]
     if not having:
-        every = {c.name.casefold(): c for _, part in parts for c in part.columns}
-        doubtful = any(part.doubtful for _, part in parts)
-        named(
-            text,
-            Schema("any dataset of the collection", tuple(every.values()), doubtful=doubtful),
-            role,
-        )
+        by_name = {c.name.casefold(): c for part in schema.parts for c in part.columns}
+        doubtful, columns = any(p.doubtful for p in schema.parts), tuple(by_name.values())
+        union = Schema("any dataset of the collection", columns, doubtful=doubtful)
+        named(text, union, QID)  # raises if no dataset has it; else several have its columns
         raise ColumnError(
-            f"no dataset of the collection has all columns of {role} {quoted(text)}; an expression "
+            f"no dataset of the collection has all columns of {QID} {quoted(text)}; an expression "
             "is about one dataset"
         )
-    return [a for n, part in having for a in _tagged(named(text, part, role), n)]
+    return [a for n, part in having for a in _tagged(named(text, part, QID), n)]
 
 
-def _has_all(text: str, part: Schema) -> bool:
+def _has_all(text: str, dataset: Schema) -> bool:
     """Return whether a dataset has all columns of an expression or pattern, unambiguously."""
     parts = split_name(text)
     if parts is None:
-        return bool(_matching(text, part)) or part.find(text.rpartition(":")[0].strip()) is not None
+        name = text.rpartition(":")[0].strip()  # of a coarser form, such as age:5
+        return bool(_matching(text, dataset)) or dataset.find(name) is not None
     try:
         tree = sqlglot.parse_one(parts[1], read="duckdb")
     except (SqlglotError, RecursionError):
         return True  # no valid SQL: ``named`` raises the error
-    return all(part.find(c.parts[0].name) for c in tree.find_all(exp.Column))
+    return all(dataset.find(c.parts[0].name) for c in tree.find_all(exp.Column))
 
 
 def _of_focal(text: str, schema: Schema, role: str) -> list[Attribute]:
     """Return a secret, group or weight of the focal dataset, with or without the tag 1."""
-    tag = tag_of(text, len(schema.parts))
-    if tag is not None and tag[0] != 1:
+    number, name = tag_of(text, len(schema.parts)) or (1, text)
+    if number != 1:
         raise ColumnError(
             f"{role} {quoted(text)} is of an auxiliary dataset; it must be of the focal one, as "
-            f"in {tagged(1, quoted(tag[1])[1:-1])}"
+            f"in {tagged(1, quoted(name)[1:-1])}"
         )
-    return named(tag[1] if tag else text, schema.parts[0], role)
+    return named(name, schema.parts[0], role)
 
 
 def _tagged(matches: Sequence[Attribute], number: int) -> list[Attribute]:
@@ -188,7 +187,7 @@ def _tagged(matches: Sequence[Attribute], number: int) -> list[Attribute]:
 
 
 def subset(text: str, names: Sequence[str]) -> int:
-    """Return a subset as a number from its names, joined by ``+``; a name may contain ``+``."""
+    """Return the subset of a text like ``day+school`` as a number: bit i is for ``names[i]``."""
     if not text:
         raise InputError(
             'subset "" is empty: a subset names one quasi-identifier or more, as in day+school'
@@ -196,7 +195,7 @@ def subset(text: str, names: Sequence[str]) -> int:
     members = _members(text, names)
     if members is None:
         rest = text
-        while prefixes := [n for n in names if rest.startswith(f"{n}+")]:
+        while prefixes := [n for n in names if rest.startswith(f"{n}+")]:  # names may contain +
             rest = rest[len(max(prefixes, key=len)) + 1 :]
         hint = did_you_mean(rest.split("+")[0], names)
         raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
@@ -206,7 +205,7 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """Return the numbers of the names in a text, trying longer names first; None on failure."""
+    """Return the positions of the names in a text, trying longer names first; None on failure."""
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

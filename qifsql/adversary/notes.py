@@ -30,7 +30,7 @@ def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
 def of_records(repeated: Repeated, *, here: bool = False) -> str:
     """Return the note that a column numbers people, and records are counted.
 
-    ``here``: who gets it can name the person in the same command.
+    ``here``: the command that shows the note takes ``--person`` itself.
     """
     numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     column = shlex.quote(repeated.column)
@@ -60,7 +60,7 @@ def of_household(number: Repeated) -> str:
 def of_words(
     attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
 ) -> tuple[str, ...]:
-    """Return notes on words that often mean a missing value, where missing is not a value."""
+    """Return a note on each column with words that often mean missing, if missing is no value."""
     if (attack.null == "distinct" and not attack.any_value) or attack.of_collection:
         return ()
     columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]

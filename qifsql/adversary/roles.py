@@ -43,13 +43,13 @@ def columns(
     ``attributes`` are the attributes of each role, ``keys`` the engine's names of further keys.
     ``there`` maps the number of a dataset to the column that states whether a person is in it.
     """
-    users = _users(attributes)
+    readers = _readers(attributes)
     filtering = read(where) if where is not None else frozenset()
     identifying = frozenset(keys)
     listing = []
     for number, name, original in _listed(schema):
         source = original.source_name
-        roles, forms = _used(users.get(source, {}))
+        roles, forms = _roles_and_forms(readers.get(source, {}))
         if source in identifying and KEY not in roles:
             roles.append(KEY)
         if source in filtering:
@@ -67,11 +67,12 @@ def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> li
     All attacks are on the same file, so their columns have the same order.
     """
     merged = []
-    for same in zip(first, *others, strict=True):
-        roles = dict.fromkeys(role for column in same for role in column.roles)
-        forms = dict.fromkeys(form for column in same for form in column.forms)
+    for entries in zip(first, *others, strict=True):  # of one column, an entry for each attack
+        roles = dict.fromkeys(role for entry in entries for role in entry.roles)
+        forms = dict.fromkeys(form for entry in entries for form in entry.forms)
+        # "secret (only as age:5)" is no longer so if the column itself is a secret
         remaining = [form for form in forms if not any(form.startswith(f"{r} (") for r in roles)]
-        merged.append(replace(same[0], roles=tuple(roles), forms=tuple(remaining)))
+        merged.append(replace(entries[0], roles=tuple(roles), forms=tuple(remaining)))
     return merged
 
 
@@ -89,7 +90,7 @@ def unnamed(columns: Iterable[ColumnRoles]) -> str:
 
 
 def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
-    """Return the columns with the number of their dataset and their name, tagged if needed."""
+    """Return (number of the dataset, name, column); in a collection the name has a tag, 2:age."""
     if not schema.parts:
         return [(1, original.name, original) for original in schema.columns]
     return [
@@ -99,25 +100,29 @@ def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
     ]
 
 
-def _users(attributes: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
-    """Return the attributes that use each column, by the engine's name of the column and role."""
-    users: dict[str, dict[str, list[Attribute]]] = {}
-    for role, users_of_role in attributes.items():
-        for attribute in users_of_role:
+def _readers(by_role: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
+    """Return the attributes that read a column, by its name in the engine and their role."""
+    readers: dict[str, dict[str, list[Attribute]]] = {}
+    for role, attributes in by_role.items():
+        for attribute in attributes:
             for source in read(attribute.expression):
-                users.setdefault(source, {}).setdefault(role, []).append(attribute)
-    return users
+                readers.setdefault(source, {}).setdefault(role, []).append(attribute)
+    return readers
 
 
-def _used(users: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str]]:
-    """Return the roles of a column itself, and the roles that only forms of it have."""
+def _roles_and_forms(readers: Mapping[str, Sequence[Attribute]]) -> tuple[list[str], list[str]]:
+    """Return the roles of a column itself, and in words the roles that only forms of it have.
+
+    ``readers`` are the attributes that read the column, by role.
+    """
     roles: list[str] = []
     forms: list[str] = []
-    for role, users_of_role in users.items():
-        if role not in (QID, SECRET) or any(_is_whole(a.expression) for a in users_of_role):
+    for role, attributes in readers.items():
+        # Who knows or infers a form of a column, such as age:5, does not know the column.
+        if role not in (QID, SECRET) or any(_is_whole(a.expression) for a in attributes):
             roles.append(role)
         else:
-            forms.append(f"{role} (only as {', '.join(a.name for a in users_of_role)})")
+            forms.append(f"{role} (only as {', '.join(a.name for a in attributes)})")
     return roles, forms
 
 
@@ -133,7 +138,7 @@ def _is_whole(tree: exp.Expr) -> bool:
 def _attribute(
     name: str, original: Column, number: int, there: exp.Expr | None
 ) -> Attribute | None:
-    """Return the column as an attribute; None if it has no name."""
+    """Return the column as an attribute; None if the engine has no name for it."""
     if not original.source_name:
         return None
     return Attribute(name, column(original), original.type, number, there)

@@ -16,7 +16,7 @@ DIGITS = 60  # most digits of a number before and after the point
 def split(text: str, mark: str, what: str, *, limit: int = 0) -> list[str]:
     """Return the pieces between marks outside double quotes, stripped of blanks.
 
-    ``what`` names the rules in the error on a double quote that is not closed.
+    ``limit`` is the most pieces, 0 any number; ``what`` names the rules in an error.
     """
     starts, inside = [0], False
     for i, character in enumerate(text):

@@ -18,9 +18,7 @@ from qifsql.data.option import as_names, as_tuple, check_names
 from qifsql.errors import InputError
 
 KnownRecords = Literal["all", "one"]  # the records that an adversary knows of a person
-Part = Literal[
-    "everybody", "shown", "hidden"
-]  # of the people, by whether their record is suppressed
+Part = Literal["everybody", "shown", "hidden"]  # people by whether their record is suppressed
 NOT_CONSIDERED = "not considered"  # the role of a column that an attack does not use
 MEMBERSHIP = {name for m in MODELS.values() if m.goal == "membership" for name in m.names}
 """The models of membership, as users write them."""
@@ -120,12 +118,11 @@ class Attack:
         It may if its texts contain the name, or if it has a pattern, which can match any column.
         Only letters and digits are compared, without case, so that quoted names are found.
         """
-        named = (*self.qids, *self.secrets, *self.keys, *self.target)
-        single = (self.key, self.weight, self.where, self.by, self.wave, self.member)
-        units = (self.person, self.household)
-        texts = [text for text in (*named, *single, *units) if text is not None]
         if any(mark in text for text in self.qids + self.secrets for mark in "*?["):
             return True
+        texts = [*self.qids, *self.secrets, *self.keys, *self.target]
+        options = (self.key, self.weight, self.where, self.by, self.wave, self.member)
+        texts += [text for text in (*options, self.person, self.household) if text is not None]
         return _letters(name) in _letters(" ".join(texts))
 
     @property
@@ -159,8 +156,9 @@ class Attack:
         several keys, the last is that of the population.
         """
         release, *others = self.dataset.datasets
-        first, last = self.keys[:1], self.keys[1:][-1:]
-        keys = (*last, *self.keys[1:-1], *first)
+        keys = self.keys
+        if len(keys) > 1:  # in the order of the datasets: population, auxiliary ones, release
+            keys = (keys[-1], *keys[1:-1], keys[0])
         everybody = Collection.of(
             [population, *others, release], key=keys, absent=self.absent, release=True
         )

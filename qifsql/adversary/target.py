@@ -32,31 +32,29 @@ def bind(
 
 
 def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str, object]:
-    """Return the value for each quasi-identifier.
+    """Return the value for each quasi-identifier, by its name.
 
-    A value for one dataset overrides a value for all datasets. Raises TargetError if a name is not
-    a quasi-identifier, or if two names mean the same one.
+    A value for one dataset (``2:school``) overrides a value for all datasets (``school``). Raises
+    TargetError if a name is not a quasi-identifier, or if two names mean the same one.
     """
-    exact: dict[str, object] = {}
-    every: dict[str, object] = {}
+    of_dataset: dict[str, object] = {}
+    of_all: dict[str, object] = {}
     for name, value in target.items():
-        named = _named(name, {q.name: q for q in qids})
-        matches = named or [
-            qid
-            for number in sorted({q.number for q in qids})
-            for qid in _named(name, _untagged(qids, number))
-        ]
+        values, matches = of_dataset, _named(name, {q.name: q for q in qids})
+        if not matches:  # a name without tag
+            values = of_all
+            for number in sorted({q.number for q in qids}):
+                matches += _named(name, _untagged(qids, number))
         if not matches:
             raise TargetError(f"the target names {quoted(name)}, which is not a quasi-identifier")
-        values = exact if named else every
         if any(q.name in values for q in matches):
             raise TargetError(f"the target's {quoted(name)} is given twice; give it once")
         values |= {q.name: value for q in matches}
-    return every | exact
+    return of_all | of_dataset
 
 
 def _named(name: str, qids: Mapping[str, Attribute]) -> list[Attribute]:
-    """Return the quasi-identifier with this name, or else the one that differs only in case."""
+    """Return the quasi-identifier with this name, else one that differs only in case, if any."""
     matches = {name: qids[name]} if name in qids else {}
     matches = matches or {k: q for k, q in qids.items() if k.casefold() == name.casefold()}
     if len(matches) > 1:
@@ -86,6 +84,7 @@ def _tagged(qids: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
+    """Return the target's value as a text that fits the type; None: missing, ABSENT: no record."""
     if value is None:
         return None
     if value is ABSENT:

@@ -30,36 +30,38 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
                 f"{dataset.name} is not a worth file; it needs the columns value (or "
                 f"{quoted(secret.name)}) and worth"
             )
-        return _earned(dataset, exp.null(), value, earned, secret)
+        return _earned(dataset, exp.null(), value, earned, secret)  # of a right guess alone
     if guess is not None and value is not None and earned is not None:
         return _earned(dataset, _text(guess), value, earned, secret)
-    first, *others = schema.columns
-    if not others or len(others) > WIDE:
+    guesses, *values = schema.columns  # else the names of the columns are values of the secret
+    if not values or len(values) > WIDE:
         raise InputError(
-            f"{dataset.name} is not a gain matrix; it needs the columns guess, secret and "
-            "gain, or a "
-            f"column of guesses and one for each value of the secret (at most {WIDE})"
+            f"{dataset.name} is not a gain matrix; it needs the columns guess, secret and gain, or "
+            f"a column of guesses and one for each value of the secret (at most {WIDE})"
         )
-    rows = [_wide(dataset, first, amount, secret) for amount in others]
-    return exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+    queries = [_wide(dataset, guesses, amount, secret) for amount in values]
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
 def beliefs(
     secrets: Sequence[Attribute], dataset: Dataset, schema: Schema
 ) -> tuple[int, exp.Query]:
-    """Return the number of the secret in a prior file, and its lines: value, raw and belief."""
+    """Return the number of the secret in a prior file, from 1, and its lines.
+
+    A line has a value, the value as written (raw) and the belief, its prior probability.
+    """
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
     exact = {c.name for c in schema.columns}
-    named = [j for j, s in enumerate(secrets, 1) if s.name in exact]
-    named = named or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
-    numbers = named or ([1] if len(secrets) == 1 else [])
+    numbers = [j for j, s in enumerate(secrets, 1) if s.name in exact]
+    numbers = numbers or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
+    if not numbers and len(secrets) == 1:
+        numbers = [1]  # its column may be called value
     secret = secrets[numbers[0] - 1] if len(numbers) == 1 else None
     value = _value_column(schema, secret) if secret else None
     if believed is None or secret is None or value is None:
         raise InputError(
-            f"{dataset.name} is not a prior file; it needs a column named like one of the "
-            "secrets (or "
-            "value, where there is one secret) and the column probability"
+            f"{dataset.name} is not a prior file; it needs a column named like one of the secrets "
+            "(or value, where there is one secret) and the column probability"
         )
     columns = {"value": typed(column(value), secret), "raw": _raw(value, secret)}
     return numbers[0], lines(dataset, columns | {"belief": number(believed)})
