@@ -109,16 +109,15 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     everyone = _requested_adversaries(request, notation, swept)
     weights = {adversary.name: _checked_weights(adversary, swept) for adversary in everyone}
     frames, sizes = [], []
-    for reading, part in swept.by_reading():
+    for known_records, part in swept.by_reading():
         rows = [
-            _success_row(name, weight, function, attempt, threshold)
-            for name, weight in weights.items()
+            _success_row(name, by_subset, function, attempt, threshold)
+            for name, by_subset in weights.items()
             for function in part.functions
         ]
-        known_records = {} if reading is None else {"known_records": pl.lit(reading)}
-        frame = pl.DataFrame(rows, schema=SCHEMA)
-        frames.append(frame.with_columns(**known_records))
-        sizes.append(_success_by_size(part).with_columns(**known_records))
+        column = {} if known_records is None else {"known_records": pl.lit(known_records)}
+        frames.append(pl.DataFrame(rows, schema=SCHEMA).with_columns(**column))
+        sizes.append(_success_by_size(part).with_columns(**column))
     details = {"by_size": pl.concat(sizes)}
     notes = [*notation.notes, *_remarks(swept, attempt, notation.unnamed)]
     if has_histogram(swept.histogram):
@@ -187,23 +186,20 @@ def _has_size(swept: StoredSweep, size: int) -> bool:
 
 
 def _checked_weights(adversary: Adversary, swept: StoredSweep) -> Mapping[int, int]:
-    """Return the weights of what an adversary may know; refuse sets that the sweep does not have.
-
-    Subsets are not listed if there are many more than the sweep has.
-    """
+    """Return the weight of each subset that an adversary may know, if the sweep has all of them."""
     who, stored = quoted(adversary.name), swept.subsets
-    there = f"the sweep has {len(stored) - 1:,} of {large(2 ** len(swept.qids) - 1)} sets"
-    if adversary.support > max(LISTED, len(stored)):
+    having = f"the sweep has {len(stored) - 1:,} of {large(2 ** len(swept.qids) - 1)} sets"
+    if adversary.support > max(LISTED, len(stored)):  # so many that they are not even listed
         raise InputError(
-            f"{who} may know {large(adversary.support)} sets of attributes; {there}; {ADVICE}"
+            f"{who} may know {large(adversary.support)} sets of attributes; {having}; {ADVICE}"
         )
     weights = adversary.weights()
-    gone = [weight for subset, weight in weights.items() if subset not in stored]
-    if gone:
-        share = float(Fraction(sum(gone), sum(weights.values())))
+    lacking = [weight for subset, weight in weights.items() if subset not in stored]
+    if lacking:
+        share = float(Fraction(sum(lacking), sum(weights.values())))
         raise InputError(
-            f"{there}, and lacks {len(gone):,} that {who} may know (with a chance of {share:.3g}); "
-            f"{ADVICE}"
+            f"{having}, and lacks {len(lacking):,} that {who} may know (with a chance of "
+            f"{share:.3g}); {ADVICE}"
         )
     return weights
 
@@ -215,7 +211,10 @@ def _success_row(
     attempt: Fraction | None,
     threshold: Fraction | None,
 ) -> dict[str, Any]:
-    """Return the row of an adversary and a question (``SCHEMA``)."""
+    """Return the row of an adversary and a question (``SCHEMA``); ``weights`` are by subset.
+
+    Bit i of a subset stands for attribute i. The adversary knows it in proportion to its weight.
+    """
     factor = Fraction(1) if attempt is None else attempt
     pairs = ((function.amounts[subset], weight) for subset, weight in weights.items())
     success = Distribution.of(pairs, function.unit).times(factor)
@@ -237,7 +236,7 @@ def _success_row(
 
 
 def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
-    """Return success by number of attributes known, for the sizes that are whole (M165)."""
+    """Return ``BY_SIZE``: success by number of attributes known, if all such subsets are stored."""
     rows = []
     by_size: dict[int, list[int]] = defaultdict(list)
     for subset in swept.subsets:
@@ -258,31 +257,37 @@ def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
 def _expected_histogram(
     swept: StoredSweep, weights: Mapping[str, Mapping[int, int]]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
-    """Return the expected people by success of each adversary, or a remark why not (M166)."""
+    """Return the table ``histogram``, or a remark why there is none (M166).
+
+    ``weights`` are by adversary and subset.
+    """
     table = swept.histogram
     if table is None or table.height > BINS:
         return {}, ["the histograms of the sweep are too large to add up; they are left out"]
     rows: list[tuple[Any, ...]] = []
-    for function in swept.functions[1::2]:  # the histograms are of the probabilistic success
+    for function in (f for f in swept.functions if f.measure == "probabilistic"):
         bins = people_by_bin(table, function)
-        people = bins[0][0][1]
-        if any(sum(n for _, n in bins.get(s, ())) != people for s in swept.subsets):
+        people = {sum(n for _, n in bins.get(subset, ())) for subset in swept.subsets}
+        if len(people) > 1:  # every subset has the same people
             return {}, ["the histograms of the sweep are not whole; they are left out"]
-        for name, weight in weights.items():
-            counts: Counter[int] = Counter()
-            for subset, w in weight.items():
+        for name, by_subset in weights.items():
+            sums: Counter[int] = Counter()
+            for subset, weight in by_subset.items():
                 for bin_, individuals in bins[subset]:
-                    counts[bin_] += w * individuals
-            total = sum(weight.values())
+                    sums[bin_] += weight * individuals
+            total = sum(by_subset.values())
             key = (name, function.model, function.secret)
-            rows += [(*key, b, float(Fraction(counts[b], total))) for b in sorted(counts)]
+            rows += [(*key, bin_, float(Fraction(sums[bin_], total))) for bin_ in sorted(sums)]
     return {"histogram": pl.DataFrame(rows, schema=HISTOGRAM, orient="row")}, []
 
 
 def _remarks(
     swept: StoredSweep, attempt: Fraction | None, unnamed: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Return remarks on attributes that adversaries name nowhere, on the sweep, on attempts."""
+    """Return remarks on the sweep, on attempts, and on attributes that adversaries do not name.
+
+    ``unnamed`` are the attributes that an adversary does not name, by her name.
+    """
     notes = [
         f"{quoted(name)[1:-1]} does not know {', '.join(map(quoted, qids))}: they are not named "
         "(*=0.1 gives all others a chance)"

@@ -48,6 +48,7 @@ def success_by_size(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
     dots, names = _named_adversaries(frame)
     questions = sizes.select("model", "secret", "question", "order").unique(maintain_order=True)
     dots = dots.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
+    # A row is a size or a dot; the columns of the other are NULL.
     rows = pl.concat([sizes, dots], how="diagonal_relaxed").drop("model", "secret")
     known_sizes = sizes["n_qids"].to_list()
     ticks = list(range(min(known_sizes), max(known_sizes) + 1))
@@ -63,21 +64,21 @@ def success_by_size(frame: pl.DataFrame, by_size: pl.DataFrame) -> Chart:
 
 
 def _named_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return a dot for each adversary with a name who may try, and their names."""
+    """Return a row (dot) for each adversary with a name, question and measure; and the labels."""
     tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
-    people = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
-    people = people.filter(pl.col("attempt") > 0)
-    names = {name: adversary_name(name) for name in people["adversary"].unique(maintain_order=True)}
-    label_of = labels(names.values())
-    label_by_name = {name: label_of[text] for name, text in names.items()}
-    dots = people.select(
+    named = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
+    named = named.filter(pl.col("attempt") > 0)
+    texts = {name: adversary_name(name) for name in named["adversary"].unique(maintain_order=True)}
+    by_text = labels(texts.values())
+    by_name = {name: by_text[text] for name, text in texts.items()}
+    dots = named.select(
         *("model", "secret", "measure"),
-        who=pl.col("adversary").replace_strict(label_by_name, return_dtype=pl.String),
+        who=pl.col("adversary").replace_strict(by_name, return_dtype=pl.String),
         place="mean_known",
-        success=pl.col("expected") / pl.col("attempt"),
+        success=pl.col("expected") / pl.col("attempt"),  # of who does try
         high=pl.col("q95") / pl.col("attempt"),
     )
-    return dots, list(label_by_name.values())
+    return dots, list(by_name.values())
 
 
 def _layers(alt: Any, ticks: list[int], names: list[str]) -> list[Any]:

@@ -77,13 +77,13 @@ def mixture(name: str, shares: Mapping[str, Fraction], among: Sequence[Adversary
 
 
 def _mixed_weights(members: Sequence[tuple[Adversary, Fraction]]) -> dict[int, int]:
-    """Return w(S) = sum of shares times the probability of S for the member (M160)."""
-    parts = [(member.weights(), share) for member, share in members]
-    shares = {i: share / sum(weights.values()) for i, (weights, share) in enumerate(parts)}
-    factors = _integer_weights(shares)
+    """Return w(S) = sum over members of the share times the probability of S, made whole (M160)."""
+    weights = [member.weights() for member, _ in members]
+    sums = [sum(by_subset.values()) for by_subset in weights]
+    factors = _integer_weights({i: share / sums[i] for i, (_, share) in enumerate(members)})
     mixed: Counter[int] = Counter()
-    for i, (weights, _) in enumerate(parts):
-        for subset, weight in weights.items():
+    for i, by_subset in enumerate(weights):
+        for subset, weight in by_subset.items():
             mixed[subset] += weight * factors[i]
     return mixed
 

@@ -80,7 +80,7 @@ class Notation:
         name, rest = _split_name(text)
         probabilities: dict[str, Fraction] = {}
         for attribute, value, is_quoted in _parse_items(rest):
-            if attribute != OTHERS or is_quoted:
+            if attribute != OTHERS or is_quoted:  # "*" in quotes is an attribute of that name
                 self._check(attribute, _quotes_hint(text, self.qids))
             if attribute in probabilities:
                 raise InputError(f"{quoted(attribute)} is named twice in --knows; name it once")
@@ -136,7 +136,7 @@ class Notation:
         shares: dict[int, Fraction] = {}
         for line, (text, weight) in enumerate(_read_csv(file), 2):
             try:
-                chosen = subset(text, self.qids) if text else 0
+                chosen = subset(text, self.qids) if text else 0  # 0: the empty set
                 share = _share(weight, "the weight")
                 if chosen in shares:
                     raise InputError("this set is listed a second time; list it once")
@@ -206,7 +206,7 @@ def _split_name(text: str) -> tuple[str, str]:
 def _parse_items(text: str) -> Iterator[tuple[str, str, bool]]:
     """Yield each attribute with its value, and whether its name was in quotes."""
     position = 0
-    while position < len(text) or not position:
+    while position < len(text) or not position:  # an empty text is an error, too
         match = ITEM.match(text, position)
         if match is None or not (_unquoted_name(match) or match["quoted"] is not None):
             piece = text[position:].split(",", maxsplit=1)[0].strip()
@@ -229,10 +229,10 @@ def _unquoted_name(match: re.Match[str]) -> str:
 
 def _quotes_hint(text: str, qids: Sequence[str]) -> str:
     """Return a hint if a text names an attribute with a colon without double quotes."""
-    found_in = [qid for qid in qids if ":" in qid and qid in text and f'"{qid}"' not in text]
-    if not found_in:
+    unquoted = [qid for qid in qids if ":" in qid and qid in text and f'"{qid}"' not in text]
+    if not unquoted:
         return ""
-    return f"; a name with a colon stands in double quotes: '\"{quoted(found_in[0])[1:-1]}\"=0.9'"
+    return f"; a name with a colon stands in double quotes: '\"{quoted(unquoted[0])[1:-1]}\"=0.9'"
 
 
 def _read_shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:

@@ -55,10 +55,10 @@ class StoredSweep:
     functions: tuple[SetFunction, ...]
 
     def by_reading(self) -> "Iterator[tuple[str | None, StoredSweep]]":
-        """Yield the sweep; of people with several records, each reading as a sweep."""
-        for reading in dict.fromkeys(f.known_records for f in self.functions):
-            functions = tuple(f for f in self.functions if f.known_records == reading)
-            yield reading, replace(self, functions=functions)
+        """Yield the records that are known of a person, and the sweep: "all", "one"; else None."""
+        for known_records in dict.fromkeys(f.known_records for f in self.functions):
+            functions = tuple(f for f in self.functions if f.known_records == known_records)
+            yield known_records, replace(self, functions=functions)
 
     @property
     def subsets(self) -> Mapping[int, int]:
@@ -100,8 +100,8 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
     try:
         if "known_records" in frame.columns:
             functions = tuple(
-                replace(function, known_records=str(reading))
-                for (reading,), part in frame.group_by("known_records", maintain_order=True)
+                replace(function, known_records=str(known_records))
+                for (known_records,), part in frame.group_by("known_records", maintain_order=True)
                 for function in _set_functions(part.with_columns(records="people"))
             )
         else:
@@ -117,14 +117,14 @@ def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
     """Return a function for each question and measure; ValueError for a repeated subset."""
     functions = []
     for part in questions(frame):
-        subsets = [0, *part["subset"].to_list()]
-        model, secret = part.row(0)[:2]
+        subsets = [0, *part["subset"].to_list()]  # the values begin with that of nothing known
+        model, secret = part.select("model", "secret").row(0)
         for measure in MEASURES:
             amounts, unit = multiples(values(part, measure), part["records"][0])
-            of_subset = dict(zip(subsets, amounts.to_list(), strict=True))
-            if len(of_subset) < len(subsets):
+            by_subset = dict(zip(subsets, amounts.to_list(), strict=True))
+            if len(by_subset) < len(subsets):
                 raise ValueError("a subset is there twice")
-            functions.append(SetFunction(model, secret, measure, of_subset, unit))
+            functions.append(SetFunction(model, secret, measure, by_subset, unit))
     return functions
 
 
@@ -145,9 +145,10 @@ def has_histogram(table: pl.DataFrame | None) -> bool:
 
 
 def people_by_bin(table: pl.DataFrame, function: SetFunction) -> dict[int, list[tuple[int, Any]]]:
-    """Return the people by success in percent, for each subset of a question.
+    """Return the histogram of each subset of a question: pairs of a bin and its people.
 
-    Before the release all people stand in the bin of the prior, rounded half to even.
+    A bin is the success in percent. Subset 0, nothing known, has all people in the bin of the
+    prior, rounded half to even.
     """
     secret = pl.lit(function.secret, pl.String)
     rows = table.filter(model=function.model).filter(pl.col("secret").eq_missing(secret))

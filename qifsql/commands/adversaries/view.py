@@ -30,7 +30,7 @@ SHOWN = 40  # adversaries of a table
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return, for each question, the success of each adversary, and that by number known."""
+    """Return the parts of each question: its best adversary, tables of all, success by size."""
     sheets: list[Part] = []
     if spec.get("attempt"):
         message = (
@@ -82,7 +82,7 @@ def _split_by_question(frame: pl.DataFrame) -> list[tuple[Row, pl.DataFrame]]:
 
 
 def _rows_of_question(table: pl.DataFrame | None, row: Row) -> pl.DataFrame | None:
-    """Return the rows of a question, None if there are none."""
+    """Return the probabilistic rows of the question in ``row``; None if there are none."""
     if table is None or table.is_empty():
         return None
     secret = pl.lit(row["secret"], pl.String)
@@ -144,7 +144,7 @@ def _size_table(table: pl.DataFrame) -> Table:
 
 
 def _are_of_any_size(rows: pl.DataFrame) -> bool:
-    """Return whether the adversaries are several who know any so many attributes."""
+    """Return whether there are several adversaries, all "any 3 of 5" (``--any``)."""
     names = rows["adversary"].unique()
     return names.len() > 1 and all(charts.ANY.fullmatch(name) for name in names)
 
